@@ -1,0 +1,100 @@
+//! Errors that callers see: one closed set of codes, a message without internals, always a path.
+
+use serde_json::{Value, json};
+
+/// `extensions.code` of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorCode {
+    /// The document does not parse.
+    GraphqlParseFailed,
+    /// The document is not valid against the schema.
+    GraphqlValidationFailed,
+    /// A variable, an argument or a cursor is not acceptable.
+    BadUserInput,
+    /// The caller is not signed in.
+    Unauthenticated,
+    /// The caller may not see or do this.
+    Forbidden,
+    /// What was asked to change does not exist.
+    NotFound,
+    /// A condition did not hold, or somebody else was faster.
+    Conflict,
+    /// The table asked to slow down for too long.
+    Throttled,
+    /// The request's deadline passed.
+    Timeout,
+    /// The table could not be reached.
+    Unavailable,
+    /// A budget is exceeded: depth, fields, aliases, nodes, list length.
+    LimitExceeded,
+    /// A stored value does not fit the schema, or a mistake of the gateway.
+    Internal,
+}
+
+impl ErrorCode {
+    /// The code as it stands in `extensions.code`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::GraphqlParseFailed => "GRAPHQL_PARSE_FAILED",
+            Self::GraphqlValidationFailed => "GRAPHQL_VALIDATION_FAILED",
+            Self::BadUserInput => "BAD_USER_INPUT",
+            Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::Forbidden => "FORBIDDEN",
+            Self::NotFound => "NOT_FOUND",
+            Self::Conflict => "CONFLICT",
+            Self::Throttled => "THROTTLED",
+            Self::Timeout => "TIMEOUT",
+            Self::Unavailable => "UNAVAILABLE",
+            Self::LimitExceeded => "LIMIT_EXCEEDED",
+            Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+/// A GraphQL error (spec section 7.1.2, "Errors").
+#[derive(Debug, Clone)]
+pub struct GraphqlError {
+    /// One sentence for the caller.
+    pub message: String,
+    /// The code.
+    pub code: ErrorCode,
+    /// Line and column in the document, from 1.
+    pub locations: Vec<(usize, usize)>,
+    /// Response keys and list positions; empty for errors of the whole request.
+    pub path: Vec<PathSegment>,
+}
+
+/// A step of an error's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathSegment {
+    /// A response key.
+    Key(String),
+    /// A list position, from 0.
+    Index(usize),
+}
+
+impl GraphqlError {
+    /// An error of the whole request.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { message: message.into(), code, locations: Vec::new(), path: Vec::new() }
+    }
+
+    /// The error as it stands in a response.
+    pub fn to_json(&self) -> Value {
+        let mut error = serde_json::Map::new();
+        error.insert("message".into(), json!(self.message));
+        if !self.locations.is_empty() {
+            let places = self.locations.iter().map(|(line, column)| json!({"line": line, "column": column}));
+            error.insert("locations".into(), places.collect());
+        }
+        if !self.path.is_empty() {
+            let steps = self.path.iter().map(|step| match step {
+                PathSegment::Key(key) => json!(key),
+                PathSegment::Index(index) => json!(index),
+            });
+            error.insert("path".into(), steps.collect());
+        }
+        error.insert("extensions".into(), json!({"code": self.code.as_str()}));
+        Value::Object(error)
+    }
+}

@@ -1,0 +1,3 @@
+//! The `keyfold` command.
+
+fn main() {}

@@ -1,0 +1,104 @@
+//! Tables and indexes as `@table` declares them: names, key attributes, projections. Plain data; must not know AWS types.
+
+/// A DynamoDB table: its key attributes and its indexes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// The table's name, environment placeholders already replaced.
+    pub name: String,
+    /// The partition key attribute.
+    pub partition: KeyAttribute,
+    /// The sort key attribute, if the table has one.
+    pub sort: Option<KeyAttribute>,
+    /// Secondary indexes, in the order of the schema.
+    pub indexes: Vec<Index>,
+    /// The attribute that holds an item's time to live (epoch seconds).
+    pub time_to_live: Option<String>,
+}
+
+/// A secondary index of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    /// The index's name.
+    pub name: String,
+    /// Whether it is a local index: same partition key as the table, strongly readable.
+    pub local: bool,
+    /// The partition key attribute (of a local index: the table's).
+    pub partition: KeyAttribute,
+    /// The sort key attribute, if the index has one.
+    pub sort: Option<KeyAttribute>,
+    /// Which attributes are copied into the index.
+    pub projection: Projection,
+}
+
+/// A key attribute's name and type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyAttribute {
+    /// The attribute's name.
+    pub name: String,
+    /// The attribute's type.
+    pub kind: KeyType,
+}
+
+/// The types that a key attribute may have
+/// (DynamoDB developer guide, "Naming rules and data types", key attributes: string, number or binary).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyType {
+    /// String.
+    S,
+    /// Number.
+    N,
+    /// Binary.
+    B,
+}
+
+/// What an index holds beside the keys of the table and of itself, which it always holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Projection {
+    /// Every attribute.
+    All,
+    /// Nothing more.
+    KeysOnly,
+    /// The attributes named.
+    Include(Vec<String>),
+}
+
+impl Table {
+    /// The partition and sort key attributes of the table (`None`) or of one of its indexes, by position.
+    pub fn keys_of(&self, index: Option<usize>) -> (&KeyAttribute, Option<&KeyAttribute>) {
+        match index.map(|i| &self.indexes[i]) {
+            None => (&self.partition, self.sort.as_ref()),
+            Some(index) => (&index.partition, index.sort.as_ref()),
+        }
+    }
+
+    /// Whether reading the table (`None`) or the index gives this attribute without another read.
+    pub fn holds(&self, index: Option<usize>, attribute: &str) -> bool {
+        let Some(index) = index.map(|i| &self.indexes[i]) else { return true };
+        let is = |key: &KeyAttribute| key.name == attribute;
+        is(&self.partition)
+            || self.sort.as_ref().is_some_and(is)
+            || is(&index.partition)
+            || index.sort.as_ref().is_some_and(is)
+            || match &index.projection {
+                Projection::All => true,
+                Projection::KeysOnly => false,
+                Projection::Include(names) => names.iter().any(|name| name == attribute),
+            }
+    }
+
+    /// The table's own key attributes: partition, then sort.
+    pub fn primary_key(&self) -> impl Iterator<Item = &KeyAttribute> {
+        std::iter::once(&self.partition).chain(self.sort.as_ref())
+    }
+
+    /// Every key attribute of the table and its indexes, each once, in the order of their declaration.
+    pub fn key_attributes(&self) -> Vec<&KeyAttribute> {
+        let mut all: Vec<&KeyAttribute> = self.primary_key().collect();
+        for key in self.indexes.iter().flat_map(|index| std::iter::once(&index.partition).chain(index.sort.as_ref())) {
+            if !all.iter().any(|known| known.name == key.name) {
+                all.push(key);
+            }
+        }
+        all
+    }
+}

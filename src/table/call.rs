@@ -1,0 +1,84 @@
+//! Calls as plain data: what the layers above ask of a table.
+
+use super::attribute::{Attribute, Item, Key, KeyValue};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One item by its key; the loader makes batches of these.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Get {
+    /// The table's name.
+    pub table: Arc<str>,
+    /// The item's key.
+    pub key: Key,
+    /// The attributes wanted, sorted, the key attributes among them. All Gets of one table in one request carry the same list.
+    pub projection: Arc<[String]>,
+    /// Whether to read strongly.
+    pub consistent: bool,
+}
+
+/// One page of one partition of a table or an index (or of a whole one, by Scan).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// The table's name.
+    pub table: Arc<str>,
+    /// The index's name.
+    pub index: Option<Arc<str>>,
+    /// The partition key attribute and its value; `None` is a Scan.
+    pub partition: Option<(String, KeyValue)>,
+    /// The sort key attribute and its condition.
+    pub sort: Option<(String, SortCondition)>,
+    /// The filter that items must meet after they are read and paid for.
+    pub filter: Option<Expression>,
+    /// The attributes wanted, sorted; `None` counts only (`Select: COUNT`).
+    pub projection: Option<Arc<[String]>>,
+    /// Ascending order of the sort key.
+    pub forward: bool,
+    /// The most items that are read (before the filter). Always sent: without it a server may read the whole partition.
+    pub limit: u32,
+    /// The key after which to start: the last key of the page before.
+    pub start: Option<Item>,
+    /// Whether to read strongly.
+    pub consistent: bool,
+}
+
+/// A condition on a sort key (DynamoDB developer guide, "Key condition expressions for the Query operation").
+#[derive(Debug, Clone, PartialEq)]
+pub enum SortCondition {
+    /// `= v`
+    Equal(KeyValue),
+    /// `< v`
+    Less(KeyValue),
+    /// `<= v`
+    LessOrEqual(KeyValue),
+    /// `> v`
+    Greater(KeyValue),
+    /// `>= v`
+    GreaterOrEqual(KeyValue),
+    /// `BETWEEN a AND b`
+    Between(KeyValue, KeyValue),
+    /// `begins_with(v)`
+    BeginsWith(KeyValue),
+}
+
+/// A condition or filter expression with its placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// The text, with `#n0` and `:v0` placeholders.
+    pub text: String,
+    /// `#n0` → attribute name.
+    pub names: BTreeMap<String, String>,
+    /// `:v0` → value.
+    pub values: BTreeMap<String, Attribute>,
+}
+
+/// What a Query or Scan gave back.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The items that met the filter, in order; empty where only a count was asked for.
+    pub items: Vec<Arc<Item>>,
+    /// How many items met the filter.
+    pub count: u32,
+    /// Where to go on; `None` at the end of the data.
+    pub last_key: Option<Item>,
+}
