@@ -86,3 +86,45 @@ pub enum Segment {
     /// A position in a list, from 0.
     Index(u32),
 }
+
+/// A mistake in a condition's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionMistake {
+    /// Byte range within the condition's text.
+    pub span: std::ops::Range<usize>,
+    /// One sentence.
+    pub message: String,
+    /// The valid choices, if there are some.
+    pub help: Option<String>,
+}
+
+/// What a condition's names mean: the item's fields and the field's arguments.
+pub trait Names {
+    /// Resolves a dotted field path (`foods`, `address.city`) to stored attribute names and the type of what it names.
+    /// The `bool` tells whether it is a list (of that type). `Err` gives the valid choices at the segment that failed, by position.
+    fn path(&self, fields: &[&str]) -> Result<(Vec<String>, ValueType, bool), (usize, Vec<String>)>;
+    /// The type of an argument and whether it is a list. `Err` gives the valid choices.
+    fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
+}
+
+impl Condition {
+    /// Parses a condition and checks it against the names; every mistake that can be found is reported.
+    pub fn parse(_text: &str, _names: &dyn Names) -> Result<Self, Vec<ConditionMistake>> {
+        todo!()
+    }
+
+    /// The arguments that the condition uses, each once.
+    pub fn arguments(&self) -> Vec<&str> {
+        todo!()
+    }
+
+    /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if nothing is left.
+    pub fn without(&self, _is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
+        todo!()
+    }
+
+    /// The top-level stored attributes that the condition reads, each once.
+    pub fn attributes(&self) -> Vec<&str> {
+        todo!()
+    }
+}

@@ -54,3 +54,27 @@ pub struct EnumValues {
     /// API name → stored text, in the order of the schema.
     pub stored: indexmap::IndexMap<String, String>,
 }
+
+impl ValueType {
+    /// The type of a built-in or provided scalar, by name; a scalar of the schema's own is [`ValueType::Json`].
+    pub fn of_scalar(_name: &str) -> ValueType {
+        todo!()
+    }
+
+    /// The text of a value as it stands in keys: canonical, so that equal values have equal text. `None` for null and unfit values.
+    /// An enum value is given by its API name and written as its stored text.
+    pub fn to_text(&self, _value: &serde_json::Value) -> Option<String> {
+        todo!()
+    }
+
+    /// Reads a value back from the text of a key; enum text back to its API name.
+    pub fn from_text(&self, _text: &str) -> Option<serde_json::Value> {
+        todo!()
+    }
+
+    /// Input coercion of our own scalars (DateTime, Date, Long, Decimal, JSON, Binary) and the built-in ones, from JSON, to the canonical
+    /// value; the error is a sentence for the caller.
+    pub fn coerce(&self, _value: &serde_json::Value) -> Result<serde_json::Value, String> {
+        todo!()
+    }
+}

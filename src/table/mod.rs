@@ -3,4 +3,5 @@
 pub mod attribute;
 pub mod call;
 pub mod error;
+pub mod loaders;
 pub mod store;
