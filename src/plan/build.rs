@@ -1,0 +1,229 @@
+//! Selections → reads and the shape of the response: objects, their stored fields and their connections. Finds are in `find.rs`.
+
+use super::argument;
+use super::collect::{Collected, Selecting};
+use super::entity::{self, Entity};
+use super::error::{PlanError, PlanErrorKind};
+use super::tree::*;
+use crate::schema::model::{Field, FieldKind, Model, ObjectType, Source, TextPart};
+use crate::schema::value_type::ValueType;
+use apollo_compiler::executable::SelectionSet;
+
+/// What is built up while an operation is planned.
+pub(super) struct Builder<'a> {
+    pub model: &'a Model,
+    pub selecting: Selecting<'a>,
+    pub reads: Vec<Read>,
+    /// For each read, the stored fields that are taken from it.
+    pub wanted: Vec<Vec<String>>,
+    pub spaces: Vec<Space>,
+    pub arguments: Vec<Arguments>,
+    pub introspects: bool,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(model: &'a Model, selecting: Selecting<'a>) -> Self {
+        let operation = Space { parent: None, origin: Origin::Operation };
+        Self { model, selecting, reads: vec![], wanted: vec![], spaces: vec![operation], arguments: vec![], introspects: false }
+    }
+
+    pub fn type_named(&self, name: &str) -> Result<&'a ObjectType, PlanError> {
+        self.model.types.get(name).ok_or_else(|| internal(&format!("no type {name}")))
+    }
+
+    /// The shape of an object, and the reads that it needs.
+    pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
+        let ty = of.ty;
+        let mut fields = Vec::new();
+        for (key, collected) in self.selecting.fields(&ty.name, sets) {
+            let value = match collected.field.name.as_str() {
+                "__typename" => OutputValue::Typename,
+                "__schema" | "__type" => {
+                    self.introspects = true;
+                    OutputValue::Introspection
+                }
+                name => self.field(of, self.field_of(ty, name)?, &collected, inside)?,
+            };
+            fields.push(Output {
+                label: label(&key),
+                key: key.to_string(),
+                location: collected.location,
+                ty: collected.field.definition.ty.clone(),
+                value,
+            });
+        }
+        Ok(Object { type_name: ty.name.clone(), fields })
+    }
+
+    pub fn field_of(&self, ty: &'a ObjectType, name: &str) -> Result<&'a Field, PlanError> {
+        ty.fields.get(name).ok_or_else(|| internal(&format!("no field {}.{name}", ty.name)))
+    }
+
+    fn field(&mut self, of: &Entity<'a>, field: &'a Field, collected: &Collected<'a>, inside: bool) -> Result<OutputValue, PlanError> {
+        match &field.kind {
+            FieldKind::Stored(stored) => {
+                let reader = entity::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
+                let held = match (inside, of.held.last()) {
+                    (true, _) => Held::Here(reader.clone()),
+                    (false, Some((holder, _))) => Held::In(*holder, reader.clone()),
+                    (false, None) => {
+                        let source = of.value(self.model, &field.name).ok_or_else(|| internal(&field.name))?;
+                        return Ok(OutputValue::Leaf(Held::Known(source, stored.value.clone())));
+                    }
+                };
+                match &stored.value {
+                    ValueType::Embedded(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
+                    _ => Ok(OutputValue::Leaf(held)),
+                }
+            }
+            FieldKind::Find(find) => self.find(of, field, find, collected),
+            _ => {
+                let message = format!("{}.{} is not available in this version.", of.ty.name, field.name);
+                Err(PlanError::new(PlanErrorKind::NotAvailable, message).at(collected.location))
+            }
+        }
+    }
+
+    /// An embedded object or list of objects. Its elements are rows only where finds stand in them.
+    fn embedded(
+        &mut self,
+        of: &Entity<'a>,
+        held: Held,
+        ty: &'a ObjectType,
+        sets: &[&'a SelectionSet],
+    ) -> Result<OutputValue, PlanError> {
+        let reader = match &held {
+            Held::In(_, reader) | Held::Here(reader) => reader.clone(),
+            Held::Known(..) => return Err(internal("an embedded object in a key")),
+        };
+        let mut element = Entity { ty, ..of.clone() };
+        let mut rows = None;
+        if self.has_finds(ty, sets) {
+            let (holder, _) = *of.held.last().ok_or_else(|| internal("an embedded object of nothing"))?;
+            let space = self.space(of.space, Origin::Elements(holder, reader));
+            element = Entity { space, known: Default::default(), held: vec![(Holder::Element(space), None)], ..element };
+            rows = Some(space);
+        }
+        let object = self.object(&element, sets, true)?;
+        Ok(OutputValue::Embedded(held, object, rows))
+    }
+
+    fn has_finds(&self, ty: &ObjectType, sets: &[&'a SelectionSet]) -> bool {
+        let fields = self.selecting.fields(&ty.name, sets);
+        fields.values().any(|collected| match ty.fields.get(collected.field.name.as_str()).map(|field| &field.kind) {
+            Some(FieldKind::Find(_)) => true,
+            Some(FieldKind::Stored(stored)) => match &stored.value {
+                ValueType::Embedded(name) => self.model.types.get(name).is_some_and(|ty| self.has_finds(ty, &collected.sets)),
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    pub fn space(&mut self, parent: SpaceId, origin: Origin) -> SpaceId {
+        self.spaces.push(Space { parent: Some(parent), origin });
+        self.spaces.len() - 1
+    }
+
+    pub fn push_arguments(&mut self, arguments: Arguments) -> ArgumentsId {
+        self.arguments.push(arguments);
+        self.arguments.len() - 1
+    }
+
+    /// The stored fields of a type that the sets need: those selected, and those by which its finds are bound.
+    pub fn needs(&self, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<Vec<String>, PlanError> {
+        let mut needs: Vec<String> = Vec::new();
+        let mut add = |name: &str| {
+            if !needs.iter().any(|known| known == name) {
+                needs.push(name.to_owned());
+            }
+        };
+        for collected in self.selecting.fields(&ty.name, sets).values() {
+            let Some(field) = ty.fields.get(collected.field.name.as_str()) else { continue };
+            match &field.kind {
+                FieldKind::Stored(_) => add(&field.name),
+                FieldKind::Find(find) => {
+                    let arguments = argument::of_field(&self.selecting, field, collected);
+                    self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));
+                }
+                _ => {}
+            }
+        }
+        Ok(needs)
+    }
+
+    /// A model's source as a source of the plan: arguments of the field, fields of the object it stands in.
+    pub fn source(&self, source: &Source, from: &Entity<'a>, arguments: ArgumentsId) -> Result<ValueSource, PlanError> {
+        Ok(match source {
+            Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
+            Source::Parent(field) => from
+                .value(self.model, field)
+                .ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?,
+            Source::Text(parts) => {
+                let part = |part: &TextPart| {
+                    Ok(match part {
+                        TextPart::Literal(text) => SourceText::Literal(text.clone()),
+                        TextPart::Value(source) => SourceText::Value(self.source(source, from, arguments)?),
+                    })
+                };
+                ValueSource::Text(parts.iter().map(part).collect::<Result<_, PlanError>>()?)
+            }
+        })
+    }
+
+    /// The parts of a connection, with the nodes' objects built for an entity.
+    pub fn page(&mut self, node: &Entity<'a>, type_name: &str, sets: &[&'a SelectionSet]) -> Result<Vec<PageOutput>, PlanError> {
+        let mut parts = Vec::new();
+        for (key, collected) in self.selecting.fields(type_name, sets) {
+            let ty = collected.field.definition.ty.clone();
+            let inner = ty.inner_named_type().to_string();
+            let part = match collected.field.name.as_str() {
+                "__typename" => PagePart::Typename(type_name.to_owned()),
+                "nodes" => PagePart::Nodes(ty, self.object(node, &collected.sets, false)?),
+                "node" => PagePart::Node(ty, self.object(node, &collected.sets, false)?),
+                "edges" => PagePart::Edges(ty, self.page(node, &inner, &collected.sets)?),
+                "pageInfo" => PagePart::PageInfo(self.page(node, &inner, &collected.sets)?),
+                "cursor" => PagePart::Cursor,
+                "hasNextPage" => PagePart::HasNextPage,
+                "hasPreviousPage" => PagePart::HasPreviousPage,
+                "startCursor" => PagePart::StartCursor,
+                "endCursor" => PagePart::EndCursor,
+                other => return Err(internal(&format!("{type_name}.{other} in a connection"))),
+            };
+            parts.push(PageOutput { label: label(&key), key: key.to_string(), location: collected.location, part });
+        }
+        Ok(parts)
+    }
+
+    /// The selections on the nodes of a connection, wherever they stand in it.
+    pub fn node_sets(&self, type_name: &str, sets: &[&'a SelectionSet]) -> Vec<&'a SelectionSet> {
+        let mut nodes = Vec::new();
+        for collected in self.selecting.fields(type_name, sets).into_values() {
+            match collected.field.name.as_str() {
+                "nodes" | "node" => nodes.extend(collected.sets),
+                "edges" => nodes.extend(self.node_sets(collected.field.definition.ty.inner_named_type(), &collected.sets)),
+                _ => {}
+            }
+        }
+        nodes
+    }
+
+    /// Whether a connection's selection asks if there is more.
+    pub fn asks_for_more(&self, type_name: &str, sets: &[&'a SelectionSet]) -> bool {
+        self.selecting.fields(type_name, sets).values().any(|collected| match collected.field.name.as_str() {
+            "hasNextPage" | "hasPreviousPage" => true,
+            "pageInfo" => self.asks_for_more(collected.field.definition.ty.inner_named_type(), &collected.sets),
+            _ => false,
+        })
+    }
+}
+
+/// `"key":`; response keys are GraphQL names, so nothing in them needs an escape.
+fn label(key: &str) -> Box<[u8]> {
+    format!("\"{key}\":").into_bytes().into_boxed_slice()
+}
+
+/// A contradiction between the model and the operation, which validation rules out.
+pub(super) fn internal(what: &str) -> PlanError {
+    PlanError::new(PlanErrorKind::Internal, format!("The operation cannot be planned: {what}."))
+}

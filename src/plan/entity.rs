@@ -1,0 +1,83 @@
+//! An object of the operation while it is planned: what is known of it before it is read, and which reads hold what of it.
+
+use super::tree::{FieldReader, Holder, Presence, Recogniser, SpaceId, ValueSource};
+use crate::schema::model::{FieldKind, ItemKeys, Model, ObjectType, Stored, TypeKind};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An object of the operation.
+#[derive(Clone)]
+pub struct Entity<'m> {
+    /// Its type.
+    pub ty: &'m ObjectType,
+    /// The space in which it stands.
+    pub space: SpaceId,
+    /// Fields whose values are known from the keys it was asked by.
+    pub known: HashMap<String, ValueSource>,
+    /// What holds its attributes, the earliest first, with the index of which it holds the attributes; empty where nothing is read.
+    pub held: Vec<(Holder, Option<usize>)>,
+    /// What tells whether it is there; `None` for the operation's root.
+    pub presence: Option<Presence>,
+}
+
+impl<'m> Entity<'m> {
+    /// The root object.
+    pub fn root(ty: &'m ObjectType) -> Self {
+        Self { ty, space: 0, known: HashMap::new(), held: Vec::new(), presence: None }
+    }
+
+    /// The earliest source of a stored field's value.
+    pub fn value(&self, model: &Model, field: &str) -> Option<ValueSource> {
+        if let Some(source) = self.known.get(field) {
+            return Some(source.clone());
+        }
+        let stored = stored(self.ty, field)?;
+        let holds = |index: Option<usize>| attributes_for(model, self.ty, index, stored).is_some();
+        let (holder, _) = self.held.iter().find(|(_, index)| holds(*index))?;
+        Some(ValueSource::Field(*holder, reader(self.ty, field)?))
+    }
+}
+
+/// The stored field of that name.
+pub fn stored<'m>(ty: &'m ObjectType, field: &str) -> Option<&'m Stored> {
+    match &ty.fields.get(field)?.kind {
+        FieldKind::Stored(stored) => Some(stored),
+        _ => None,
+    }
+}
+
+/// The key templates of an item type.
+pub fn keys(ty: &ObjectType) -> Option<&ItemKeys> {
+    match &ty.kind {
+        TypeKind::Item(keys) => Some(keys),
+        _ => None,
+    }
+}
+
+/// How to find a stored field's value in an item or a map.
+pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
+    let stored = stored(ty, field)?;
+    let template = |attribute: &String| Some((attribute.clone(), keys(ty)?.keys.get(attribute)?.clone()));
+    let templates = stored.keys.iter().filter_map(template).collect();
+    Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), templates }))
+}
+
+/// The attributes that must be asked for, beside the primary key, to have a field's value from the table (`None`) or an index; `None`
+/// where it cannot be had there. An embedded object's fields are wherever the object is.
+pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, stored: &'m Stored) -> Option<Option<&'m str>> {
+    let Some(keys) = keys(ty) else { return Some(None) };
+    let table = &model.tables[keys.table];
+    if stored.keys.iter().any(|key| table.primary_key().any(|primary| primary.name == *key)) {
+        return Some(None);
+    }
+    let held = stored.attribute.iter().chain(&stored.keys).find(|attribute| table.holds(index, attribute));
+    held.map(|attribute| Some(attribute.as_str()))
+}
+
+/// The marks of a type's items.
+pub fn recogniser(model: &Model, ty: &ObjectType) -> Option<Arc<Recogniser>> {
+    let keys = keys(ty)?;
+    let primary = model.tables[keys.table].primary_key();
+    let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name)?.clone()))).collect();
+    Some(Arc::new(Recogniser { keys: templates, constants: keys.constants.clone() }))
+}

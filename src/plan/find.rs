@@ -1,0 +1,328 @@
+//! A find → its reads: the relations on its path one after the other, each by the access path for the arguments that are there.
+//!
+//! Nothing is read that a key already tells (*elision*), and what an index does not hold is read by a Get that follows it.
+
+use super::argument;
+use super::build::{Builder, internal};
+use super::collect::Collected;
+use super::entity::{self, Entity};
+use super::error::PlanError;
+use super::tree::*;
+use crate::schema::model::{Access, AccessPath, Field, FieldKind, Find, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via};
+use apollo_compiler::ast::Type;
+use std::collections::HashMap;
+
+/// What is asked of one relation on the way of a find.
+struct Hop<'a> {
+    /// The field coordinate, for people.
+    coordinate: String,
+    field: &'a Field,
+    find: &'a Find,
+    arguments: ArgumentsId,
+    /// The stored fields that are needed of what it finds.
+    needs: Vec<String>,
+    /// Whether it must be known that the item is there.
+    must_exist: bool,
+    /// How much is wanted where it can find several.
+    want: Want,
+}
+
+impl<'a> Builder<'a> {
+    /// A find field: its reads, and the shape of what it gives.
+    pub(super) fn find(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        find: &'a Find,
+        collected: &Collected<'a>,
+    ) -> Result<OutputValue, PlanError> {
+        let arguments = argument::of_field(&self.selecting, field, collected);
+        let arguments = self.push_arguments(arguments);
+        let target_type = self.type_named(&find.item)?;
+        let connection = field.ty.inner_named_type().as_str();
+        let sets = match find.returns {
+            Returns::Connection => self.node_sets(connection, &collected.sets),
+            _ => collected.sets.clone(),
+        };
+        let needs = match find.returns {
+            Returns::Exists | Returns::Count => Vec::new(),
+            _ => self.needs(target_type, &sets)?,
+        };
+        let want = match find.returns {
+            Returns::One | Returns::Exists => Want::First,
+            Returns::List => Want::Whole { max: find.max },
+            Returns::Count => Want::Count,
+            Returns::Connection => {
+                let probe = self.asks_for_more(connection, &collected.sets);
+                Want::Page { arguments, max: find.max, probe }
+            }
+        };
+        let wants_existence = matches!(find.returns, Returns::Exists | Returns::Count) || of.presence.is_none();
+        let (entity, pages) = match &find.via {
+            Via::Keys(_) => {
+                let must_exist = wants_existence || !field.ty.is_non_null();
+                let coordinate = format!("{}.{}", of.ty.name, field.name);
+                self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, want })?
+            }
+            Via::Through(path) => self.through(of, path, arguments, Hop {
+                coordinate: format!("{}.{}", of.ty.name, field.name),
+                field,
+                find,
+                arguments,
+                needs,
+                must_exist: wants_existence,
+                want,
+            })?,
+        };
+        let keeps_place = match &field.ty {
+            Type::List(item) | Type::NonNullList(item) => !item.is_non_null(),
+            _ => false,
+        };
+        let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
+        let target = Target { pages, space: entity.space, presence, keeps_place };
+        Ok(match find.returns {
+            Returns::One => OutputValue::One(target, self.object(&entity, &sets, false)?),
+            Returns::List => OutputValue::List(target, self.object(&entity, &sets, false)?),
+            Returns::Connection => OutputValue::Page(target, self.page(&entity, connection, &collected.sets)?),
+            Returns::Exists => OutputValue::Exists(target),
+            Returns::Count => OutputValue::Count(target),
+        })
+    }
+
+    /// Follows the relations of a `through` path. The first that can find several is the one that pages.
+    fn through(
+        &mut self,
+        of: &Entity<'a>,
+        path: &'a [String],
+        outer: ArgumentsId,
+        last: Hop<'a>,
+    ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+        let mut entity = of.clone();
+        let mut pages = None;
+        for (position, name) in path.iter().enumerate() {
+            let field = self.field_of(entity.ty, name)?;
+            let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{}.{name} is no find", entity.ty.name))) };
+            let arguments = self.arguments[outer].of_hop(field);
+            let is_last = position + 1 == path.len();
+            let needs = match path.get(position + 1) {
+                None => last.needs.clone(),
+                Some(next) => {
+                    let ty = self.type_named(&find.item)?;
+                    let next = self.field_of(ty, next)?;
+                    let FieldKind::Find(next_find) = &next.kind else { return Err(internal(&next.name)) };
+                    self.parent_fields(ty, next, next_find, &arguments.of_hop(next))?
+                }
+            };
+            let arguments = self.push_arguments(arguments);
+            let many = matches!(find.returns, Returns::List | Returns::Connection);
+            let want = match (many, pages.is_some()) {
+                (false, _) => Want::First,
+                (true, false) => last.want,
+                (true, true) => Want::Whole { max: find.max },
+            };
+            let hop = Hop {
+                coordinate: format!("{}.{name}", entity.ty.name),
+                field,
+                find,
+                arguments,
+                needs,
+                must_exist: !field.ty.is_non_null() || (is_last && last.must_exist),
+                want,
+            };
+            let (next, made) = match &find.via {
+                Via::Keys(_) => self.follow(&entity, hop)?,
+                Via::Through(path) => self.through(&entity, path, arguments, hop)?,
+            };
+            pages = pages.or(made);
+            entity = next;
+        }
+        Ok((entity, pages))
+    }
+
+    /// One relation: a Get, a Query, a Query and a Get, or nothing at all.
+    fn follow(&mut self, from: &Entity<'a>, hop: Hop<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+        let ty = self.type_named(&hop.find.item)?;
+        let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
+        let key = self.key(ty, path, from, hop.arguments)?;
+        let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
+        let known: HashMap<String, ValueSource> = path
+            .bindings
+            .iter()
+            .filter(|(_, source)| !self.is_list(source, hop.field))
+            .map(|(field, _)| (field.clone(), key.fields[field].clone()))
+            .collect();
+        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count);
+        let action = match &path.access {
+            Access::Get { .. } if !several && !hop.must_exist && hop.needs.iter().all(|field| known.contains_key(field)) => {
+                let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
+                return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence }, None));
+            }
+            Access::Get { .. } => Action::Get(key),
+            access => Action::Query(Box::new(QueryBinding {
+                range: self.range(access, from, hop.arguments)?,
+                access: access.clone(),
+                descending: self.descending(path, &self.arguments[hop.arguments]),
+                want: hop.want,
+                filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
+                key,
+            })),
+        };
+        let yields = match &action {
+            Action::Get(_) => several && many,
+            _ => many,
+        };
+        let index = path.index;
+        let read = self.read(from, ty, &hop, action)?;
+        self.reads[read].index = index;
+        let mut entity = Entity {
+            ty,
+            space: from.space,
+            known,
+            held: vec![(Holder::Read(read), index)],
+            presence: Some(Presence::Read(read)),
+        };
+        if yields {
+            entity.space = self.space(from.space, Origin::Read(read));
+            self.reads[read].yields = Some(entity.space);
+        }
+        let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, index, field));
+        self.wanted[read] = held;
+        if !rest.is_empty() {
+            let whole = self.read(&entity, ty, &hop, Action::Complete(read))?;
+            self.wanted[whole] = hop.needs.clone();
+            entity.held.push((Holder::Read(whole), None));
+            entity.presence = Some(Presence::Read(whole));
+        }
+        Ok((entity, yields.then_some(read)))
+    }
+
+    fn read(&mut self, from: &Entity<'a>, ty: &'a ObjectType, hop: &Hop<'a>, action: Action) -> Result<ReadId, PlanError> {
+        let keys = entity::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
+        let parent = match &from.presence {
+            Some(Presence::Read(read)) => Some(*read),
+            _ => None,
+        };
+        self.reads.push(Read {
+            coordinate: hop.coordinate.clone(),
+            item: ty.name.clone(),
+            recognise: entity::recogniser(self.model, ty).ok_or_else(|| internal(&ty.name))?,
+            table: keys.table,
+            index: None,
+            space: from.space,
+            yields: None,
+            action,
+            parent,
+            consistent: hop.find.consistent,
+            projection: [].into(),
+            wave: 0,
+        });
+        self.wanted.push(hop.needs.clone());
+        Ok(self.reads.len() - 1)
+    }
+
+    fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
+        entity::stored(ty, field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
+    }
+
+    /// Whether a source is an argument that brings several values.
+    fn is_list(&self, source: &Source, field: &Field) -> bool {
+        let Source::Argument(name) = source else { return false };
+        field.arguments.iter().any(|argument| argument.name == *name && argument.ty.is_list())
+    }
+
+    fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
+        let order_by = arguments.enum_value("orderBy", self.selecting.variables);
+        let present = |name: &str| arguments.present(name, self.selecting.variables);
+        find.path(&present, order_by.as_deref()).ok_or_else(|| internal(&format!("no access path to {}", find.item)))
+    }
+
+    fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
+        match arguments.enum_value("order", self.selecting.variables).as_deref() {
+            Some("DESC") => true,
+            Some("ASC") => false,
+            _ => path.descending,
+        }
+    }
+
+    fn key(&self, ty: &ObjectType, path: &AccessPath, from: &Entity<'a>, arguments: ArgumentsId) -> Result<KeyBinding, PlanError> {
+        let keys = entity::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
+        let (partition, sort) = self.model.tables[keys.table].keys_of(path.index);
+        let template = |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
+        let (partition_at, sort_at) = match &path.access {
+            Access::Get { partition, sort } => (Some(*partition), *sort),
+            Access::Query { partition, sort } => (Some(*partition), sort_template(sort)),
+            Access::Scan => (None, None),
+        };
+        let fields = path.bindings.iter().map(|(field, source)| Ok((field.clone(), self.source(source, from, arguments)?)));
+        Ok(KeyBinding {
+            partition_attribute: partition.name.clone(),
+            partition: partition_at.and_then(|position| template(&partition.name, position)),
+            sort_attribute: sort.map(|key| key.name.clone()),
+            sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
+            fields: fields.collect::<Result<_, PlanError>>()?,
+        })
+    }
+
+    fn range(&self, access: &Access, from: &Entity<'a>, arguments: ArgumentsId) -> Result<Option<BoundRange>, PlanError> {
+        let Access::Query { sort: SortAccess::Range { range, .. }, .. } = access else { return Ok(None) };
+        let bound = |bound: &Option<(Source, bool)>| match bound {
+            None => Ok(None),
+            Some((source, inclusive)) => Ok::<_, PlanError>(Some((self.source(source, from, arguments)?, *inclusive))),
+        };
+        Ok(Some(match range {
+            Range::Between { lower, upper } => BoundRange::Between(bound(lower)?, bound(upper)?),
+            Range::BeginsWith(source) => BoundRange::BeginsWith(self.source(source, from, arguments)?),
+        }))
+    }
+
+    /// The fields of the object in which a find stands that its first relation is bound by.
+    pub(super) fn parent_fields(
+        &self,
+        ty: &'a ObjectType,
+        field: &'a Field,
+        find: &'a Find,
+        arguments: &Arguments,
+    ) -> Result<Vec<String>, PlanError> {
+        match &find.via {
+            Via::Through(path) => {
+                let first = path.first().ok_or_else(|| internal(&field.name))?;
+                let hop = self.field_of(ty, first)?;
+                let FieldKind::Find(next) = &hop.kind else { return Err(internal(&hop.name)) };
+                self.parent_fields(ty, hop, next, &arguments.of_hop(hop))
+            }
+            Via::Keys(_) => {
+                let path = self.access_path(find, arguments)?;
+                let mut names = Vec::new();
+                path.bindings.values().for_each(|source| parents(source, &mut names));
+                if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
+                    match range {
+                        Range::BeginsWith(source) => parents(source, &mut names),
+                        Range::Between { lower, upper } => {
+                            lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names));
+                        }
+                    }
+                }
+                Ok(names)
+            }
+        }
+    }
+}
+
+fn sort_template(sort: &SortAccess) -> Option<usize> {
+    match sort {
+        SortAccess::All => None,
+        SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => Some(*template),
+    }
+}
+
+fn parents(source: &Source, names: &mut Vec<String>) {
+    match source {
+        Source::Argument(_) => {}
+        Source::Parent(field) => names.push(field.clone()),
+        Source::Text(parts) => parts.iter().for_each(|part| {
+            if let TextPart::Value(source) = part {
+                parents(source, names);
+            }
+        }),
+    }
+}

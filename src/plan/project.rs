@@ -1,0 +1,48 @@
+//! Projections: each read asks for the attributes that the selection needs, and for the keys by which items are known.
+//!
+//! All Gets of a table ask for the same attributes: BatchGetItem has one projection a table, and a key that is wanted in two places of
+//! an operation is read once.
+
+use super::entity::{attributes_for, stored};
+use super::tree::*;
+use crate::schema::model::Model;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it.
+pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<String>]) {
+    let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields)).collect();
+    for (read, attributes) in reads.iter().zip(&own) {
+        if !matches!(read.action, Action::Query(_)) {
+            of_table.entry(read.table).or_default().extend(attributes.iter().cloned());
+        }
+    }
+    let of_table: BTreeMap<usize, Arc<[String]>> =
+        of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().collect())).collect();
+    for (read, own) in reads.iter_mut().zip(own) {
+        read.projection = match (&read.action, of_table.get(&read.table)) {
+            (Action::Get(_) | Action::Complete(_), Some(shared)) => shared.clone(),
+            _ => own.into_iter().collect(),
+        };
+    }
+}
+
+fn attributes(model: &Model, read: &Read, fields: &[String]) -> BTreeSet<String> {
+    let table = &model.tables[read.table];
+    let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
+    if matches!(read.action, Action::Query(_)) {
+        // The keys of the index make the cursors.
+        let (partition, sort) = table.keys_of(read.index);
+        names.insert(partition.name.clone());
+        names.extend(sort.map(|key| key.name.clone()));
+    }
+    let constants = read.recognise.constants.iter().map(|(name, _)| name);
+    names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
+    let Some(ty) = model.types.get(&read.item) else { return names };
+    for field in fields {
+        let attribute = stored(ty, field).and_then(|stored| attributes_for(model, ty, read.index, stored)).flatten();
+        names.extend(attribute.map(str::to_owned));
+    }
+    names
+}

@@ -1,0 +1,68 @@
+//! Waves by data dependency: a read belongs to the wave after the last read that gives it a value or a row, wherever its parent stands.
+
+use super::tree::*;
+
+/// Gives every read its wave and lists the reads of each.
+pub(super) fn assign(reads: &mut [Read], spaces: &[Space]) -> Vec<Vec<ReadId>> {
+    let mut waves: Vec<Vec<ReadId>> = Vec::new();
+    for id in 0..reads.len() {
+        // Sources stand before the reads that they feed, so their waves are known.
+        let after = dependencies(&reads[id], spaces).into_iter().map(|source| reads[source].wave).max().unwrap_or(0);
+        reads[id].wave = after + 1;
+        if waves.len() <= after {
+            waves.resize_with(after + 1, Vec::new);
+        }
+        waves[after].push(id);
+    }
+    waves
+}
+
+/// The reads whose results a read needs: for its rows and for its key.
+pub fn dependencies(read: &Read, spaces: &[Space]) -> Vec<ReadId> {
+    let mut found = Vec::new();
+    of_space(read.space, spaces, &mut found);
+    match &read.action {
+        Action::Get(key) => key.fields.values().for_each(|source| of_source(source, spaces, &mut found)),
+        Action::Complete(read) => found.push(*read),
+        Action::Query(query) => {
+            query.key.fields.values().for_each(|source| of_source(source, spaces, &mut found));
+            match &query.range {
+                Some(BoundRange::BeginsWith(source)) => of_source(source, spaces, &mut found),
+                Some(BoundRange::Between(lower, upper)) => {
+                    lower.iter().chain(upper).for_each(|(source, _)| of_source(source, spaces, &mut found));
+                }
+                None => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn of_space(space: SpaceId, spaces: &[Space], found: &mut Vec<ReadId>) {
+    match &spaces[space].origin {
+        Origin::Operation => {}
+        Origin::Read(read) => found.push(*read),
+        Origin::Elements(holder, _) => of_holder(*holder, spaces, found),
+    }
+}
+
+fn of_holder(holder: Holder, spaces: &[Space], found: &mut Vec<ReadId>) {
+    match holder {
+        Holder::Read(read) => found.push(read),
+        Holder::Element(space) => of_space(space, spaces, found),
+    }
+}
+
+fn of_source(source: &ValueSource, spaces: &[Space], found: &mut Vec<ReadId>) {
+    match source {
+        ValueSource::Argument(..) => {}
+        ValueSource::Field(holder, _) => of_holder(*holder, spaces, found),
+        ValueSource::Text(parts) => parts.iter().for_each(|part| {
+            if let SourceText::Value(source) = part {
+                of_source(source, spaces, found);
+            }
+        }),
+    }
+}
