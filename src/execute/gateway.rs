@@ -1,11 +1,24 @@
 //! The whole of it for one schema and one store: operation text in, response bytes out. Must not know HTTP.
 
 use super::error::{ErrorCode, GraphqlError};
+use super::explain;
+use super::operations::{Operations, Planned};
+use super::respond::Writer;
+use super::state::{Failure, State};
+use super::waves::Run;
+use crate::plan::tree::Plan;
 use crate::schema::model::Model;
+use crate::schema::value_type::now;
+use crate::table::loaders::Loaders;
 use crate::table::store::Store;
+use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// How much later than its deadline a request may end: the calls end at the deadline, and each tells so at its own path.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A schema on a store.
 #[derive(Clone)]
@@ -16,7 +29,9 @@ pub struct Gateway {
 struct Inner {
     model: Arc<Model>,
     store: Store,
-    settings: Settings,
+    operations: Operations,
+    max_nodes: usize,
+    secret: Arc<[u8]>,
 }
 
 /// What a gateway's owner may set.
@@ -53,6 +68,7 @@ pub struct Request {
 pub struct Prepared {
     /// Whether it is a mutation.
     pub mutation: bool,
+    planned: Planned,
 }
 
 /// What came of a request.
@@ -67,7 +83,9 @@ pub struct Response {
 impl Gateway {
     /// A gateway for a schema on a store.
     pub fn new(model: Arc<Model>, store: Store, settings: Settings) -> Self {
-        Self { inner: Arc::new(Inner { model, store, settings }) }
+        let operations = Operations::new(&settings);
+        let secret = settings.cursor_key.into();
+        Self { inner: Arc::new(Inner { model, store, operations, max_nodes: settings.max_nodes, secret }) }
     }
 
     /// The schema's model.
@@ -80,19 +98,64 @@ impl Gateway {
         &self.inner.store
     }
 
-    /// Parses, validates and plans; the result is cached by the operation's text.
-    pub fn prepare(&self, _request: &Request) -> Result<Prepared, Vec<GraphqlError>> {
-        todo!()
+    /// Parses, validates and plans; what comes of it is kept for the next request with the same text.
+    pub fn prepare(&self, request: &Request) -> Result<Prepared, Vec<GraphqlError>> {
+        let planned = self.inner.operations.plan(&self.inner.model, request)?;
+        Ok(Prepared { mutation: planned.kind == OperationType::Mutation, planned })
     }
 
     /// Runs a prepared operation until its deadline; with `explain`, `extensions.keyfold` tells the plan and the calls.
-    pub async fn run(&self, _prepared: Prepared, _request: Request, _deadline: Instant, _explain: bool) -> Response {
-        let _ = &self.inner.settings;
-        todo!()
+    pub async fn run(&self, prepared: Prepared, deadline: Instant, explain: bool) -> Response {
+        let Inner { model, store, max_nodes, secret, .. } = &*self.inner;
+        let Planned { plan, variables, .. } = &prepared.planned;
+        let introspection = match prepared.planned.introspect(model) {
+            Ok(values) => values,
+            Err(errors) => return Response::refused(&errors),
+        };
+        let arguments = plan
+            .arguments
+            .iter()
+            .map(|arguments| arguments.evaluate(&model.api, variables).map_err(|message| Failure::new(ErrorCode::BadUserInput, message)));
+        let mut state = State::new(plan, arguments.collect());
+        let loaders = Loaders::new(store, deadline);
+        let now = now();
+        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, secret: secret.clone(), now: &now };
+        if tokio::time::timeout_at(deadline + GRACE, run.run(&mut state)).await.is_err() {
+            let error = GraphqlError::new(ErrorCode::Timeout, "The request took too long.");
+            return Response::executed(b"null".to_vec(), &[error], None);
+        }
+        let (data, errors) = Writer::new(&state, introspection).write();
+        let extensions = explain.then(|| explain::extensions(model, plan, &loaders.calls()));
+        Response::executed(data, &errors, extensions)
     }
 }
 
+/// The plan of an operation, without a store: for `keyfold explain`.
+pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<Plan>, Vec<GraphqlError>> {
+    Ok(Operations::new(settings).plan(model, request)?.plan)
+}
+
 impl Response {
+    fn executed(data: Vec<u8>, errors: &[GraphqlError], extensions: Option<Value>) -> Self {
+        let mut body = Vec::with_capacity(data.len() + 64);
+        body.push(b'{');
+        // The specification recommends that errors come first (section 7.1, "Response Format").
+        if !errors.is_empty() {
+            body.extend_from_slice(b"\"errors\":");
+            let list: Value = errors.iter().map(GraphqlError::to_json).collect();
+            body.extend_from_slice(list.to_string().as_bytes());
+            body.push(b',');
+        }
+        body.extend_from_slice(b"\"data\":");
+        body.extend_from_slice(&data);
+        if let Some(extensions) = extensions {
+            body.extend_from_slice(b",\"extensions\":");
+            body.extend_from_slice(extensions.to_string().as_bytes());
+        }
+        body.push(b'}');
+        Self { body, refused: None }
+    }
+
     /// The response to a request that failed before execution.
     pub fn refused(errors: &[GraphqlError]) -> Self {
         let code = errors.first().map_or(ErrorCode::Internal, |error| error.code);

@@ -1,4 +1,23 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
+//!
+//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `searches`, `search`,
+//! `paging`, `cursor` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
 
+pub mod cursor;
+pub mod decode;
+pub mod encode;
 pub mod error;
+pub mod explain;
+pub mod filter;
 pub mod gateway;
+pub mod keys;
+mod leaf;
+mod lists;
+pub mod number;
+pub mod operations;
+pub mod paging;
+pub mod respond;
+pub mod search;
+pub mod searches;
+pub mod state;
+pub mod waves;

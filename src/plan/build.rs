@@ -85,13 +85,7 @@ impl<'a> Builder<'a> {
     }
 
     /// An embedded object or list of objects. Its elements are rows only where finds stand in them.
-    fn embedded(
-        &mut self,
-        of: &Entity<'a>,
-        held: Held,
-        ty: &'a ObjectType,
-        sets: &[&'a SelectionSet],
-    ) -> Result<OutputValue, PlanError> {
+    fn embedded(&mut self, of: &Entity<'a>, held: Held, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<OutputValue, PlanError> {
         let reader = match &held {
             Held::In(_, reader) | Held::Here(reader) => reader.clone(),
             Held::Known(..) => return Err(internal("an embedded object in a key")),
@@ -156,9 +150,9 @@ impl<'a> Builder<'a> {
     pub fn source(&self, source: &Source, from: &Entity<'a>, arguments: ArgumentsId) -> Result<ValueSource, PlanError> {
         Ok(match source {
             Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
-            Source::Parent(field) => from
-                .value(self.model, field)
-                .ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?,
+            Source::Parent(field) => {
+                from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
+            }
             Source::Text(parts) => {
                 let part = |part: &TextPart| {
                     Ok(match part {

@@ -64,15 +64,20 @@ impl<'a> Builder<'a> {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
                 self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, want })?
             }
-            Via::Through(path) => self.through(of, path, arguments, Hop {
-                coordinate: format!("{}.{}", of.ty.name, field.name),
-                field,
-                find,
+            Via::Through(path) => self.through(
+                of,
+                path,
                 arguments,
-                needs,
-                must_exist: wants_existence,
-                want,
-            })?,
+                Hop {
+                    coordinate: format!("{}.{}", of.ty.name, field.name),
+                    field,
+                    find,
+                    arguments,
+                    needs,
+                    must_exist: wants_existence,
+                    want,
+                },
+            )?,
         };
         let keeps_place = match &field.ty {
             Type::List(item) | Type::NonNullList(item) => !item.is_non_null(),
@@ -174,13 +179,8 @@ impl<'a> Builder<'a> {
         let index = path.index;
         let read = self.read(from, ty, &hop, action)?;
         self.reads[read].index = index;
-        let mut entity = Entity {
-            ty,
-            space: from.space,
-            known,
-            held: vec![(Holder::Read(read), index)],
-            presence: Some(Presence::Read(read)),
-        };
+        let mut entity =
+            Entity { ty, space: from.space, known, held: vec![(Holder::Read(read), index)], presence: Some(Presence::Read(read)) };
         if yields {
             entity.space = self.space(from.space, Origin::Read(read));
             self.reads[read].yields = Some(entity.space);

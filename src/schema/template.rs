@@ -79,6 +79,16 @@ impl Template {
         todo!()
     }
 
+    /// The beginning of every key whose field at part `parts` begins with `prefix`, and whether only such keys begin so.
+    pub fn render_begins_with(
+        &self,
+        _parts: usize,
+        _prefix: &str,
+        _value: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<Option<(String, bool)>, RenderMistake> {
+        todo!()
+    }
+
     /// Reads the fields back out of a key text; `None` if the text is not of this template.
     pub fn read(&self, _text: &str) -> Option<Fields> {
         todo!()

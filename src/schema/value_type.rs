@@ -78,3 +78,8 @@ impl ValueType {
         todo!()
     }
 }
+
+/// The present time as a canonical DateTime.
+pub fn now() -> String {
+    todo!()
+}

@@ -1,0 +1,167 @@
+//! Cursors: where a page goes on. Opaque, tamper-evident, and good only for the field, the keys and the order they were made for.
+//!
+//! A cursor is base64url of a 16-byte code followed by the positions as JSON. The code is HMAC-SHA256, cut to 128 bits, over the
+//! positions and everything that the cursor is tied to, which is not in the cursor itself.
+
+use super::error::ErrorCode;
+use super::keys::KeyRange;
+use super::state::Failure;
+use crate::table::attribute::{Attribute, Item};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::sync::Arc;
+
+const CODE_LENGTH: usize = 16;
+/// The longest cursor that is looked at: a position in each of [`super::keys::MAX_COMBINATIONS`] ranges would be longer than any URL.
+const MAX_LENGTH: usize = 64 * 1024;
+
+/// A position in each range of a read: the key of the last item that was taken from it, if any was.
+pub type Positions = Vec<Option<Item>>;
+
+/// What makes and reads the cursors of one field's pages.
+#[derive(Debug, Clone)]
+pub struct Cursors {
+    secret: Arc<[u8]>,
+    context: String,
+    /// The attributes of which a position is made.
+    attributes: Vec<String>,
+    ranges: usize,
+}
+
+impl Cursors {
+    /// For a field coordinate, the ranges that it reads and their order.
+    pub fn new(secret: Arc<[u8]>, coordinate: &str, ranges: &[KeyRange], attributes: Vec<String>, descending: bool) -> Self {
+        let context = format!("{coordinate}\n{descending}\n{ranges:?}");
+        Self { secret, context, attributes, ranges: ranges.len() }
+    }
+
+    /// The cursor of an item that was read from the only range.
+    pub fn of_item(&self, item: &Item) -> String {
+        self.encode(&[Some(item)])
+    }
+
+    /// The cursor of positions in several ranges.
+    pub fn of_positions(&self, positions: &Positions) -> String {
+        self.encode(&positions.iter().map(Option::as_ref).collect::<Vec<_>>())
+    }
+
+    fn encode(&self, positions: &[Option<&Item>]) -> String {
+        let typed = |attribute: Option<&Attribute>| match attribute {
+            Some(Attribute::S(text)) => format!("S{text}"),
+            Some(Attribute::N(text)) => format!("N{text}"),
+            Some(Attribute::B(bytes)) => format!("B{}", URL_SAFE_NO_PAD.encode(bytes)),
+            _ => String::new(),
+        };
+        let position = |item: &Option<&Item>| item.map(|item| self.attributes.iter().map(|name| typed(item.get(name))).collect::<Vec<_>>());
+        let body = serde_json::to_vec(&positions.iter().map(position).collect::<Vec<_>>()).unwrap_or_default();
+        let mut bytes = self.code(&body).to_vec();
+        bytes.extend_from_slice(&body);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    fn code(&self, body: &[u8]) -> [u8; CODE_LENGTH] {
+        let mut code = [0; CODE_LENGTH];
+        // HMAC takes keys of any length, so this cannot fail; a failing one would only make cursors that nothing accepts.
+        if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.secret) {
+            mac.update(self.context.as_bytes());
+            mac.update(&[0]);
+            mac.update(body);
+            code.copy_from_slice(&mac.finalize().into_bytes()[..CODE_LENGTH]);
+        }
+        code
+    }
+
+    /// The positions that a cursor names. The failure tells a caller that the cursor is not from here.
+    pub fn decode(&self, cursor: &str) -> Result<Positions, Arc<Failure>> {
+        self.checked(cursor).ok_or_else(|| {
+            let message = "This cursor was not made by this field with these arguments.";
+            Failure::new(ErrorCode::BadUserInput, message)
+        })
+    }
+
+    fn checked(&self, cursor: &str) -> Option<Positions> {
+        if cursor.len() > MAX_LENGTH {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let (code, body) = bytes.split_at_checked(CODE_LENGTH)?;
+        // Compared in constant time: the difference of every byte is looked at.
+        let differs = self.code(body).iter().zip(code).fold(0, |all, (ours, theirs)| all | (ours ^ theirs));
+        if differs != 0 {
+            return None;
+        }
+        let positions: Vec<Option<Vec<String>>> = serde_json::from_slice(body).ok()?;
+        if positions.len() != self.ranges {
+            return None;
+        }
+        positions.into_iter().map(|position| position.map(|values| self.item(values)).map_or(Some(None), |item| item.map(Some))).collect()
+    }
+
+    fn item(&self, values: Vec<String>) -> Option<Item> {
+        let typed = |value: String| {
+            let (kind, rest) = value.split_at_checked(1)?;
+            Some(match kind {
+                "S" => Attribute::S(rest.to_owned()),
+                "N" => Attribute::N(rest.to_owned()),
+                "B" => Attribute::B(URL_SAFE_NO_PAD.decode(rest).ok()?),
+                _ => return None,
+            })
+        };
+        self.attributes.iter().cloned().zip(values).map(|(name, value)| Some((name, typed(value)?))).collect()
+    }
+
+    /// The key attributes of an item, as a position.
+    pub fn position(&self, item: &Item) -> Item {
+        self.attributes.iter().filter_map(|name| Some((name.clone(), item.get(name)?.clone()))).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cursors(secret: &[u8], coordinate: &str) -> Cursors {
+        let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None };
+        Cursors::new(secret.into(), coordinate, &[range], vec!["PK".into(), "SK".into()], false)
+    }
+
+    fn item(pk: &str, sk: &str) -> Item {
+        [("PK".to_owned(), Attribute::S(pk.into())), ("SK".to_owned(), Attribute::N(sk.into()))].into()
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_names_the_item_that_it_was_made_of(pk in ".*", sk in "[0-9]{1,38}") {
+            let cursors = cursors(b"secret", "User.groups");
+            let positions = cursors.decode(&cursors.of_item(&item(&pk, &sk))).unwrap();
+            prop_assert_eq!(positions, vec![Some(item(&pk, &sk))]);
+        }
+
+        #[test]
+        fn a_changed_cursor_is_refused(at in 0usize..40, letter in "[A-Za-z0-9_-]") {
+            let cursors = cursors(b"secret", "User.groups");
+            let mut changed = cursors.of_item(&item("a", "1"));
+            let at = at % changed.len();
+            let before = changed.clone();
+            changed.replace_range(at..=at, &letter);
+            prop_assert!(changed == before || cursors.decode(&changed).is_err());
+        }
+
+        #[test]
+        fn anything_may_come_as_a_cursor(text in ".*") {
+            prop_assert!(cursors(b"secret", "User.groups").decode(&text).is_err());
+        }
+    }
+
+    #[test]
+    fn a_cursor_is_refused_elsewhere_and_under_another_secret() {
+        let cursor = cursors(b"secret", "User.groups").of_item(&item("a", "1"));
+        assert!(cursors(b"secret", "Group.users").decode(&cursor).is_err());
+        assert!(cursors(b"other", "User.groups").decode(&cursor).is_err());
+        assert!(cursors(b"secret", "User.groups").decode(&cursor).is_ok());
+    }
+}

@@ -1,0 +1,154 @@
+//! Attributes → GraphQL values: where a field stands in an item, and what its attribute says.
+
+use crate::plan::tree::{FieldReader, Recogniser};
+use crate::schema::value_type::{Moment, ValueType};
+use crate::table::attribute::{Attribute, Item};
+use apollo_compiler::ast::Type;
+use serde_json::{Number, Value, json};
+use std::sync::Arc;
+
+/// A field's value where it stands: an attribute of the item, or a value that was read out of a key.
+pub enum Stored<'i> {
+    /// An attribute.
+    Attribute(&'i Attribute),
+    /// A value out of a key.
+    Key(Value),
+}
+
+/// Finds a field in an item; `None` where it is missing.
+pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<Stored<'i>> {
+    if let Some(attribute) = reader.stored.attribute.as_ref().and_then(|name| item.get(name)) {
+        return Some(Stored::Attribute(attribute));
+    }
+    reader.templates.iter().find_map(|(name, templates)| match item.get(name)? {
+        Attribute::S(text) => templates.iter().find_map(|template| {
+            let fields = template.read(text)?;
+            fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| Stored::Key(value))
+        }),
+        // A number or binary key is its field's value as it stands.
+        other => Some(Stored::Attribute(other)),
+    })
+}
+
+/// A field's value as JSON; `None` for null, missing and unfit values.
+pub fn value(reader: &FieldReader, item: &Item) -> Option<Value> {
+    match find(reader, item)? {
+        Stored::Key(value) => Some(value),
+        Stored::Attribute(attribute) => of_type(&reader.ty, &reader.stored.value, attribute),
+    }
+}
+
+fn of_type(ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {
+    match (ty, attribute) {
+        (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
+            Some(values.iter().map(|value| of_type(item, kind, value).unwrap_or(Value::Null)).collect())
+        }
+        (Type::List(_) | Type::NonNullList(_), set) => {
+            let ValueType::Set(element) = kind else { return None };
+            Some(elements(set)?.iter().map(|value| scalar(element, value).unwrap_or(Value::Null)).collect())
+        }
+        _ => scalar(kind, attribute),
+    }
+}
+
+/// The elements of an embedded object (one) or list of objects; what is no map stands as an empty one, so that positions stay.
+pub fn maps(reader: &FieldReader, item: &Item) -> Vec<Arc<Item>> {
+    let map = |attribute: &Attribute| match attribute {
+        Attribute::M(map) => Arc::new(map.clone()),
+        _ => Arc::new(Item::new()),
+    };
+    match find(reader, item) {
+        Some(Stored::Attribute(Attribute::L(elements))) => elements.iter().map(map).collect(),
+        Some(Stored::Attribute(single @ Attribute::M(_))) => vec![map(single)],
+        _ => Vec::new(),
+    }
+}
+
+/// The elements of a set, as attributes.
+pub fn elements(set: &Attribute) -> Option<Vec<Attribute>> {
+    match set {
+        Attribute::Ss(values) => Some(values.iter().cloned().map(Attribute::S).collect()),
+        Attribute::Ns(values) => Some(values.iter().cloned().map(Attribute::N).collect()),
+        Attribute::Bs(values) => Some(values.iter().cloned().map(Attribute::B).collect()),
+        // A list stands for a set where somebody else wrote it so.
+        Attribute::L(values) => Some(values.clone()),
+        _ => None,
+    }
+}
+
+/// The value of one scalar; `None` where the attribute does not fit the type.
+/// Result coercion: GraphQL spec section 3.5, "Scalars", and for each type the forms that DynamoDB users store.
+pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
+    match (kind, attribute) {
+        (ValueType::Json, any) => Some(json_of(any)),
+        (ValueType::Id | ValueType::String, Attribute::S(text)) => Some(json!(text)),
+        (ValueType::Id, Attribute::N(number)) => Some(json!(number)),
+        (ValueType::Int, Attribute::N(number)) => whole(number).filter(|value| i32::try_from(*value).is_ok()).map(|value| json!(value)),
+        (ValueType::Long, Attribute::N(number)) => whole(number).map(|value| json!(value)),
+        (ValueType::Float, Attribute::N(number)) => number.parse().ok().and_then(Number::from_f64).map(Value::Number),
+        (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
+        (ValueType::DateTime(Moment::Text), Attribute::S(text)) => kind.from_text(text),
+        (ValueType::DateTime(_), Attribute::N(number)) => kind.from_text(number),
+        (ValueType::Date, Attribute::S(text)) | (ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
+        (ValueType::Decimal, Attribute::N(number)) => kind.from_text(number),
+        (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
+        _ => None,
+    }
+}
+
+/// A whole number, however it is written (`12`, `12.0`, `1.2E1`).
+fn whole(number: &str) -> Option<i64> {
+    number.parse::<i64>().ok().or_else(|| {
+        let value = number.parse::<f64>().ok()?;
+        // Beyond 2^53 a float is not exact, and DynamoDB writes such numbers in plain digits.
+        (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value as i64)
+    })
+}
+
+/// Base64 with padding, as DynamoDB's JSON writes binary values.
+pub fn base64(bytes: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// Any attribute as JSON: maps as objects, sets as lists, numbers as numbers.
+fn json_of(attribute: &Attribute) -> Value {
+    let number = |text: &String| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
+    match attribute {
+        Attribute::S(text) => json!(text),
+        Attribute::N(text) => number(text),
+        Attribute::B(bytes) => json!(base64(bytes)),
+        Attribute::Bool(value) => json!(value),
+        Attribute::Null => Value::Null,
+        Attribute::Ss(values) => json!(values),
+        Attribute::Ns(values) => values.iter().map(number).collect(),
+        Attribute::Bs(values) => values.iter().map(|bytes| base64(bytes)).collect(),
+        Attribute::L(values) => values.iter().map(json_of).collect(),
+        Attribute::M(map) => {
+            let mut names: Vec<&String> = map.keys().collect();
+            names.sort_unstable();
+            Value::Object(names.into_iter().map(|name| (name.clone(), json_of(&map[name]))).collect())
+        }
+    }
+}
+
+impl Recogniser {
+    /// Whether an item that a Query brought is of the type.
+    pub fn recognises(&self, item: &Item) -> bool {
+        let keys = self.keys.iter().all(|(name, templates)| match item.get(name) {
+            Some(Attribute::S(text)) => templates.iter().any(|template| template.read(text).is_some()),
+            Some(_) => true,
+            None => false,
+        });
+        keys && self.has_constants(item)
+    }
+
+    /// Whether the type's constant attributes, as far as they were asked for, are as they must be.
+    pub fn has_constants(&self, item: &Item) -> bool {
+        self.constants.iter().all(|(name, value)| match item.get(name) {
+            Some(Attribute::S(text)) => text == value,
+            Some(_) => false,
+            None => true,
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! Bound values → primary keys and key ranges, as the table layer takes them.
+//!
+//! A value that cannot be in a key (empty, too long, too wide for its padding) is no error: no item can have it, so nothing is found.
+
+use super::error::ErrorCode;
+use super::number;
+use super::state::{Failure, State};
+use crate::plan::tree::{BoundRange, KeyBinding, QueryBinding, SpaceId};
+use crate::schema::model::{Access, SortAccess};
+use crate::schema::table::{KeyType, Table};
+use crate::schema::template::{Part, Template};
+use crate::schema::value_type::ValueType;
+use crate::table::attribute::{Attribute, Key, KeyValue};
+use crate::table::call::SortCondition;
+use serde_json::Value;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most keys or ranges that the list arguments of one field may make.
+pub const MAX_COMBINATIONS: usize = 100;
+
+/// The longest partition key value, in bytes (DynamoDB developer guide, "Quotas": partition key length).
+const MAX_PARTITION: usize = 2048;
+/// The longest sort key value, in bytes (same page, sort key length).
+const MAX_SORT: usize = 1024;
+/// The last character, with which a range without an upper bound ends.
+const LAST: char = '\u{10FFFF}';
+
+/// Field → value, for one key.
+pub type Values = HashMap<String, Value>;
+
+/// A range of one partition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyRange {
+    /// The partition key attribute and its value; `None` is everything (Scan).
+    pub partition: Option<(String, KeyValue)>,
+    /// The sort key attribute and its condition.
+    pub sort: Option<(String, SortCondition)>,
+    /// Sort key texts at the ends of the range that are not in it: BETWEEN takes both ends in.
+    pub excluded: Vec<String>,
+    /// How many bytes of the sort key are the same in the whole range; what follows is what merged ranges are ordered by.
+    pub prefix: usize,
+    /// Where the key condition lets in more than the range: the text that the ranged field begins with.
+    pub begins_with: Option<(String, String)>,
+}
+
+/// The values of a key's fields for a row: one map for each combination of list values. Empty where a value is null or missing.
+pub fn combinations(state: &State<'_>, key: &KeyBinding, space: SpaceId, row: usize) -> Result<Vec<Values>, Arc<Failure>> {
+    let mut all = vec![Values::new()];
+    for (field, source) in &key.fields {
+        let values = match state.value(source, space, row)? {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(values)) => values.into_iter().filter(|value| !value.is_null()).collect(),
+            Some(value) => vec![value],
+        };
+        if all.len() * values.len() > MAX_COMBINATIONS {
+            let message = format!("At most {MAX_COMBINATIONS} values can be asked for at once.");
+            return Err(Failure::new(ErrorCode::LimitExceeded, message));
+        }
+        let mut crossed = Vec::with_capacity(all.len() * values.len());
+        for value in &values {
+            for known in &all {
+                let mut known = known.clone();
+                known.insert(field.clone(), value.clone());
+                crossed.push(known);
+            }
+        }
+        all = crossed;
+    }
+    Ok(all)
+}
+
+/// The primary key that the values make; `None` where no item can have it.
+pub fn primary_key(table: &Table, key: &KeyBinding, values: &Values) -> Option<Key> {
+    let partition = key_value(table.partition.kind, render(key.partition.as_ref()?, values)?, MAX_PARTITION)?;
+    let sort = match (&table.sort, &key.sort) {
+        (Some(attribute), Some(template)) => {
+            Some((attribute.name.clone(), key_value(attribute.kind, render(template, values)?, MAX_SORT)?))
+        }
+        (None, _) => None,
+        (Some(_), None) => return None,
+    };
+    Some(Key { partition: (table.partition.name.clone(), partition), sort })
+}
+
+fn render(template: &Template, values: &Values) -> Option<String> {
+    template.render(&|field| values.get(field).cloned()).ok().flatten()
+}
+
+fn key_value(kind: KeyType, text: String, longest: usize) -> Option<KeyValue> {
+    use base64::Engine;
+    match kind {
+        _ if text.is_empty() || text.len() > longest => None,
+        KeyType::S => Some(KeyValue::S(text)),
+        KeyType::N => Some(KeyValue::N(text)),
+        KeyType::B => base64::engine::general_purpose::STANDARD.decode(text).ok().map(KeyValue::B),
+    }
+}
+
+/// A Query's range for the values; `None` where nothing can be in it.
+pub fn range(
+    state: &State<'_>,
+    (table, index): (&Table, Option<usize>),
+    query: &QueryBinding,
+    values: &Values,
+    (space, row): (SpaceId, usize),
+) -> Result<Option<KeyRange>, Arc<Failure>> {
+    let (partition, sort) = table.keys_of(index);
+    let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None };
+    let Some(template) = &query.key.partition else { return Ok(Some(range)) };
+    let text = render(template, values);
+    let Some(value) = text.and_then(|text| key_value(partition.kind, text, MAX_PARTITION)) else { return Ok(None) };
+    range.partition = Some((partition.name.clone(), value));
+    let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, sort, &query.key.sort) else {
+        return Ok(Some(range));
+    };
+    let lookup = |field: &str| values.get(field).cloned();
+    let condition = match access {
+        SortAccess::All => None,
+        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, text, MAX_SORT)) {
+            Some(value) => Some(SortCondition::Equal(value)),
+            None => return Ok(None),
+        },
+        SortAccess::Prefix { parts, .. } => {
+            let Ok(Some(text)) = template.render_parts(*parts, &lookup) else { return Ok(None) };
+            range.prefix = text.len();
+            if text.len() > MAX_SORT {
+                return Ok(None);
+            }
+            (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
+        }
+        SortAccess::Range { parts, .. } => {
+            let Ok(Some(prefix)) = template.render_parts(*parts, &lookup) else { return Ok(None) };
+            range.prefix = prefix.len();
+            match &query.range {
+                Some(BoundRange::Between(lower, upper)) => {
+                    let bound = |bound: &Option<(crate::plan::tree::ValueSource, bool)>| match bound {
+                        None => Ok::<_, Arc<Failure>>(None),
+                        Some((source, inclusive)) => {
+                            let value = state.value(source, space, row)?;
+                            Ok(value.and_then(|value| Some((ranged_text(template, *parts, &value)?, *inclusive))))
+                        }
+                    };
+                    let ends = Ends { lower: bound(lower)?, upper: bound(upper)?, after: literal_after(template, *parts) };
+                    match sort.kind {
+                        KeyType::N => ends.of_numbers(&mut range.excluded),
+                        _ => ends.of_text(&prefix, &mut range.excluded),
+                    }
+                }
+                Some(BoundRange::BeginsWith(source)) => match state.value(source, space, row)? {
+                    None => begins(prefix),
+                    Some(value) => {
+                        let start = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                        match template.render_begins_with(*parts, &start, &lookup) {
+                            Ok(Some((text, exact))) => {
+                                if let (false, Some(Part::Placeholder { field, .. })) = (exact, template.parts.get(*parts)) {
+                                    range.begins_with = Some((field.clone(), start));
+                                }
+                                begins(text)
+                            }
+                            _ => return Ok(None),
+                        }
+                    }
+                },
+                None => begins(prefix),
+            }
+        }
+    };
+    if let Some(SortCondition::Between(low, high)) = &condition {
+        // DynamoDB refuses a BETWEEN whose ends are the wrong way round; it holds nothing.
+        if compare(low, high) == Ordering::Greater {
+            return Ok(None);
+        }
+    }
+    range.sort = condition.map(|condition| (sort.name.clone(), condition));
+    Ok(Some(range))
+}
+
+/// The order of key values as DynamoDB sorts them: strings by their UTF-8 bytes, numbers by value, binaries by unsigned bytes.
+pub fn compare(left: &KeyValue, right: &KeyValue) -> Ordering {
+    match (left, right) {
+        (KeyValue::N(left), KeyValue::N(right)) => number::compare(left, right),
+        _ => left.cmp(right),
+    }
+}
+
+impl KeyRange {
+    /// Whether a sort key that the condition lets in is outside of the range after all.
+    pub fn excludes(&self, sort: &Attribute) -> bool {
+        self.excluded.iter().any(|end| match sort {
+            Attribute::S(text) => text == end,
+            Attribute::N(text) => number::compare(text, end) == Ordering::Equal,
+            _ => false,
+        })
+    }
+}
+
+fn begins(text: String) -> Option<SortCondition> {
+    (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
+}
+
+/// The text of a value as the placeholder at a position writes it.
+fn ranged_text(template: &Template, position: usize, value: &Value) -> Option<String> {
+    let Some(Part::Placeholder { value: kind, width, .. }) = template.parts.get(position) else { return None };
+    let text = kind.to_text(value)?;
+    match (kind, width) {
+        (ValueType::Int | ValueType::Long, Some(width)) => Some(format!("{text:0>width$}", width = usize::from(*width))),
+        _ => Some(text),
+    }
+}
+
+fn literal_after(template: &Template, position: usize) -> Option<&str> {
+    match template.parts.get(position + 1) {
+        Some(Part::Literal(literal)) => Some(literal),
+        _ => None,
+    }
+}
+
+struct Ends<'t> {
+    lower: Option<(String, bool)>,
+    upper: Option<(String, bool)>,
+    /// The literal that follows the ranged value in the key, if it does not end there.
+    after: Option<&'t str>,
+}
+
+impl Ends<'_> {
+    fn of_numbers(self, excluded: &mut Vec<String>) -> Option<SortCondition> {
+        let number = KeyValue::N;
+        Some(match (self.lower, self.upper) {
+            (Some((lower, with_lower)), Some((upper, with_upper))) => {
+                excluded.extend((!with_lower).then(|| lower.clone()));
+                excluded.extend((!with_upper).then(|| upper.clone()));
+                SortCondition::Between(number(lower), number(upper))
+            }
+            (Some((lower, true)), None) => SortCondition::GreaterOrEqual(number(lower)),
+            (Some((lower, false)), None) => SortCondition::Greater(number(lower)),
+            (None, Some((upper, true))) => SortCondition::LessOrEqual(number(upper)),
+            (None, Some((upper, false))) => SortCondition::Less(number(upper)),
+            (None, None) => return None,
+        })
+    }
+
+    fn of_text(self, prefix: &str, excluded: &mut Vec<String>) -> Option<SortCondition> {
+        let Ends { lower, upper, after } = self;
+        if lower.is_none() && upper.is_none() {
+            return begins(prefix.to_owned());
+        }
+        let low = match lower {
+            None => prefix.to_owned(),
+            Some((value, true)) => format!("{prefix}{value}"),
+            Some((value, false)) => match after {
+                // Every key with this value goes on with the literal, so the first that does not is where the range begins.
+                Some(literal) => format!("{prefix}{value}{literal}{LAST}"),
+                None => {
+                    excluded.push(format!("{prefix}{value}"));
+                    format!("{prefix}{value}")
+                }
+            },
+        };
+        let high = match upper {
+            None => format!("{prefix}{LAST}"),
+            Some((value, true)) => match after {
+                Some(literal) => format!("{prefix}{value}{literal}{LAST}"),
+                None => format!("{prefix}{value}"),
+            },
+            Some((value, false)) => {
+                if after.is_none() {
+                    excluded.push(format!("{prefix}{value}"));
+                }
+                format!("{prefix}{value}")
+            }
+        };
+        if low.is_empty() {
+            return Some(SortCondition::LessOrEqual(KeyValue::S(high)));
+        }
+        Some(SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))
+    }
+}

@@ -1,0 +1,295 @@
+//! The shape of a plan and what its reads found → the bytes of `data`, and the errors.
+//!
+//! Null propagation: GraphQL spec section 6.4.4, "Handling Execution Errors". A value that may not be null and is gives up what was
+//! written of its parent, up to the next place that may be null.
+
+use super::error::{ErrorCode, GraphqlError, PathSegment};
+use super::leaf;
+use super::state::{Failure, Found, State};
+use crate::plan::tree::*;
+use crate::table::attribute::{Attribute, Item};
+use apollo_compiler::ast::Type;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A value that must not be null is null: the parent gives up.
+pub(super) struct Null;
+
+/// A place in the response: a response key, or a position in a list.
+#[derive(Clone, Copy)]
+pub(super) enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// The row, and within an embedded object its map, of which an object is written.
+#[derive(Clone, Copy)]
+pub(super) struct At<'i> {
+    pub space: SpaceId,
+    pub row: usize,
+    pub map: Option<&'i Item>,
+}
+
+/// Whether an object is there.
+pub(super) enum Present {
+    Yes,
+    No,
+    Failed(Arc<Failure>),
+}
+
+/// Writes a response.
+pub struct Writer<'a> {
+    pub(super) state: &'a State<'a>,
+    pub(super) out: Vec<u8>,
+    path: Vec<Step<'a>>,
+    pub(super) location: (usize, usize),
+    errors: Vec<GraphqlError>,
+    introspection: Map<String, Value>,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer; `introspection` holds the values of `__schema` and `__type` by response key.
+    pub fn new(state: &'a State<'a>, introspection: Map<String, Value>) -> Self {
+        Self { state, out: Vec::with_capacity(4096), path: Vec::new(), location: (0, 0), errors: Vec::new(), introspection }
+    }
+
+    /// The bytes of `data`, and the errors in the order of the response.
+    pub fn write(mut self) -> (Vec<u8>, Vec<GraphqlError>) {
+        let root = &self.state.plan.root;
+        if self.object(root, At { space: 0, row: 0, map: None }).is_err() {
+            self.out.clear();
+            self.out.extend_from_slice(b"null");
+        }
+        (self.out, self.errors)
+    }
+
+    /// Notes an error at the present place, and gives up the value.
+    pub(super) fn error(&mut self, code: ErrorCode, message: impl Into<String>) -> Null {
+        let path = self.path.iter().map(|step| match step {
+            Step::Key(key) => PathSegment::Key((*key).to_owned()),
+            Step::Index(index) => PathSegment::Index(*index),
+        });
+        let locations = if self.location.0 > 0 { vec![self.location] } else { Vec::new() };
+        self.errors.push(GraphqlError { message: message.into(), code, locations, path: path.collect() });
+        Null
+    }
+
+    pub(super) fn failed(&mut self, failure: &Failure) -> Null {
+        self.error(failure.code, failure.message.clone())
+    }
+
+    /// Writes a value; where it gives up, null stands in its place if its type allows it.
+    pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), Null>) -> Result<(), Null> {
+        let mark = self.out.len();
+        match write(self) {
+            Ok(()) => Ok(()),
+            Err(null) if ty.is_non_null() => Err(null),
+            Err(_) => {
+                self.out.truncate(mark);
+                self.out.extend_from_slice(b"null");
+                Ok(())
+            }
+        }
+    }
+
+    /// A value that is not there: null where that is allowed, an error where not.
+    pub(super) fn missing(&mut self, ty: &Type, message: impl FnOnce() -> String) -> Result<(), Null> {
+        if ty.is_non_null() {
+            return Err(self.error(ErrorCode::Internal, message()));
+        }
+        self.out.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    /// Enters a step of the path for as long as something is written there.
+    pub(super) fn within(&mut self, step: Step<'a>, write: impl FnOnce(&mut Self) -> Result<(), Null>) -> Result<(), Null> {
+        self.path.push(step);
+        let written = write(self);
+        self.path.pop();
+        written
+    }
+
+    pub(super) fn object(&mut self, object: &'a Object, at: At<'_>) -> Result<(), Null> {
+        self.out.push(b'{');
+        for (position, output) in object.fields.iter().enumerate() {
+            if position > 0 {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(&output.label);
+            self.location = output.location;
+            self.within(Step::Key(&output.key), |writer| {
+                writer.nullable(&output.ty, |writer| writer.value(&object.type_name, output, at))
+            })?;
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    fn value(&mut self, type_name: &'a str, output: &'a Output, at: At<'_>) -> Result<(), Null> {
+        match &output.value {
+            OutputValue::Typename => {
+                leaf::text(&mut self.out, type_name);
+                Ok(())
+            }
+            OutputValue::Introspection => {
+                let value = self.introspection.get(&output.key).unwrap_or(&Value::Null);
+                leaf::json(&mut self.out, value);
+                Ok(())
+            }
+            OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
+            OutputValue::Embedded(held, object, rows) => self.embedded(held, object, *rows, (output, at)),
+            OutputValue::One(target, object) => match self.present(target, at.space, at.row) {
+                Present::Yes => self.object(object, At { map: None, ..at }),
+                Present::No if output.ty.is_non_null() => {
+                    let message = format!("{type_name}.{} refers to a {} that does not exist.", output.key, object.type_name);
+                    Err(self.error(ErrorCode::NotFound, message))
+                }
+                Present::No => self.missing(&output.ty, String::new),
+                Present::Failed(failure) => Err(self.failed(&failure)),
+            },
+            OutputValue::List(target, object) => self.list(target, object, &output.ty, at),
+            OutputValue::Page(target, parts) => self.page(target, parts, at),
+            OutputValue::Exists(target) => {
+                let there = match self.present(target, at.space, at.row) {
+                    Present::Yes => true,
+                    Present::No => false,
+                    Present::Failed(failure) => return Err(self.failed(&failure)),
+                };
+                leaf::json(&mut self.out, &Value::Bool(there));
+                Ok(())
+            }
+            OutputValue::Count(target) => self.count(target, at),
+        }
+    }
+
+    fn leaf(&mut self, held: &'a Held, output: &Output, type_name: &str, at: At<'_>) -> Result<(), Null> {
+        let state = self.state;
+        let (reader, item) = match held {
+            Held::In(holder, reader) => match state.held(*holder, at.space, at.row) {
+                Ok(item) => (reader, item),
+                Err(failure) => return Err(self.failed(failure)),
+            },
+            Held::Here(reader) => (reader, at.map),
+            Held::Known(source, _) => {
+                return match state.value(source, at.space, at.row) {
+                    Ok(Some(value)) => {
+                        leaf::json(&mut self.out, &value);
+                        Ok(())
+                    }
+                    Ok(None) => self.missing(&output.ty, || null_message(type_name, &output.key)),
+                    Err(failure) => Err(self.failed(&failure)),
+                };
+            }
+        };
+        match item.and_then(|item| super::decode::find(reader, item)) {
+            None => self.absent(&output.ty, type_name, &reader.field),
+            Some(super::decode::Stored::Key(value)) => {
+                leaf::json(&mut self.out, &value);
+                Ok(())
+            }
+            Some(super::decode::Stored::Attribute(attribute)) => self.attribute(&output.ty, &reader.stored.value, attribute),
+        }
+    }
+
+    /// A missing list that must not be null is empty: DynamoDB keeps no empty sets, and writers often leave empty lists out.
+    fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), Null> {
+        if ty.is_list() && ty.is_non_null() {
+            self.out.extend_from_slice(b"[]");
+            return Ok(());
+        }
+        self.missing(ty, || null_message(type_name, field))
+    }
+
+    fn embedded(
+        &mut self,
+        held: &'a Held,
+        object: &'a Object,
+        rows: Option<SpaceId>,
+        (output, at): (&'a Output, At<'_>),
+    ) -> Result<(), Null> {
+        let state = self.state;
+        let (reader, item) = match held {
+            Held::In(holder, reader) => match state.held(*holder, at.space, at.row) {
+                Ok(item) => (reader, item),
+                Err(failure) => return Err(self.failed(failure)),
+            },
+            Held::Here(reader) => (reader, at.map),
+            Held::Known(..) => return self.missing(&output.ty, || null_message(&object.type_name, &output.key)),
+        };
+        let first = rows.map(|space| state.under(at.space, at.row, space).start);
+        let mut position = 0;
+        let mut place = || {
+            let row = first.map_or(at.row, |first| first + position);
+            position += 1;
+            (rows.unwrap_or(at.space), row)
+        };
+        match item.and_then(|item| super::decode::find(reader, item)) {
+            Some(super::decode::Stored::Attribute(attribute)) => self.maps(&output.ty, attribute, object, &mut place),
+            _ => self.absent(&output.ty, &object.type_name, &reader.field),
+        }
+    }
+
+    /// An embedded object or a list of them; `place` gives each object its row in turn.
+    fn maps(
+        &mut self,
+        ty: &Type,
+        attribute: &Attribute,
+        object: &'a Object,
+        place: &mut dyn FnMut() -> (SpaceId, usize),
+    ) -> Result<(), Null> {
+        match (ty, attribute) {
+            (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
+                self.out.push(b'[');
+                for (position, value) in values.iter().enumerate() {
+                    if position > 0 {
+                        self.out.push(b',');
+                    }
+                    self.within(Step::Index(position), |writer| writer.nullable(item, |writer| writer.maps(item, value, object, place)))?;
+                }
+                self.out.push(b']');
+                Ok(())
+            }
+            (Type::Named(_) | Type::NonNullNamed(_), Attribute::M(map)) => {
+                let (space, row) = place();
+                self.object(object, At { space, row, map: Some(map) })
+            }
+            (_, Attribute::Null) => {
+                if !ty.is_list() {
+                    place();
+                }
+                self.missing(ty, || format!("A {} must not be null here.", object.type_name))
+            }
+            _ => {
+                if !ty.is_list() {
+                    place();
+                }
+                Err(self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}.")))
+            }
+        }
+    }
+
+    /// Whether the object of a target is there, for a row of the target's space.
+    pub(super) fn present(&self, target: &Target, space: SpaceId, row: usize) -> Present {
+        match &target.presence {
+            Presence::Read(read) => match self.state.found(*read, space, row) {
+                Found::Item(_) => Present::Yes,
+                Found::Absent => Present::No,
+                Found::Failed(failure) => Present::Failed(failure.clone()),
+            },
+            Presence::Values(sources) => {
+                for source in sources {
+                    match self.state.value(source, space, row) {
+                        Ok(Some(_)) => {}
+                        Ok(None) => return Present::No,
+                        Err(failure) => return Present::Failed(failure),
+                    }
+                }
+                Present::Yes
+            }
+        }
+    }
+}
+
+fn null_message(type_name: &str, field: &str) -> String {
+    format!("Cannot return null for non-nullable field {type_name}.{field}.")
+}

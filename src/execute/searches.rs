@@ -1,0 +1,134 @@
+//! A planned Query for one row → a search, and how its hits become items and a page.
+
+use super::cursor::{Cursors, Positions};
+use super::error::ErrorCode;
+use super::filter::{self, Scope};
+use super::keys;
+use super::paging::{Paging, paging};
+use super::search::{Hits, Search};
+use super::state::{Failure, Found, PageOf, State};
+use super::waves::Run;
+use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
+use crate::schema::condition::Condition;
+use crate::schema::table::Table;
+use crate::table::call::Expression;
+use std::sync::Arc;
+
+/// How the hits of a search are to be understood.
+pub struct Wanted {
+    want: Want,
+    page: Option<Paging>,
+    cursors: Option<Arc<Cursors>>,
+    starts: Positions,
+}
+
+/// The search of a read for a row; `None` where nothing can be found.
+pub fn wanted(
+    run: &Run<'_>,
+    state: &State<'_>,
+    read: &Read,
+    query: &QueryBinding,
+    row: usize,
+) -> Result<Option<(Search, Wanted)>, Arc<Failure>> {
+    let table = &run.model.tables[read.table];
+    let mut ranges = Vec::new();
+    for values in keys::combinations(state, &query.key, read.space, row)? {
+        let range = keys::range(state, (table, read.index), query, &values, (read.space, row))?;
+        ranges.extend(range.filter(|range| !ranges.contains(range)));
+    }
+    let page = match query.want {
+        Want::Page { arguments, max, .. } => {
+            let values = state.arguments[arguments].as_ref().map_err(Clone::clone)?;
+            Some(paging(values, &state.plan.arguments[arguments].given, max)?)
+        }
+        _ => None,
+    };
+    let several = ranges.len() > 1;
+    let cursors = page.as_ref().map(|_| {
+        let attributes = key_attributes(table, read.index);
+        Arc::new(Cursors::new(run.secret.clone(), &read.coordinate, &ranges, attributes, query.descending))
+    });
+    let starts: Positions = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
+        (Some(cursors), Some(cursor)) => cursors.decode(cursor)?,
+        _ => vec![None; ranges.len()],
+    };
+    let backward = page.as_ref().is_some_and(|page| page.backward);
+    if backward && several {
+        let message = "Pages over several values go forward only: use \"first\" and \"after\".";
+        return Err(Failure::new(ErrorCode::BadUserInput, message));
+    }
+    if ranges.is_empty() || page.as_ref().is_some_and(|page| page.size == 0) {
+        return Ok(None);
+    }
+    let wanted = match (query.want, &page) {
+        (Want::First, _) => Some(1),
+        (Want::Whole { max }, _) => Some(max.saturating_add(1)),
+        (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
+        (Want::Page { .. }, None) | (Want::Count, _) => None,
+    };
+    let search = Search {
+        table: table.name.as_str().into(),
+        index: read.index.map(|index| table.indexes[index].name.as_str().into()),
+        ranges,
+        sort: query.key.sort.clone(),
+        sort_attribute: query.key.sort_attribute.clone(),
+        filter: filter_of(run, state, query.filter.as_ref())?,
+        projection: read.projection.clone(),
+        forward: query.descending == backward,
+        consistent: read.consistent,
+        wanted,
+        starts,
+        recognise: read.recognise.clone(),
+    };
+    let starts = if several { search.starts.clone() } else { Positions::new() };
+    Ok(Some((search, Wanted { want: query.want, page, cursors, starts })))
+}
+
+fn filter_of(run: &Run<'_>, state: &State<'_>, filter: Option<&(Condition, ArgumentsId)>) -> Result<Option<Expression>, Arc<Failure>> {
+    let Some((condition, arguments)) = filter else { return Ok(None) };
+    let arguments = state.arguments[*arguments].as_ref().map_err(Clone::clone)?;
+    let scope = Scope { arguments, now: run.now };
+    filter::expression(condition, &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+}
+
+/// The key attributes of the table and of the index, each once: what a position in the index is made of.
+fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
+    let mut names: Vec<String> = table.primary_key().map(|key| key.name.clone()).collect();
+    let (partition, sort) = table.keys_of(index);
+    for key in std::iter::once(partition).chain(sort) {
+        if !names.contains(&key.name) {
+            names.push(key.name.clone());
+        }
+    }
+    names
+}
+
+impl Wanted {
+    /// The items of the field and what is known of them as a page.
+    pub fn understand(&self, hits: &Hits) -> (Vec<Found>, PageOf) {
+        let mut page = PageOf { count: hits.count, ..PageOf::default() };
+        let mut items: Vec<Found> = hits.items.iter().cloned().map(Found::Item).collect();
+        match (self.want, &self.page) {
+            (Want::Whole { max }, _) if items.len() as u64 > u64::from(max) => {
+                let message = format!("There are more than {max} items in this list, and it has no pages.");
+                items.clear();
+                page.failure = Some(Failure::new(ErrorCode::LimitExceeded, message));
+            }
+            (Want::Page { .. }, Some(paging)) => {
+                let size = paging.size as usize;
+                let more = items.len() > size;
+                items.truncate(size);
+                let continued = paging.from.is_some();
+                if paging.backward {
+                    items.reverse();
+                }
+                (page.has_next, page.has_previous) = if paging.backward { (continued, more) } else { (more, continued) };
+                page.cursors = self.cursors.clone();
+                page.starts = self.starts.clone();
+                page.of_range = hits.of_range.iter().copied().take(size).collect();
+            }
+            _ => {}
+        }
+        (items, page)
+    }
+}

@@ -1,0 +1,271 @@
+//! Runs a plan wave by wave: the keys of all its reads, one batch of Gets and the distinct Queries side by side, then the rows they make.
+
+use super::decode;
+use super::error::ErrorCode;
+use super::keys;
+use super::search::{Hits, Search};
+use super::searches::{Wanted, wanted};
+use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
+use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId};
+use crate::schema::model::Model;
+use crate::table::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::call::Get;
+use crate::table::error::{TableError, TableErrorKind};
+use crate::table::loaders::Loaders;
+use futures_util::future::{join, join_all};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a run needs beside its state.
+pub struct Run<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The loaders of the request.
+    pub loaders: &'a Loaders,
+    /// Most rows of all spaces together.
+    pub max_nodes: usize,
+    /// The secret of the cursors.
+    pub secret: Arc<[u8]>,
+    /// The time of the request, as a canonical DateTime.
+    pub now: &'a str,
+}
+
+/// What one row of a read wants of the wave.
+enum Slot {
+    Absent,
+    Failed(Arc<Failure>),
+    /// Positions in the wave's Gets.
+    Gets(Vec<usize>),
+    /// A position in the wave's searches, and how its page is to be understood.
+    Search(usize, Box<Wanted>),
+}
+
+/// The calls of a wave, each distinct search once.
+#[derive(Default)]
+struct Calls {
+    gets: Vec<Get>,
+    searches: Vec<(String, Search)>,
+    known: HashMap<String, usize>,
+}
+
+/// What searches found, over all waves of the request.
+type Memory = HashMap<String, Result<Arc<Hits>, Arc<Failure>>>;
+
+impl Run<'_> {
+    /// Runs every wave.
+    pub async fn run(&self, state: &mut State<'_>) {
+        let plan = state.plan;
+        let mut memory = Memory::new();
+        for (number, wave) in plan.waves.iter().enumerate() {
+            self.loaders.begin_wave(number + 1);
+            self.expand_elements(state);
+            let mut calls = Calls::default();
+            let slots: Vec<(ReadId, Vec<Slot>)> = wave.iter().map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
+            let new: Vec<&(String, Search)> = calls.searches.iter().filter(|(identity, _)| !memory.contains_key(identity)).collect();
+            let searching = join_all(new.iter().map(|(_, search)| search.run(self.loaders)));
+            let (items, found) = join(self.loaders.get(&calls.gets), searching).await;
+            for ((identity, _), hits) in new.into_iter().zip(found) {
+                memory.insert(identity.clone(), hits.map(Arc::new).map_err(|error| failure(&error)));
+            }
+            for (read, slots) in slots {
+                self.settle(state, read, slots, &items, &calls, &memory);
+            }
+        }
+        self.expand_elements(state);
+    }
+
+    /// What each row of a read wants.
+    fn slots(&self, state: &State<'_>, id: ReadId, calls: &mut Calls) -> Vec<Slot> {
+        let read = &state.plan.reads[id];
+        (0..state.len(read.space)).map(|row| self.slot(state, read, row, calls).unwrap_or_else(Slot::Failed)).collect()
+    }
+
+    fn slot(&self, state: &State<'_>, read: &Read, row: usize, calls: &mut Calls) -> Result<Slot, Arc<Failure>> {
+        // A parent that is known to be missing needs no children; one that is still being read may have them read beside it.
+        if let Some(parent) = read.parent {
+            let known = !matches!(state.outcomes[parent], Outcome::Pending);
+            match state.found(parent, read.space, row) {
+                Found::Absent if known => return Ok(Slot::Absent),
+                Found::Failed(failure) => return Ok(Slot::Failed(failure.clone())),
+                _ => {}
+            }
+        }
+        match &read.action {
+            Action::Get(key) => self.gets(state, read, key, row, calls),
+            Action::Complete(of) => match state.found(*of, read.space, row) {
+                Found::Absent => Ok(Slot::Absent),
+                Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
+                Found::Item(item) => Ok(match self.key_of(read.table, item) {
+                    Some(key) => Slot::Gets(vec![calls.get(self.get(read, key))]),
+                    None => Slot::Absent,
+                }),
+            },
+            Action::Query(query) => {
+                let found = wanted(self, state, read, query, row)?;
+                Ok(match found {
+                    Some((search, wanted)) => Slot::Search(calls.search(search), Box::new(wanted)),
+                    None => Slot::Absent,
+                })
+            }
+        }
+    }
+
+    fn gets(&self, state: &State<'_>, read: &Read, key: &KeyBinding, row: usize, calls: &mut Calls) -> Result<Slot, Arc<Failure>> {
+        let table = &self.model.tables[read.table];
+        let combinations = keys::combinations(state, key, read.space, row)?;
+        let positions = combinations.iter().map(|values| match keys::primary_key(table, key, values) {
+            Some(key) => calls.get(self.get(read, key)),
+            None => NOTHING,
+        });
+        Ok(Slot::Gets(positions.collect()))
+    }
+
+    fn get(&self, read: &Read, key: Key) -> Get {
+        let table = self.model.tables[read.table].name.as_str().into();
+        Get { table, key, projection: read.projection.clone(), consistent: read.consistent }
+    }
+
+    fn key_of(&self, table: usize, item: &Item) -> Option<Key> {
+        let table = &self.model.tables[table];
+        let value = |name: &str| {
+            Some(match item.get(name)? {
+                Attribute::S(text) => KeyValue::S(text.clone()),
+                Attribute::N(text) => KeyValue::N(text.clone()),
+                Attribute::B(bytes) => KeyValue::B(bytes.clone()),
+                _ => return None,
+            })
+        };
+        let sort = match &table.sort {
+            Some(sort) => Some((sort.name.clone(), value(&sort.name)?)),
+            None => None,
+        };
+        Some(Key { partition: (table.partition.name.clone(), value(&table.partition.name)?), sort })
+    }
+
+    /// Takes in what a read's rows got: its outcome, and the rows of the space it opens.
+    fn settle(
+        &self,
+        state: &mut State<'_>,
+        id: ReadId,
+        slots: Vec<Slot>,
+        items: &[Result<Option<Arc<Item>>, TableError>],
+        calls: &Calls,
+        memory: &Memory,
+    ) {
+        let read = &state.plan.reads[id];
+        let got = |position: usize| match items.get(position) {
+            None | Some(Ok(None)) => Found::Absent,
+            Some(Ok(Some(item))) if read.recognise.has_constants(item) => Found::Item(item.clone()),
+            Some(Ok(Some(_))) => Found::Absent,
+            Some(Err(error)) => Found::Failed(failure(error)),
+        };
+        let mut found: Vec<Vec<Found>> = Vec::with_capacity(slots.len());
+        let mut pages: Vec<PageOf> = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let (row, page) = match slot {
+                Slot::Absent => (Vec::new(), PageOf::default()),
+                Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
+                Slot::Gets(positions) => (positions.into_iter().map(got).collect(), PageOf::default()),
+                Slot::Search(position, wanted) => match memory.get(&calls.searches[position].0) {
+                    Some(Ok(hits)) => wanted.understand(hits),
+                    Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
+                    None => (vec![], PageOf::default()),
+                },
+            };
+            found.push(row);
+            pages.push(page);
+        }
+        match read.yields {
+            None => {
+                let one = |(row, page): (Vec<Found>, &PageOf)| match &page.failure {
+                    Some(why) => Found::Failed(why.clone()),
+                    None => row.into_iter().next().unwrap_or(Found::Absent),
+                };
+                state.outcomes[id] = Outcome::One(found.into_iter().zip(&pages).map(one).collect());
+            }
+            Some(space) => {
+                let made: usize = found.iter().map(Vec::len).sum();
+                let all: usize = state.rows.iter().flatten().map(|rows| rows.parents.len()).sum();
+                if all + made > self.max_nodes {
+                    let message = format!("The response would have more than {} objects; ask for smaller pages.", self.max_nodes);
+                    let why = Failure::new(ErrorCode::LimitExceeded, message);
+                    found.iter_mut().for_each(Vec::clear);
+                    pages.iter_mut().for_each(|page| *page = PageOf { failure: Some(why.clone()), ..PageOf::default() });
+                }
+                state.rows[space] = Some(rows_of(found.iter().map(Vec::len)));
+                state.outcomes[id] = Outcome::Many(found.into_iter().flatten().collect(), pages);
+            }
+        }
+    }
+
+    /// Makes the rows of embedded lists whose items are there.
+    fn expand_elements(&self, state: &mut State<'_>) {
+        let plan = state.plan;
+        for (space, origin) in plan.spaces.iter().enumerate().map(|(id, space)| (id, &space.origin)) {
+            let Origin::Elements(holder, reader) = origin else { continue };
+            let Some(parent) = plan.spaces[space].parent else { continue };
+            if state.rows[space].is_some() || !holder_is_known(state, *holder) {
+                continue;
+            }
+            let elements: Vec<Vec<Arc<Item>>> = (0..state.len(parent))
+                .map(|row| match state.held(*holder, parent, row) {
+                    Ok(Some(item)) => decode::maps(reader, item),
+                    _ => Vec::new(),
+                })
+                .collect();
+            state.rows[space] = Some(rows_of(elements.iter().map(Vec::len)));
+            state.elements[space] = elements.into_iter().flatten().collect();
+        }
+    }
+}
+
+/// A position that no Get has: nothing can have that key.
+const NOTHING: usize = usize::MAX;
+
+impl Calls {
+    fn get(&mut self, get: Get) -> usize {
+        self.gets.push(get);
+        self.gets.len() - 1
+    }
+
+    fn search(&mut self, search: Search) -> usize {
+        let identity = search.identity();
+        if let Some(known) = self.known.get(&identity) {
+            return *known;
+        }
+        self.known.insert(identity.clone(), self.searches.len());
+        self.searches.push((identity, search));
+        self.searches.len() - 1
+    }
+}
+
+fn holder_is_known(state: &State<'_>, holder: Holder) -> bool {
+    match holder {
+        Holder::Read(read) => !matches!(state.outcomes[read], Outcome::Pending),
+        Holder::Element(space) => state.rows[space].is_some(),
+    }
+}
+
+fn rows_of(sizes: impl Iterator<Item = usize>) -> Rows {
+    let mut rows = Rows { parents: Vec::new(), starts: vec![0] };
+    for (parent, size) in sizes.enumerate() {
+        rows.parents.extend(std::iter::repeat_n(parent, size));
+        rows.starts.push(rows.parents.len());
+    }
+    rows
+}
+
+/// What a caller is told of trouble below.
+pub fn failure(error: &TableError) -> Arc<Failure> {
+    let (code, message) = match error.kind {
+        TableErrorKind::Throttled => (ErrorCode::Throttled, "The table is asked too much at the moment; try again later."),
+        TableErrorKind::Timeout => (ErrorCode::Timeout, "The table did not answer in time."),
+        TableErrorKind::Unavailable => (ErrorCode::Unavailable, "The table cannot be reached at the moment."),
+        TableErrorKind::NoSuchTable => (ErrorCode::Unavailable, "The table does not exist."),
+        TableErrorKind::Denied => (ErrorCode::Unavailable, "The gateway may not read the table."),
+        TableErrorKind::Condition => (ErrorCode::Conflict, "A condition did not hold."),
+        TableErrorKind::Invalid => (ErrorCode::Internal, "The gateway made a call that the table refused."),
+    };
+    tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
+    Failure::new(code, message)
+}
