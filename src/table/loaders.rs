@@ -1,14 +1,32 @@
-//! The reads of one request: Gets batched and deduplicated, Queries bounded, every call counted. To be written.
+//! The reads of one request as plain data in, items out: Gets batched and read once, calls bounded and counted, until the deadline.
+//! Must not know plans, nor the AWS SDK.
 
-use super::attribute::Item;
+use super::attribute::{Item, Key};
 use super::call::{Get, Page, Query};
-use super::error::TableError;
+use super::error::{TableError, TableErrorKind};
+use super::key_range::{canonical, key_can_exist};
+use super::reads::{Outcome, Wanted, batch_get_items, get_item, read_page};
 use super::store::Store;
-use std::sync::Arc;
-use tokio::time::Instant;
+use dataloader::BatchFn;
+use dataloader::cached::Loader;
+use futures_util::future::join_all;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
-/// The loaders of one request.
-pub struct Loaders {}
+/// Most keys of a BatchGetItem (DynamoDB API reference, `BatchGetItem`).
+const KEYS_PER_BATCH: usize = 100;
+
+/// Most calls of one request that are under way at once. The rest wait their turn: one request must not take all connections.
+pub const CALLS_IN_FLIGHT: usize = 32;
+
+/// The loaders of one request. Use them from any number of tasks at once; drop them with the request.
+pub struct Loaders {
+    session: Arc<Session>,
+    gets: Loader<Arc<Get>, Outcome, Batches>,
+}
 
 /// A call that was made: what `extensions.keyfold.calls` shows.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -34,28 +52,173 @@ pub struct CallRecord {
 
 impl Loaders {
     /// Loaders on a store, for one request that ends at the deadline.
-    pub fn new(_store: &Store, _deadline: Instant) -> Self {
-        todo!()
+    pub fn new(store: &Store, deadline: Instant) -> Self {
+        let session = Arc::new(Session {
+            store: store.clone(),
+            deadline,
+            permits: Semaphore::new(CALLS_IN_FLIGHT),
+            wave: AtomicUsize::new(1),
+            calls: Mutex::default(),
+        });
+        // The loader runs its own batches one after another, so it gets all keys at once and the chunks are made in `Batches`. One yield
+        // lets every Get that the same task has begun join the batch.
+        let gets = Loader::new(Batches { session: session.clone() }).with_max_batch_size(usize::MAX).with_yield_count(1);
+        Self { session, gets }
     }
 
     /// Names the wave that the next calls belong to, from 1.
-    pub fn begin_wave(&self, _wave: usize) {
-        todo!()
+    pub fn begin_wave(&self, wave: usize) {
+        self.session.wave.store(wave, Ordering::Relaxed);
     }
 
     /// Reads items: distinct keys once per request, 100 a BatchGetItem, chunks side by side; a single key is a GetItem. The results are
     /// in the order of `gets`.
-    pub async fn get(&self, _gets: &[Get]) -> Vec<Result<Option<Arc<Item>>, TableError>> {
-        todo!()
+    pub async fn get(&self, gets: &[Get]) -> Vec<Result<Option<Arc<Item>>, TableError>> {
+        let gets: Vec<Arc<Get>> = gets.iter().cloned().map(Arc::new).collect();
+        match self.gets.try_load_many(gets.clone()).await {
+            Ok(outcomes) => gets.iter().map(|get| outcomes.get(get).cloned().unwrap_or_else(|| Err(lost()))).collect(),
+            Err(_) => gets.iter().map(|_| Err(lost())).collect(),
+        }
     }
 
-    /// Reads one page.
-    pub async fn query(&self, _query: &Query) -> Result<Page, TableError> {
-        todo!()
+    /// Reads one page. A page that no key can be on (an empty partition key, a range that ends before it begins) needs no call.
+    pub async fn query(&self, query: &Query) -> Result<Page, TableError> {
+        let session = &self.session;
+        let operation = if query.partition.is_some() { "Query" } else { "Scan" };
+        let slot = session.reserve();
+        let _permit = session.permit().await?;
+        let begun = Instant::now();
+        let Some(answer) = read_page(session.store.client(), query, session.deadline).await else { return Ok(Page::default()) };
+        let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
+        let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
+        session.record(slot, CallRecord { operation, table, index, keys: 1, items, capacity, ms: milliseconds(begun), wave: 0 });
+        answer.map(|(page, _)| page)
     }
 
-    /// The calls that were made so far, in the order in which they were begun.
+    /// The calls that were made so far, in the order in which they were begun; those still under way are not among them.
     pub fn calls(&self) -> Vec<CallRecord> {
-        todo!()
+        self.session.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(|(_, call)| call.clone()).collect()
     }
+}
+
+/// What all calls of a request share.
+struct Session {
+    store: Store,
+    deadline: Instant,
+    permits: Semaphore,
+    wave: AtomicUsize,
+    /// The wave of each call and, once it is over, its record; in the order in which the calls were begun.
+    calls: Mutex<Vec<(usize, Option<CallRecord>)>>,
+}
+
+impl Session {
+    /// Takes the next place in the list of calls, before any waiting, so that the list's order depends on the plan alone.
+    fn reserve(&self) -> usize {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.push((self.wave.load(Ordering::Relaxed), None));
+        calls.len() - 1
+    }
+
+    fn record(&self, slot: usize, call: CallRecord) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((wave, record)) = calls.get_mut(slot) {
+            *record = Some(CallRecord { wave: *wave, ..call });
+        }
+    }
+
+    async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, TableError> {
+        match timeout_at(self.deadline, self.permits.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => {
+                let detail = "the deadline passed while calls before this one were under way".to_owned();
+                Err(TableError { kind: TableErrorKind::Timeout, detail })
+            }
+        }
+    }
+
+    /// Reads up to 100 distinct keys by one call.
+    async fn read(&self, slot: usize, wanted: &[Wanted<'_>]) -> Vec<Outcome> {
+        let _permit = match self.permit().await {
+            Ok(permit) => permit,
+            Err(error) => return vec![Err(error); wanted.len()],
+        };
+        let (begun, client) = (Instant::now(), self.store.client());
+        let (operation, (outcomes, capacity)) = match wanted {
+            [only] => {
+                let (outcome, capacity) = get_item(client, *only, self.deadline).await;
+                ("GetItem", (vec![outcome], capacity))
+            }
+            _ => ("BatchGetItem", batch_get_items(client, wanted, self.deadline).await),
+        };
+        let items = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Some(_)))).count();
+        let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();
+        let table = tables.into_iter().collect::<Vec<_>>().join(",");
+        let ms = milliseconds(begun);
+        self.record(slot, CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, ms, wave: 0 });
+        outcomes
+    }
+}
+
+/// Makes calls of the keys that the loader has gathered.
+struct Batches {
+    session: Arc<Session>,
+}
+
+/// A distinct item: the Gets that ask for it, and whether one of them wants it strongly.
+#[derive(Default)]
+struct Asked<'a> {
+    gets: Vec<&'a Arc<Get>>,
+    consistent: bool,
+}
+
+impl BatchFn<Arc<Get>, Outcome> for Batches {
+    async fn load(&mut self, gets: &[Arc<Get>]) -> HashMap<Arc<Get>, Outcome> {
+        read_all(&self.session, gets).await
+    }
+}
+
+async fn read_all(session: &Session, gets: &[Arc<Get>]) -> HashMap<Arc<Get>, Outcome> {
+    // An impossible key would have its whole batch refused; that no item has it is known without a call.
+    let (possible, impossible): (Vec<&Arc<Get>>, Vec<&Arc<Get>>) = gets.iter().partition(|get| key_can_exist(&get.key));
+    let mut asked: BTreeMap<(&str, Key), Asked<'_>> = BTreeMap::new();
+    let mut attributes: BTreeMap<&str, BTreeSet<&String>> = BTreeMap::new();
+    for get in possible {
+        let item = asked.entry((&*get.table, canonical(&get.key))).or_default();
+        item.consistent |= get.consistent;
+        item.gets.push(get);
+        attributes.entry(&*get.table).or_default().extend(get.projection.iter());
+    }
+    // One list of attributes a table is all that BatchGetItem takes. The plan gives each Get the same; if not, all get them all.
+    let projections: HashMap<&str, Vec<String>> =
+        attributes.into_iter().map(|(table, names)| (table, names.into_iter().cloned().collect())).collect();
+    let wanted: Vec<Wanted<'_>> = asked
+        .iter()
+        .filter_map(|((table, _), item)| {
+            let first = item.gets.iter().min()?;
+            let projection = projections.get(table).map_or(&[][..], Vec::as_slice);
+            Some(Wanted { table, key: &first.key, projection, consistent: item.consistent })
+        })
+        .collect();
+    let calls: Vec<_> = wanted.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk)).collect();
+    let outcomes = join_all(calls).await.into_iter().flatten();
+
+    let mut results: HashMap<Arc<Get>, Outcome> = impossible.into_iter().map(|get| (get.clone(), Ok(None))).collect();
+    for (item, outcome) in asked.into_values().zip(outcomes) {
+        for get in item.gets {
+            // What was read strongly also answers a later Get that would do with less.
+            if get.consistent {
+                results.insert(Arc::new(Get { consistent: false, ..Get::clone(get) }), outcome.clone());
+            }
+            results.insert(get.clone(), outcome.clone());
+        }
+    }
+    results
+}
+
+fn lost() -> TableError {
+    TableError { kind: TableErrorKind::Unavailable, detail: "the batch that held this key was given up".to_owned() }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
 }

@@ -1,0 +1,165 @@
+//! Declared tables in; tables made, compared and asked for their state out. Part of the store.
+
+use super::definition::create_table;
+use super::differences::{differences, time_to_live_difference};
+use super::error::{TableError, TableErrorKind};
+use super::retry::{Attempts, Backoff};
+use super::store::Store;
+use crate::schema::table::Table;
+use aws_sdk_dynamodb::types::{IndexStatus, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The longest that making tables may take, all together. DynamoDB takes some seconds a table.
+const CREATE_LIMIT: Duration = Duration::from_secs(300);
+/// The longest that comparing tables may take.
+const COMPARE_LIMIT: Duration = Duration::from_secs(30);
+/// The longest that asking for readiness may take: a probe wants to know now.
+const READY_LIMIT: Duration = Duration::from_secs(3);
+/// Tables that are asked about side by side.
+const TABLES_AT_ONCE: usize = 8;
+
+impl Store {
+    /// Makes the tables that are not there yet, with their indexes and time to live, and waits until all declared can be used. Gives the
+    /// names of those that were made. A table that is there stays as it is, even where it is not as declared.
+    pub async fn create_missing(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
+        let deadline = Instant::now() + CREATE_LIMIT;
+        let mut made = Vec::new();
+        for table in tables {
+            match self.describe(&table.name, deadline).await {
+                Ok(_) => {}
+                Err(error) if error.kind == TableErrorKind::NoSuchTable => {
+                    if self.create(table, deadline).await? {
+                        made.push(table);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for table in tables {
+            self.wait_until_active(table, deadline).await?;
+        }
+        for table in &made {
+            if let Some(attribute) = &table.time_to_live {
+                self.enable_time_to_live(table, attribute, deadline).await?;
+            }
+        }
+        Ok(made.iter().map(|table| table.name.clone()).collect())
+    }
+
+    /// Compares the tables that are there with those declared: one sentence a difference (missing table, other key, missing index …).
+    pub async fn differences(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
+        let deadline = Instant::now() + COMPARE_LIMIT;
+        let one = |table| self.differences_of(table, deadline);
+        let all: Vec<Vec<String>> = stream::iter(tables).map(one).buffered(TABLES_AT_ONCE).try_collect().await?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Asks whether every table answers and can be used, with its indexes; the error names the first that cannot. Takes 3 seconds at most.
+    pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
+        let deadline = Instant::now() + READY_LIMIT;
+        stream::iter(tables).map(|table| self.ready_one(table, deadline)).buffered(TABLES_AT_ONCE).try_collect().await
+    }
+
+    async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        usable(table, &self.describe(&table.name, deadline).await?)
+    }
+
+    async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
+        let attempts = Attempts { operation: "DescribeTable", table, deadline };
+        let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
+        output.table.ok_or_else(|| {
+            let detail = format!("DescribeTable {table}: the answer holds no table");
+            TableError { kind: TableErrorKind::Unavailable, detail }
+        })
+    }
+
+    /// Makes a table; says `false` where somebody else has just made it.
+    async fn create(&self, table: &Table, deadline: Instant) -> Result<bool, TableError> {
+        let request = create_table(self.client(), table).map_err(|error| {
+            let detail = format!("CreateTable {}: {error}", table.name);
+            TableError { kind: TableErrorKind::Invalid, detail }
+        })?;
+        let attempts = Attempts { operation: "CreateTable", table: &table.name, deadline };
+        let answer = attempts.send(|| async {
+            match request.clone().send().await {
+                Err(error) if error.as_service_error().is_some_and(|refusal| refusal.is_resource_in_use_exception()) => Ok(false),
+                answer => answer.map(|_| true),
+            }
+        });
+        answer.await
+    }
+
+    async fn wait_until_active(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        let mut backoff = Backoff::default();
+        loop {
+            let trouble = match self.describe(&table.name, deadline).await {
+                Ok(description) => match usable(table, &description) {
+                    Err(trouble) if trouble.kind == TableErrorKind::Unavailable => trouble,
+                    // An index that is not there will not come by waiting: that is for `differences` to tell.
+                    _ => return Ok(()),
+                },
+                // DescribeTable is eventually consistent, and may not know yet what CreateTable has just begun to make.
+                Err(trouble) if trouble.kind == TableErrorKind::NoSuchTable => trouble,
+                Err(error) => return Err(error),
+            };
+            if !backoff.wait(deadline).await {
+                return Err(trouble);
+            }
+        }
+    }
+
+    async fn enable_time_to_live(&self, table: &Table, attribute: &str, deadline: Instant) -> Result<(), TableError> {
+        let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(attribute).build();
+        let specification = specification.map_err(|error| {
+            let detail = format!("UpdateTimeToLive {}: {error}", table.name);
+            TableError { kind: TableErrorKind::Invalid, detail }
+        })?;
+        let attempts = Attempts { operation: "UpdateTimeToLive", table: &table.name, deadline };
+        let request = self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
+        attempts.send(|| request.clone().send()).await.map(drop)
+    }
+
+    async fn differences_of(&self, table: &Table, deadline: Instant) -> Result<Vec<String>, TableError> {
+        let description = match self.describe(&table.name, deadline).await {
+            Ok(description) => description,
+            Err(error) if error.kind == TableErrorKind::NoSuchTable => return Ok(vec![format!("Table {} does not exist.", table.name)]),
+            Err(error) => return Err(error),
+        };
+        let mut all = differences(table, &description);
+        if table.time_to_live.is_some() {
+            let attempts = Attempts { operation: "DescribeTimeToLive", table: &table.name, deadline };
+            let output = attempts.send(|| self.client().describe_time_to_live().table_name(&table.name).send()).await?;
+            let enabled = output.time_to_live_description.filter(|found| {
+                matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling))
+            });
+            all.extend(time_to_live_difference(table, enabled.as_ref().and_then(|found| found.attribute_name())));
+        }
+        Ok(all)
+    }
+}
+
+/// Whether a table and those of its indexes that are declared can be read and written now.
+fn usable(table: &Table, description: &TableDescription) -> Result<(), TableError> {
+    let trouble = |kind, detail| Err(TableError { kind, detail });
+    match description.table_status() {
+        Some(TableStatus::Active | TableStatus::Updating) => {}
+        status => {
+            let status = status.map_or("in an unknown state", TableStatus::as_str);
+            return trouble(TableErrorKind::Unavailable, format!("table {} is {status}", table.name));
+        }
+    }
+    for index in table.indexes.iter().filter(|index| !index.local) {
+        let found = description.global_secondary_indexes().iter().find(|found| found.index_name() == Some(&index.name));
+        match found.map(|found| found.index_status()) {
+            None => return trouble(TableErrorKind::NoSuchTable, format!("index {} of table {} does not exist", index.name, table.name)),
+            // Some compatible servers tell no status.
+            Some(None | Some(IndexStatus::Active | IndexStatus::Updating)) => {}
+            Some(Some(status)) => {
+                return trouble(TableErrorKind::Unavailable, format!("index {} of table {} is {status}", index.name, table.name));
+            }
+        }
+    }
+    Ok(())
+}

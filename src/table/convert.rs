@@ -1,0 +1,115 @@
+//! Attribute values of the AWS SDK in, ours out, and back; by move, never through text. The only place that knows both.
+
+use super::attribute::{Attribute, Item, Key, KeyValue};
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use std::collections::HashMap;
+
+/// An item as the SDK holds it.
+pub(super) type SdkItem = HashMap<String, AttributeValue>;
+
+/// An item of the SDK as ours. `None` where a value is of a type this SDK does not know: an item with a hole would be a wrong answer.
+pub(super) fn item_from_sdk(item: SdkItem) -> Option<Item> {
+    item.into_iter().map(|(name, value)| Some((name, attribute_from_sdk(value)?))).collect()
+}
+
+/// Our item as the SDK's.
+pub(super) fn item_to_sdk(item: Item) -> SdkItem {
+    item.into_iter().map(|(name, value)| (name, attribute_to_sdk(value))).collect()
+}
+
+/// A key as the SDK's item of one or two attributes.
+pub(super) fn key_to_sdk(key: &Key) -> SdkItem {
+    let attributes = std::iter::once(&key.partition).chain(key.sort.as_ref());
+    attributes.map(|(name, value)| (name.clone(), key_value_to_sdk(value))).collect()
+}
+
+/// The value of a key attribute as the SDK's.
+pub(super) fn key_value_to_sdk(value: &KeyValue) -> AttributeValue {
+    match value {
+        KeyValue::S(text) => AttributeValue::S(text.clone()),
+        KeyValue::N(text) => AttributeValue::N(text.clone()),
+        KeyValue::B(bytes) => AttributeValue::B(Blob::new(bytes.clone())),
+    }
+}
+
+/// Our value as the SDK's.
+pub(super) fn attribute_to_sdk(value: Attribute) -> AttributeValue {
+    match value {
+        Attribute::S(text) => AttributeValue::S(text),
+        Attribute::N(text) => AttributeValue::N(text),
+        Attribute::B(bytes) => AttributeValue::B(Blob::new(bytes)),
+        Attribute::Bool(truth) => AttributeValue::Bool(truth),
+        Attribute::Null => AttributeValue::Null(true),
+        Attribute::Ss(texts) => AttributeValue::Ss(texts),
+        Attribute::Ns(texts) => AttributeValue::Ns(texts),
+        Attribute::Bs(all) => AttributeValue::Bs(all.into_iter().map(Blob::new).collect()),
+        Attribute::L(values) => AttributeValue::L(values.into_iter().map(attribute_to_sdk).collect()),
+        Attribute::M(item) => AttributeValue::M(item_to_sdk(item)),
+    }
+}
+
+fn attribute_from_sdk(value: AttributeValue) -> Option<Attribute> {
+    Some(match value {
+        AttributeValue::S(text) => Attribute::S(text),
+        AttributeValue::N(text) => Attribute::N(text),
+        AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
+        AttributeValue::Bool(truth) => Attribute::Bool(truth),
+        AttributeValue::Null(_) => Attribute::Null,
+        AttributeValue::Ss(texts) => Attribute::Ss(texts),
+        AttributeValue::Ns(texts) => Attribute::Ns(texts),
+        AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(Blob::into_inner).collect()),
+        AttributeValue::L(values) => Attribute::L(values.into_iter().map(attribute_from_sdk).collect::<Option<_>>()?),
+        AttributeValue::M(item) => Attribute::M(item_from_sdk(item)?),
+        _ => return None,
+    })
+}
+
+/// The key of an item, given the names of the key attributes; `None` where one is missing or of a type that no key has.
+pub(super) fn key_of(item: &Item, partition: &str, sort: Option<&str>) -> Option<Key> {
+    let value = |name: &str| match item.get(name)? {
+        Attribute::S(text) => Some((name.to_owned(), KeyValue::S(text.clone()))),
+        Attribute::N(text) => Some((name.to_owned(), KeyValue::N(text.clone()))),
+        Attribute::B(bytes) => Some((name.to_owned(), KeyValue::B(bytes.clone()))),
+        _ => None,
+    };
+    Some(Key { partition: value(partition)?, sort: sort.map(value).map_or(Some(None), |found| found.map(Some))? })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+pub(super) mod tests {
+    use super::*;
+
+    /// An item with a value of every type, nested ones among them.
+    pub(in crate::table) fn every_type() -> Item {
+        let inner = Item::from([("n".to_owned(), Attribute::N("12345678901234567890123456789012345678".into()))]);
+        Item::from([
+            ("PK".to_owned(), Attribute::S("p".into())),
+            ("s".to_owned(), Attribute::S(String::new())),
+            ("n".to_owned(), Attribute::N("-0.00001".into())),
+            ("b".to_owned(), Attribute::B(vec![0, 255])),
+            ("yes".to_owned(), Attribute::Bool(true)),
+            ("nothing".to_owned(), Attribute::Null),
+            ("ss".to_owned(), Attribute::Ss(vec!["a".into(), "b".into()])),
+            ("ns".to_owned(), Attribute::Ns(vec!["1".into(), "2".into()])),
+            ("bs".to_owned(), Attribute::Bs(vec![vec![1], vec![]])),
+            ("l".to_owned(), Attribute::L(vec![Attribute::Null, Attribute::L(vec![]), Attribute::M(inner.clone())])),
+            ("m".to_owned(), Attribute::M(inner)),
+        ])
+    }
+
+    #[test]
+    fn every_type_survives_the_way_there_and_back() {
+        assert_eq!(item_from_sdk(item_to_sdk(every_type())), Some(every_type()));
+    }
+
+    #[test]
+    fn a_key_is_read_out_of_an_item() {
+        let key = key_of(&every_type(), "PK", Some("n")).unwrap();
+        assert_eq!(key.partition, ("PK".to_owned(), KeyValue::S("p".into())));
+        assert_eq!(key.sort, Some(("n".to_owned(), KeyValue::N("-0.00001".into()))));
+        assert_eq!(key_of(&every_type(), "PK", Some("missing")), None);
+        assert_eq!(key_of(&every_type(), "yes", None), None, "a Boolean is no key");
+    }
+}

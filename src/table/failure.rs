@@ -1,0 +1,113 @@
+//! What the SDK calls an error in; a kind of trouble, and whether to try again, out.
+
+use super::error::{TableError, TableErrorKind};
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use std::error::Error;
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// What to report if no later attempt succeeds.
+    pub(super) error: TableError,
+    /// Whether another attempt may succeed.
+    pub(super) again: bool,
+}
+
+/// Says what an error of the SDK means (DynamoDB developer guide, "Error handling with DynamoDB", error messages and codes).
+pub(super) fn failure<E>(error: &SdkError<E, HttpResponse>) -> Failure
+where
+    E: ProvideErrorMetadata + Error + 'static,
+{
+    let (kind, again) = match error {
+        SdkError::ServiceError(refusal) => {
+            let (code, message) = (refusal.err().code(), refusal.err().message().unwrap_or_default());
+            kind_of_refusal(code.unwrap_or_default(), message, refusal.raw().status().as_u16())
+        }
+        SdkError::TimeoutError(_) => (TableErrorKind::Timeout, true),
+        SdkError::DispatchFailure(trouble) if trouble.is_timeout() => (TableErrorKind::Timeout, true),
+        SdkError::DispatchFailure(trouble) if trouble.is_user() => (TableErrorKind::Invalid, false),
+        SdkError::DispatchFailure(trouble) if trouble.is_other() && mentions(error, "credential") => {
+            // Those that cannot be found will not turn up; those whose source is slow or failing may.
+            (TableErrorKind::Denied, mentions(error, "timed out") || mentions(error, "an error occurred while loading"))
+        }
+        // A connection that cannot be made or broke off, and an answer that is cut short or unreadable.
+        SdkError::DispatchFailure(_) | SdkError::ResponseError(_) => (TableErrorKind::Unavailable, true),
+        // The call could not even be written down.
+        _ => (TableErrorKind::Invalid, false),
+    };
+    let detail = match (error.code(), error.message()) {
+        (Some(code), message) => format!("{code}: {}", message.unwrap_or("no message")),
+        _ => DisplayErrorContext(error).to_string(),
+    };
+    Failure { error: TableError { kind, detail }, again }
+}
+
+fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, bool) {
+    use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Throttled, Unavailable};
+    match code {
+        // LimitExceededException: too many tables being made at once; it passes as they become active.
+        "ProvisionedThroughputExceededException" | "ThrottlingException" | "Throttling" | "RequestLimitExceeded"
+        | "RequestThrottled" | "TooManyRequestsException" | "LimitExceededException" => (Throttled, true),
+        "InternalServerError" | "InternalServerException" | "InternalFailure" | "ServiceUnavailable" | "ServiceUnavailableException"
+        | "RequestTimeout" | "RequestTimeoutException" => (Unavailable, true),
+        "ResourceNotFoundException" | "TableNotFoundException" => (NoSuchTable, false),
+        "ValidationException" if message.contains("does not have the specified index") => (NoSuchTable, false),
+        "AccessDeniedException" | "UnrecognizedClientException" | "MissingAuthenticationTokenException" | "MissingAuthenticationToken"
+        | "IncompleteSignatureException" | "IncompleteSignature" | "InvalidSignatureException" | "SignatureDoesNotMatch"
+        | "ExpiredTokenException" | "ExpiredToken" | "InvalidClientTokenId" | "NotAuthorized" | "OptInRequired" => (Denied, false),
+        "ConditionalCheckFailedException" | "TransactionCanceledException" | "TransactionConflictException" => (Condition, false),
+        _ => match status {
+            429 => (Throttled, true),
+            501 => (Invalid, false),
+            500.. => (Unavailable, true),
+            401 | 403 => (Denied, false),
+            // Without a code the answer is not DynamoDB's: something else listens there.
+            _ if code.is_empty() => (Unavailable, false),
+            _ => (Invalid, false),
+        },
+    }
+}
+
+/// Whether an error or one of its causes says this. The SDK keeps some of its error types to itself; their text is all there is to go by.
+fn mentions(error: &(dyn Error + 'static), words: &str) -> bool {
+    let mut chain = Some(error);
+    while let Some(error) = chain {
+        if error.to_string().contains(words) {
+            return true;
+        }
+        chain = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TableErrorKind::*;
+
+    #[test]
+    fn codes_and_statuses_have_their_kinds() {
+        for (code, message, status, kind, again) in [
+            ("ProvisionedThroughputExceededException", "", 400, Throttled, true),
+            ("ThrottlingException", "", 400, Throttled, true),
+            ("RequestLimitExceeded", "", 400, Throttled, true),
+            ("InternalServerError", "", 500, Unavailable, true),
+            ("SomethingNew", "", 503, Unavailable, true),
+            ("", "", 502, Unavailable, true),
+            ("", "", 429, Throttled, true),
+            ("UnsupportedOperation", "", 501, Invalid, false),
+            ("ResourceNotFoundException", "", 400, NoSuchTable, false),
+            ("ValidationException", "The table does not have the specified index: x", 400, NoSuchTable, false),
+            ("ValidationException", "Invalid FilterExpression", 400, Invalid, false),
+            ("AccessDeniedException", "", 400, Denied, false),
+            ("ExpiredTokenException", "", 400, Denied, false),
+            ("", "", 403, Denied, false),
+            ("ConditionalCheckFailedException", "", 400, Condition, false),
+            ("", "", 404, Unavailable, false),
+            ("SomethingNew", "", 400, Invalid, false),
+        ] {
+            assert_eq!(kind_of_refusal(code, message, status), (kind, again), "{code} {status}");
+        }
+    }
+}

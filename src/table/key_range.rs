@@ -1,0 +1,155 @@
+//! Keys and sort key conditions in; what is left of them once the limits of DynamoDB's keys are known out. Must not know the AWS SDK.
+//!
+//! DynamoDB refuses a call that holds an impossible key (an empty one, one too long), and with it the other 99 keys of its batch. Such a
+//! key needs no call: no item can have it.
+
+use super::attribute::{Key, KeyValue};
+use super::call::SortCondition;
+use super::number::Number;
+use std::cmp::Ordering;
+
+/// The longest partition key in bytes (DynamoDB developer guide, "Quotas in Amazon DynamoDB", partition keys and sort keys).
+const MAX_PARTITION_BYTES: usize = 2048;
+/// The longest sort key in bytes (same page).
+const MAX_SORT_BYTES: usize = 1024;
+
+/// What a sort condition comes to.
+#[derive(Debug, PartialEq)]
+pub(super) enum Range {
+    /// No key can meet it: there is nothing to read.
+    Nothing,
+    /// Every key meets it: the call needs no condition.
+    Everything,
+    /// It is to be sent.
+    Condition(SortCondition),
+}
+
+/// Whether an item may have this key.
+pub(super) fn key_can_exist(key: &Key) -> bool {
+    partition_can_exist(&key.partition.1) && key.sort.as_ref().is_none_or(|(_, value)| can_exist(value, MAX_SORT_BYTES))
+}
+
+/// Whether an item may have this partition key value.
+pub(super) fn partition_can_exist(value: &KeyValue) -> bool {
+    can_exist(value, MAX_PARTITION_BYTES)
+}
+
+/// The same key with its numbers in one spelling, to tell whether two keys are one.
+pub(super) fn canonical(key: &Key) -> Key {
+    let one = |(name, value): &(String, KeyValue)| {
+        let value = match value {
+            KeyValue::N(text) => KeyValue::N(Number::parse(text).map_or_else(|| text.clone(), |number| number.canonical())),
+            other => other.clone(),
+        };
+        (name.clone(), value)
+    };
+    Key { partition: one(&key.partition), sort: key.sort.as_ref().map(one) }
+}
+
+/// Reduces a sort condition: every key is longer than the empty text, and a range that ends before it begins is empty.
+/// (DynamoDB answers all of these with a ValidationException.)
+pub(super) fn reduce(condition: &SortCondition) -> Range {
+    use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
+    match condition {
+        Equal(value) if !can_exist(value, MAX_SORT_BYTES) => Range::Nothing,
+        BeginsWith(value) if is_empty(value) => Range::Everything,
+        BeginsWith(value) if !can_exist(value, MAX_SORT_BYTES) => Range::Nothing,
+        Less(value) | LessOrEqual(value) if is_empty(value) => Range::Nothing,
+        Greater(value) | GreaterOrEqual(value) if is_empty(value) => Range::Everything,
+        Between(_, high) if is_empty(high) => Range::Nothing,
+        Between(low, high) if is_empty(low) => Range::Condition(LessOrEqual(high.clone())),
+        Between(low, high) if compare(low, high) == Some(Ordering::Greater) => Range::Nothing,
+        other => Range::Condition(other.clone()),
+    }
+}
+
+fn can_exist(value: &KeyValue, longest: usize) -> bool {
+    match value {
+        KeyValue::S(text) => (1..=longest).contains(&text.len()),
+        KeyValue::B(bytes) => (1..=longest).contains(&bytes.len()),
+        KeyValue::N(text) => Number::parse(text).is_some(),
+    }
+}
+
+fn is_empty(value: &KeyValue) -> bool {
+    match value {
+        KeyValue::S(text) => text.is_empty(),
+        KeyValue::B(bytes) => bytes.is_empty(),
+        KeyValue::N(_) => false,
+    }
+}
+
+/// The order of two values of one type, as DynamoDB sorts them: text by its UTF-8 bytes, numbers by size.
+fn compare(a: &KeyValue, b: &KeyValue) -> Option<Ordering> {
+    match (a, b) {
+        (KeyValue::S(a), KeyValue::S(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+        (KeyValue::B(a), KeyValue::B(b)) => Some(a.cmp(b)),
+        (KeyValue::N(a), KeyValue::N(b)) => Some(Number::parse(a)?.cmp(&Number::parse(b)?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    fn s(text: &str) -> KeyValue {
+        KeyValue::S(text.to_owned())
+    }
+
+    fn key(partition: KeyValue, sort: Option<KeyValue>) -> Key {
+        Key { partition: ("PK".into(), partition), sort: sort.map(|value| ("SK".into(), value)) }
+    }
+
+    #[test]
+    fn impossible_keys_are_known() {
+        assert!(key_can_exist(&key(s("a"), Some(s("b")))) && key_can_exist(&key(s(&"a".repeat(2048)), Some(s(&"b".repeat(1024))))));
+        assert!(key_can_exist(&key(KeyValue::N("1e5".into()), None)));
+        for (partition, sort) in [
+            (s(""), None),
+            (s("a"), Some(s(""))),
+            (s(&"a".repeat(2049)), None),
+            (s("a"), Some(s(&"ü".repeat(513)))),
+            (KeyValue::B(vec![]), None),
+            (KeyValue::N("one".into()), None),
+            (KeyValue::N(String::new()), None),
+        ] {
+            assert!(!key_can_exist(&key(partition.clone(), sort.clone())), "{partition:?} {sort:?}");
+        }
+    }
+
+    #[test]
+    fn two_spellings_of_a_number_are_one_key() {
+        let spelled = |text: &str| canonical(&key(s("a"), Some(KeyValue::N(text.into()))));
+        assert_eq!(spelled("1.50"), spelled("15e-1"));
+        assert_ne!(spelled("1.50"), spelled("1.51"));
+        assert_ne!(canonical(&key(s("1.0"), None)), canonical(&key(s("1"), None)), "text is no number");
+    }
+
+    #[test]
+    fn conditions_are_reduced() {
+        use SortCondition::*;
+        let n = |text: &str| KeyValue::N(text.into());
+        for (condition, range) in [
+            (Equal(s("")), Range::Nothing),
+            (Equal(s("a")), Range::Condition(Equal(s("a")))),
+            (Equal(n("many")), Range::Nothing),
+            (BeginsWith(s("")), Range::Everything),
+            (BeginsWith(s(&"a".repeat(1025))), Range::Nothing),
+            (Less(s("")), Range::Nothing),
+            (LessOrEqual(s("")), Range::Nothing),
+            (Greater(s("")), Range::Everything),
+            (GreaterOrEqual(s("")), Range::Everything),
+            (Between(s("b"), s("a")), Range::Nothing),
+            (Between(s("a"), s("")), Range::Nothing),
+            (Between(s(""), s("z")), Range::Condition(LessOrEqual(s("z")))),
+            (Between(s("a"), s("a")), Range::Condition(Between(s("a"), s("a")))),
+            (Between(n("87"), n("350")), Range::Condition(Between(n("87"), n("350")))),
+            (Between(n("350"), n("87")), Range::Nothing),
+            (Between(s("\u{ffff}"), s("\u{10000}")), Range::Condition(Between(s("\u{ffff}"), s("\u{10000}")))),
+        ] {
+            assert_eq!(reduce(&condition), range, "{condition:?}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! One call as plain data in, its items and what they cost out: GetItem, BatchGetItem, Query and Scan, retried until the deadline.
+//! Must not know what a request is: deduplication and bounds are the loaders' work.
+
+use super::attribute::{Item, Key};
+use super::call::{Page, Query};
+use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_of, key_to_sdk};
+use super::error::{TableError, TableErrorKind};
+use super::expressions::Expressions;
+use super::key_range::{Range, canonical, partition_can_exist, reduce};
+use super::retry::{Attempts, Backoff};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, Select};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// An item to read, of those that one call reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// The table's name.
+    pub(super) table: &'a str,
+    /// The item's key, distinct within its table.
+    pub(super) key: &'a Key,
+    /// The attributes wanted, the key attributes among them; one list a table.
+    pub(super) projection: &'a [String],
+    /// Whether to read strongly.
+    pub(super) consistent: bool,
+}
+
+/// What became of an item that was wanted; `None` where there is no such item.
+pub(super) type Outcome = Result<Option<Arc<Item>>, TableError>;
+
+/// Reads one item by GetItem. Gives its outcome and the capacity units consumed.
+pub(super) async fn get_item(client: &Client, wanted: Wanted<'_>, deadline: Instant) -> (Outcome, f64) {
+    let expressions = Expressions::default().project(wanted.projection);
+    let attempts = Attempts { operation: "GetItem", table: wanted.table, deadline };
+    let answer = attempts.send(|| {
+        let request = client.get_item().table_name(wanted.table).set_key(Some(key_to_sdk(wanted.key)));
+        let request = request.set_projection_expression(expressions.projection.clone()).set_expression_attribute_names(expressions.names());
+        request.set_consistent_read(strong(wanted.consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total).send()
+    });
+    match answer.await {
+        Ok(output) => (output.item.map(item).transpose(), units(output.consumed_capacity.as_slice())),
+        Err(error) => (Err(error), 0.0),
+    }
+}
+
+/// Reads up to 100 items of any tables by BatchGetItem; keys that come back unprocessed are asked for again until the deadline.
+/// Gives the outcomes in the order of `wanted` and the capacity units consumed.
+pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], deadline: Instant) -> (Vec<Outcome>, f64) {
+    let mut outcomes: Vec<Outcome> = vec![Ok(None); wanted.len()];
+    let places: HashMap<(&str, Key), usize> = wanted.iter().enumerate().map(|(i, item)| ((item.table, canonical(item.key)), i)).collect();
+    let place = |table: &str, found: &Item| {
+        let shape = wanted.iter().find(|item| item.table == table)?;
+        let key = key_of(found, &shape.key.partition.0, shape.key.sort.as_ref().map(|(name, _)| name.as_str()))?;
+        places.get(&(shape.table, canonical(&key))).copied()
+    };
+    let mut open: Vec<usize> = (0..wanted.len()).collect();
+    let (mut capacity, mut backoff) = (0.0, Backoff::default());
+    let tables: Vec<&str> = by_table(wanted, &open).into_keys().collect();
+    let attempts = Attempts { operation: "BatchGetItem", table: &tables.join(","), deadline };
+    loop {
+        let answer = attempts.send(|| {
+            let request = client.batch_get_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
+            request.set_request_items(request_items(wanted, &open)).send()
+        });
+        let output = match answer.await {
+            Ok(output) => output,
+            Err(error) => return (fail(outcomes, &open, &error), capacity),
+        };
+        capacity += units(output.consumed_capacity());
+        for (table, items) in output.responses.unwrap_or_default() {
+            for found in items {
+                match item(found) {
+                    Ok(found) => {
+                        if let Some(i) = place(&table, &found) {
+                            outcomes[i] = Ok(Some(found));
+                        }
+                    }
+                    // Which key it has cannot be told, so none of those that are left can be said not to exist.
+                    Err(error) => return (fail(outcomes, &open, &error), capacity),
+                }
+            }
+        }
+        let unprocessed = output.unprocessed_keys.unwrap_or_default();
+        let still_open: Vec<usize> = unprocessed
+            .into_iter()
+            .flat_map(|(table, rest)| rest.keys.into_iter().map(move |key| (table.clone(), key)))
+            .filter_map(|(table, key)| place(&table, &item_from_sdk(key)?))
+            .collect();
+        if still_open.len() < open.len() {
+            backoff.reset();
+        }
+        open = still_open;
+        open.sort_unstable();
+        if open.is_empty() {
+            return (outcomes, capacity);
+        }
+        if !backoff.wait(deadline).await {
+            let detail = format!("BatchGetItem {}: {} keys stayed unprocessed", attempts.table, open.len());
+            return (fail(outcomes, &open, &TableError { kind: TableErrorKind::Throttled, detail }), capacity);
+        }
+    }
+}
+
+/// Reads one page by Query, or by Scan where there is no partition. Gives it and the capacity units consumed. `None` stands for a page
+/// that needs no call: no key can meet the condition.
+pub(super) async fn read_page(client: &Client, query: &Query, deadline: Instant) -> Option<Result<(Page, f64), TableError>> {
+    let mut expressions = Expressions::with_filter(query.filter.as_ref());
+    if let Some(attributes) = &query.projection {
+        expressions = expressions.project(attributes);
+    }
+    match (&query.partition, &query.sort) {
+        (None, None) => Some(scan(client, query, &expressions, deadline).await),
+        (None, Some(_)) => {
+            let detail = format!("a Scan of {} with a condition on its sort key", query.table);
+            Some(Err(TableError { kind: TableErrorKind::Invalid, detail }))
+        }
+        (Some(partition), sort) => {
+            if !partition_can_exist(&partition.1) {
+                return None;
+            }
+            let range = sort.as_ref().map(|(name, condition)| (name.as_str(), reduce(condition)));
+            let condition = match &range {
+                Some((_, Range::Nothing)) => return None,
+                None | Some((_, Range::Everything)) => None,
+                Some((name, Range::Condition(condition))) => Some((*name, condition)),
+            };
+            expressions = expressions.key_condition(partition, condition);
+            Some(query_partition(client, query, &expressions, deadline).await)
+        }
+    }
+}
+
+async fn query_partition(client: &Client, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
+    let attempts = Attempts { operation: "Query", table: &query.table, deadline };
+    let answer = attempts.send(|| {
+        let request = client.query().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
+        let request = request
+            .set_key_condition_expression(built.key_condition.clone())
+            .set_filter_expression(built.filter.clone())
+            .set_projection_expression(built.projection.clone())
+            .set_expression_attribute_names(built.names())
+            .set_expression_attribute_values(built.values());
+        request
+            .set_select(query.projection.is_none().then_some(Select::Count))
+            .set_scan_index_forward((!query.forward).then_some(false))
+            .limit(limit(query.limit))
+            .set_exclusive_start_key(query.start.clone().map(item_to_sdk))
+            .set_consistent_read(strong(query.consistent))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+    });
+    let output = answer.await?;
+    let capacity = units(output.consumed_capacity.as_slice());
+    Ok((page(output.items, output.count, output.last_evaluated_key)?, capacity))
+}
+
+async fn scan(client: &Client, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
+    let attempts = Attempts { operation: "Scan", table: &query.table, deadline };
+    let answer = attempts.send(|| {
+        let request = client.scan().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
+        let request = request
+            .set_filter_expression(built.filter.clone())
+            .set_projection_expression(built.projection.clone())
+            .set_expression_attribute_names(built.names())
+            .set_expression_attribute_values(built.values());
+        request
+            .set_select(query.projection.is_none().then_some(Select::Count))
+            .limit(limit(query.limit))
+            .set_exclusive_start_key(query.start.clone().map(item_to_sdk))
+            .set_consistent_read(strong(query.consistent))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+    });
+    let output = answer.await?;
+    let capacity = units(output.consumed_capacity.as_slice());
+    Ok((page(output.items, output.count, output.last_evaluated_key)?, capacity))
+}
+
+fn page(items: Option<Vec<SdkItem>>, count: i32, last_key: Option<SdkItem>) -> Result<Page, TableError> {
+    Ok(Page {
+        items: items.unwrap_or_default().into_iter().map(item).collect::<Result<_, _>>()?,
+        count: u32::try_from(count).unwrap_or(0),
+        // Some compatible servers send an empty map at the end of the data.
+        last_key: last_key.filter(|key| !key.is_empty()).map(|key| item_from_sdk(key).ok_or_else(unknown_type)).transpose()?,
+    })
+}
+
+fn by_table<'a>(wanted: &[Wanted<'a>], open: &[usize]) -> BTreeMap<&'a str, Vec<Wanted<'a>>> {
+    let mut tables: BTreeMap<&str, Vec<Wanted<'_>>> = BTreeMap::new();
+    for item in open.iter().map(|&i| wanted[i]) {
+        tables.entry(item.table).or_default().push(item);
+    }
+    tables
+}
+
+fn request_items(wanted: &[Wanted<'_>], open: &[usize]) -> Option<HashMap<String, KeysAndAttributes>> {
+    let tables = by_table(wanted, open).into_iter();
+    let requests = tables.map(|(table, items)| {
+        let expressions = Expressions::default().project(items.first().map_or(&[], |item| item.projection));
+        let request = KeysAndAttributes::builder()
+            .set_keys(Some(items.iter().map(|item| key_to_sdk(item.key)).collect()))
+            .set_projection_expression(expressions.projection.clone())
+            .set_expression_attribute_names(expressions.names())
+            .set_consistent_read(strong(items.iter().any(|item| item.consistent)));
+        // Building fails only without keys, and a table stands here for one of its keys.
+        Some((table.to_owned(), request.build().ok()?))
+    });
+    requests.collect()
+}
+
+/// Gives the error to the items that are still open; those that were read keep their outcome.
+fn fail(mut outcomes: Vec<Outcome>, open: &[usize], error: &TableError) -> Vec<Outcome> {
+    for &i in open {
+        if matches!(outcomes[i], Ok(None)) {
+            outcomes[i] = Err(error.clone());
+        }
+    }
+    outcomes
+}
+
+fn item(found: SdkItem) -> Result<Arc<Item>, TableError> {
+    item_from_sdk(found).map(Arc::new).ok_or_else(unknown_type)
+}
+
+fn unknown_type() -> TableError {
+    TableError { kind: TableErrorKind::Invalid, detail: "an item holds an attribute of an unknown type".to_owned() }
+}
+
+/// The `Limit` of a page; it may not be zero.
+fn limit(items: u32) -> i32 {
+    i32::try_from(items).unwrap_or(i32::MAX).max(1)
+}
+
+/// `ConsistentRead`; left out where it says nothing new.
+fn strong(consistent: bool) -> Option<bool> {
+    consistent.then_some(true)
+}
+
+fn units(consumed: &[ConsumedCapacity]) -> f64 {
+    consumed.iter().filter_map(|part| part.capacity_units).sum()
+}

@@ -1,0 +1,58 @@
+//! Calls on their way into the embedded store in, a list of them out: what golden tests compare. Must not know what they mean.
+
+use serde_json::{Map, Value};
+use std::fmt::Debug;
+use std::sync::{Mutex, PoisonError};
+
+/// Is told of every call to the embedded store.
+pub trait CallTap: Debug + Send + Sync {
+    /// A call was begun: the operation (`GetItem` …) and the JSON that the AWS SDK sent for it.
+    fn begun(&self, operation: &str, body: &[u8]);
+}
+
+/// Keeps every call in the order in which they were begun. Grows without bound: for tests.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    calls: Mutex<Vec<(String, Value)>>,
+}
+
+impl Recorder {
+    /// Takes out the calls kept so far: operation and body, with the body's names sorted (the SDK writes them in no fixed order).
+    pub fn take(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CallTap for Recorder {
+    fn begun(&self, operation: &str, body: &[u8]) {
+        let body = serde_json::from_slice(body).map_or(Value::Null, sorted);
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push((operation.to_owned(), body));
+    }
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(sorted).collect(),
+        Value::Object(members) => {
+            let mut members: Vec<(String, Value)> = members.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Value::Object(members.into_iter().collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_lists_are_not() {
+        let recorder = Recorder::default();
+        recorder.begun("Query", br#"{"b": [{"z": 1, "a": 2}, 3, 1], "a": null}"#);
+        recorder.begun("Scan", b"no JSON");
+        let calls: Vec<String> = recorder.take().iter().map(|(operation, body)| format!("{operation} {body}")).collect();
+        assert_eq!(calls, [r#"Query {"a":null,"b":[{"a":2,"z":1},3,1]}"#, "Scan null"]);
+        assert!(recorder.take().is_empty());
+    }
+}
