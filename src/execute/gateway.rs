@@ -8,13 +8,13 @@ use super::state::{Failure, State};
 use super::waves::Run;
 use crate::plan::tree::Plan;
 use crate::schema::model::Model;
-use crate::schema::value_type::now;
+use crate::schema::date_time::instant_text;
 use crate::table::loaders::Loaders;
 use crate::table::store::Store;
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 /// How much later than its deadline a request may end: the calls end at the deadline, and each tells so at its own path.
@@ -128,6 +128,12 @@ impl Gateway {
         let extensions = explain.then(|| explain::extensions(model, plan, &loaders.calls()));
         Response::executed(data, &errors, extensions)
     }
+}
+
+/// The present time as a canonical DateTime.
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    instant_text(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).unwrap_or_default()
 }
 
 /// The plan of an operation, without a store: for `keyfold explain`.

@@ -1,6 +1,8 @@
 //! `schema.graphql` in, a checked [`model::Model`] or every mistake in it out. Must not know AWS, async or HTTP.
 
 pub mod condition;
+pub mod date_time;
+pub mod decimal;
 pub mod diagnostic;
 pub mod model;
 pub mod table;

@@ -1,0 +1,167 @@
+//! Numbers as DynamoDB keeps them: numerals in, canonical text out. Must not know items, keys or GraphQL.
+//!
+//! DynamoDB developer guide, "Constraints in Amazon DynamoDB", numbers: up to 38 digits of precision, magnitudes from 1E-130 to
+//! 9.9999999999999999999999999999999999999E+125, leading and trailing zeros trimmed.
+
+/// Most significant digits of a number.
+const PRECISION: usize = 38;
+
+/// The powers of ten of the smallest and the largest first digit.
+const MAGNITUDES: std::ops::RangeInclusive<i64> = -130..=125;
+
+/// Why a text is no number that DynamoDB keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NumeralMistake {
+    /// The text is not written as a number.
+    #[error("it is not written as a number")]
+    Syntax,
+    /// More than 38 significant digits.
+    #[error("it has more than 38 significant digits")]
+    Precision,
+    /// Too large or too small.
+    #[error("it is outside of 1E-130 to 9.9E+125, the range of DynamoDB's numbers")]
+    Magnitude,
+}
+
+/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`.
+pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
+    if numeral_length(text) != Some(text.len()) {
+        return Err(NumeralMistake::Syntax);
+    }
+    let unsigned = text.trim_start_matches('-');
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let significant = all.trim_start_matches('0');
+    let digits = significant.trim_end_matches('0');
+    if digits.is_empty() {
+        return Ok("0".to_owned());
+    }
+    if digits.len() > PRECISION {
+        return Err(NumeralMistake::Precision);
+    }
+    // An exponent of more than 32 bits is out of range by far, whatever the number of digits before it.
+    let exponent = i64::from(exponent.parse::<i32>().map_err(|_| NumeralMistake::Magnitude)?);
+    let leading = i64::try_from(all.len() - significant.len()).map_err(|_| NumeralMistake::Magnitude)?;
+    let point = i64::try_from(whole.len()).map_err(|_| NumeralMistake::Magnitude)? - leading + exponent;
+    if !MAGNITUDES.contains(&(point - 1)) {
+        return Err(NumeralMistake::Magnitude);
+    }
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    Ok(match usize::try_from(point) {
+        Ok(point) if point >= digits.len() => format!("{sign}{digits:0<point$}"),
+        Ok(point) if point > 0 => format!("{sign}{}.{}", &digits[..point], &digits[point..]),
+        _ => format!("{sign}0.{}{digits}", "0".repeat(usize::try_from(-point).unwrap_or_default())),
+    })
+}
+
+/// The canonical text of a float: the shortest that reads back as the same float. `None` if it is not finite or outside of DynamoDB's
+/// range of numbers.
+pub fn canonical_float(float: f64) -> Option<String> {
+    let magnitude = float.abs();
+    match magnitude {
+        0.0 => Some("0".to_owned()),
+        _ if !(1e-130..1e126).contains(&magnitude) => None,
+        _ if (1e-7..1e21).contains(&magnitude) => Some(format!("{float}")),
+        _ => Some(format!("{float:e}")),
+    }
+}
+
+/// The length of the longest numeral at the beginning of a text: `-?digits(.digits)?([eE][+-]?digits)?`.
+pub fn numeral_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let digits_from = |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let sign = usize::from(bytes.first() == Some(&b'-'));
+    let mut end = match sign + digits_from(sign) {
+        end if end > sign => end,
+        _ => return None,
+    };
+    if bytes.get(end) == Some(&b'.') && digits_from(end + 1) > 0 {
+        end += 1 + digits_from(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let signed = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let digits = digits_from(end + 1 + signed);
+        if digits > 0 {
+            end += 1 + signed + digits;
+        }
+    }
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_numbers_have_one_text() {
+        for (text, canonical) in [
+            ("0", "0"),
+            ("-0", "0"),
+            ("-0.00e5", "0"),
+            ("0e99999999999", "0"),
+            ("007.50", "7.5"),
+            ("-12.340e1", "-123.4"),
+            ("1E3", "1000"),
+            ("1.5e-3", "0.0015"),
+            ("100", "100"),
+            ("0.1", "0.1"),
+            ("12345e-2", "123.45"),
+            ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
+        ] {
+            assert_eq!(canonical_decimal(text).as_deref(), Ok(canonical), "{text}");
+        }
+        assert_eq!(canonical_decimal("1e125").unwrap().len(), 126);
+        assert_eq!(canonical_decimal("1e-130").unwrap().len(), 132);
+        assert_eq!(canonical_decimal(&format!("0.{}1e200", "0".repeat(200))).unwrap(), "0.1");
+    }
+
+    #[test]
+    fn what_dynamodb_does_not_keep_is_refused() {
+        for text in ["", "-", "+", "+1", "+-1", "-+1", "1.", ".5", "1e", "1 ", "０", "NaN", "1,5", "--1", "1e5.5"] {
+            assert_eq!(canonical_decimal(text), Err(NumeralMistake::Syntax), "{text}");
+        }
+        assert_eq!(canonical_decimal("100000000000000000000000000000000000001"), Err(NumeralMistake::Precision));
+        for text in ["1e126", "1e-131", "1e999999999999", "-1e-999999999999"] {
+            assert_eq!(canonical_decimal(text), Err(NumeralMistake::Magnitude), "{text}");
+        }
+    }
+
+    #[test]
+    fn floats_have_their_shortest_text() {
+        for (float, text) in [(1.0, "1"), (-0.0, "0"), (0.1, "0.1"), (1e21, "1e21"), (1.5e-9, "1.5e-9"), (-2.5, "-2.5")] {
+            assert_eq!(canonical_float(float).as_deref(), Some(text));
+        }
+        for float in [f64::NAN, f64::INFINITY, 1e126, 1e-131, f64::MAX, f64::MIN_POSITIVE] {
+            assert_eq!(canonical_float(float), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn canonical_text_is_its_own(text in "[+-]?[0-9]{1,45}(\\.[0-9]{1,45})?([eE][+-]?[0-9]{1,4})?") {
+            if let Ok(canonical) = canonical_decimal(&text) {
+                prop_assert_eq!(canonical_decimal(&canonical), Ok(canonical.clone()));
+                prop_assert_eq!(numeral_length(&canonical), Some(canonical.len()));
+            }
+        }
+
+        #[test]
+        fn agrees_with_floats(float in proptest::num::f64::NORMAL) {
+            if let Some(text) = canonical_float(float) {
+                prop_assert_eq!(text.parse::<f64>().unwrap(), float);
+                prop_assert_eq!(canonical_decimal(&text).unwrap().parse::<f64>().unwrap(), float);
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC*|[-+0-9eE.]{0,20}") {
+            let _ = canonical_decimal(&text);
+            if let Some(length) = numeral_length(&text) {
+                prop_assert!(text.is_char_boundary(length));
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The forms of placeholders: a type and a value in, its text out; a type and a text in, where the value's text may end. Must not know
+//! what stands around a placeholder.
+//!
+//! | type | text |
+//! |---|---|
+//! | ID, String | free: any text |
+//! | enum | one of its stored texts |
+//! | Int, Long | `-?digits` without needless zeros; padded: exactly as many digits as its width |
+//! | Float, Decimal | a numeral, written in its canonical text |
+//! | DateTime | an instant, written in its canonical 24 characters |
+//! | Date | 10 characters |
+//! | Boolean | `true` or `false` |
+//! | Binary | base64, only as a whole key |
+
+use super::Part;
+use crate::schema::date_time::{DATE_LENGTH, instant_lengths};
+use crate::schema::decimal::numeral_length;
+use crate::schema::value_type::ValueType;
+use serde_json::Value;
+
+/// The widest padded number: the digits that DynamoDB keeps of one.
+pub const WIDEST: u8 = 38;
+
+/// Whether the type may stand in a key at all.
+pub fn is_key_type(kind: &ValueType) -> bool {
+    !matches!(kind, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
+}
+
+/// Whether any text is a value of the type, so that what follows has to say where it ends.
+pub fn is_free_text(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::Id | ValueType::String)
+}
+
+/// Whether the type is a number, which as text sorts as such only if it is padded.
+pub fn is_number(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
+}
+
+/// Whether the type is an integer, which may be padded.
+pub fn is_integer(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::Int | ValueType::Long)
+}
+
+/// The characters with which a longer value could go on where a shorter one ends. Only unpadded numbers have some.
+pub fn continuations(part: &Part) -> &'static str {
+    match part {
+        Part::Placeholder { value: ValueType::Int | ValueType::Long, width: None, .. } => "0123456789",
+        Part::Placeholder { value: ValueType::Float | ValueType::Decimal, .. } => "0123456789.eE",
+        _ => "",
+    }
+}
+
+/// The text of a value that is not null; the error is a sentence.
+pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<String, String> {
+    let Some(text) = kind.to_text(value) else {
+        return Err(kind.coerce(value).err().unwrap_or_else(|| format!("{} cannot stand in a key.", kind.name())));
+    };
+    match width.map(usize::from) {
+        None => Ok(text),
+        Some(_) if text.starts_with('-') => Err(format!("{text} is negative, and a padded number sorts only from 0 on.")),
+        Some(width) if text.len() > width => Err(format!("{text} is wider than the {width} digits that the key has for it.")),
+        Some(width) => Ok(format!("{text:0>width$}")),
+    }
+}
+
+/// How long the text of a value may be at the beginning of a text, in the order in which to try; never for free text.
+pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
+    let begins = |stored: &&str| text.starts_with(*stored);
+    match kind {
+        ValueType::Enum(values) => {
+            let mut lengths: Vec<usize> = values.stored.values().map(String::as_str).filter(begins).map(str::len).collect();
+            lengths.sort_unstable_by(|a, b| b.cmp(a));
+            lengths
+        }
+        ValueType::Int | ValueType::Long => {
+            let sign = usize::from(width.is_none() && text.starts_with('-'));
+            let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
+            match width.map(usize::from) {
+                Some(width) if digits >= width => vec![width],
+                None if digits > 0 => vec![sign + digits],
+                _ => Vec::new(),
+            }
+        }
+        ValueType::Float | ValueType::Decimal => numeral_length(text).into_iter().collect(),
+        ValueType::DateTime(_) => instant_lengths(text),
+        ValueType::Date => text.get(..DATE_LENGTH).map(str::len).into_iter().collect(),
+        ValueType::Boolean => ["true", "false"].iter().filter(|word| begins(word)).map(|word| word.len()).collect(),
+        // Alone in its template.
+        ValueType::Binary => vec![text.len()],
+        ValueType::Id | ValueType::String | ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => Vec::new(),
+    }
+}
+
+/// The value of a text that has a length of [`lengths`].
+pub fn read(kind: &ValueType, width: Option<u8>, text: &str) -> Option<Value> {
+    match width {
+        None => kind.from_text(text),
+        Some(_) => match text.trim_start_matches('0') {
+            "" => kind.from_text("0"),
+            digits => kind.from_text(digits),
+        },
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether a template can be inverted: its parts in, every place out at which two different values could make the same text.
+//!
+//! Taken from left to right, a part that begins at a known place ends at a known place if it is a literal, has a form of fixed length or
+//! one that ends by itself (an instant, a Boolean), is free text before a literal ([`super::escape`]) or at the end. What is left are
+//! unpadded numbers, which end where a character follows that does not continue them, and enums of which one value begins another.
+
+use super::syntax::Spanned;
+use super::{Part, TemplateMistake, TemplateMistakeKind, form, overlap};
+use crate::schema::value_type::{EnumValues, ValueType};
+use std::ops::Range;
+
+/// All reasons for which a template cannot be inverted. What stands beside a part that could not be read is not judged.
+pub fn mistakes(parts: &[Spanned]) -> Vec<TemplateMistake> {
+    let mut found = Vec::new();
+    for (position, Spanned { span, part }) in parts.iter().enumerate() {
+        let Some(part @ Part::Placeholder { field, value, .. }) = part else { continue };
+        let next = parts.get(position + 1);
+        let reason = match value {
+            ValueType::Binary => (parts.len() > 1).then(|| format!("`{field}` is Binary, which can only be the whole key.")),
+            ValueType::Enum(values) => unlike_values(field, values, &parts[position + 1..]),
+            _ => next.and_then(|next| runs_on(part, next.part.as_ref()?)),
+        };
+        if let Some(reason) = reason {
+            let span: Range<usize> = span.start..next.map_or(span.end, |next| next.span.end);
+            found.push(TemplateMistake { span, kind: TemplateMistakeKind::NotInvertible(reason) });
+        }
+    }
+    found
+}
+
+/// Why free text or a number cannot be told from what follows it.
+fn runs_on(part: &Part, next: &Part) -> Option<String> {
+    let Part::Placeholder { field, value, .. } = part else { return None };
+    let (free, continuations) = (form::is_free_text(value), form::continuations(part));
+    if !free && continuations.is_empty() {
+        return None;
+    }
+    match next {
+        Part::Placeholder { field: next, .. } => {
+            Some(format!("Where `{field}` ends and `{next}` begins cannot be told; put a separator such as # between them."))
+        }
+        Part::Literal(literal) if literal.starts_with(continuations_of_escapes) && free => Some(format!(
+            "`{literal}` after `{field}` begins with a character that escapes are made of (% 0-9 A-F); put a separator such as # before it."
+        )),
+        Part::Literal(literal) if !free && literal.starts_with(|letter| continuations.contains(letter)) => Some(format!(
+            "`{literal}` after the number `{field}` could be a part of the number; put a separator such as # before it, or pad the number."
+        )),
+        Part::Literal(_) => None,
+    }
+}
+
+/// `%` and the upper-case hexadecimal digits: [`super::escape`] relies on their not beginning a literal after free text.
+fn continuations_of_escapes(letter: char) -> bool {
+    matches!(letter, '%' | '0'..='9' | 'A'..='F')
+}
+
+/// Why an enum's value cannot be told from its other values and what follows.
+fn unlike_values(field: &str, values: &EnumValues, rest: &[Spanned]) -> Option<String> {
+    let name = &values.name;
+    // A part of the rest that could not be read has a mistake of its own.
+    let rest: Vec<&Part> = rest.iter().map(|spanned| spanned.part.as_ref()).collect::<Option<_>>()?;
+    for (position, (value, stored)) in values.stored.iter().enumerate() {
+        if stored.is_empty() {
+            return Some(format!("The value {value} of `{field}` ({name}) is stored as empty text, which cannot be told in a key."));
+        }
+        for (other, text) in values.stored.iter().skip(position + 1) {
+            if stored == text {
+                return Some(format!("The values {value} and {other} of `{field}` ({name}) are both stored as `{stored}`."));
+            }
+            let (short, long) = if stored.len() < text.len() { (stored, text) } else { (text, stored) };
+            let Some(more) = long.strip_prefix(short.as_str()).map(|more| Part::Literal(more.to_owned())) else { continue };
+            if overlap::overlap(rest.iter().copied(), std::iter::once(&more).chain(rest.iter().copied())) {
+                return Some(format!(
+                    "The stored value `{short}` of `{field}` ({name}), with what follows it, could be read as `{long}`; put another separator after `{{{field}}}`."
+                ));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,118 @@
+//! The text of a template: text in, parts with their places out, or what is wrong with their braces, names and types.
+
+use super::{LONGEST_KEY, Part, TemplateMistake, TemplateMistakeKind, form};
+use crate::schema::value_type::ValueType;
+use std::ops::Range;
+
+/// More literals and placeholders than any key design has; it bounds the depth of reading.
+const MOST_PARTS: usize = 64;
+
+/// A part with its byte range; without the part where a mistake stands.
+pub struct Spanned {
+    /// Byte range within the template's text.
+    pub span: Range<usize>,
+    /// The part, if it could be read.
+    pub part: Option<Part>,
+}
+
+/// Reads a template's parts.
+pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Spanned>, Vec<TemplateMistake>) {
+    let (mut parts, mut mistakes) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let (length, part) = match rest.find(['{', '}']) {
+            Some(0) if rest.starts_with("{{") => (2, Ok(Part::Literal("{".to_owned()))),
+            Some(0) if rest.starts_with("}}") => (2, Ok(Part::Literal("}".to_owned()))),
+            Some(0) if rest.starts_with('}') => {
+                (1, malformed("This brace closes nothing; a brace that stands in the key is written `}}`."))
+            }
+            Some(0) => match rest.find('}') {
+                Some(end) => (end + 1, placeholder(&rest[1..end], resolve)),
+                None => (rest.len(), malformed("This brace is not closed; a brace that stands in the key is written `{{`.")),
+            },
+            Some(brace) => (brace, Ok(Part::Literal(rest[..brace].to_owned()))),
+            None => (rest.len(), Ok(Part::Literal(rest.to_owned()))),
+        };
+        let span = at..at + length;
+        at = span.end;
+        match part {
+            Ok(part) => push(&mut parts, Spanned { span, part: Some(part) }),
+            Err(kind) => {
+                mistakes.push(TemplateMistake { span: span.clone(), kind });
+                parts.push(Spanned { span, part: None });
+            }
+        }
+    }
+    let whole = if text.is_empty() {
+        Some("A template cannot be empty: DynamoDB has no empty keys.".to_owned())
+    } else if text.len() > LONGEST_KEY {
+        Some(format!("A template cannot be longer than a key, which is {LONGEST_KEY} bytes at most."))
+    } else if parts.len() > MOST_PARTS {
+        Some(format!("A template has {MOST_PARTS} parts at most."))
+    } else {
+        None
+    };
+    if let Some(sentence) = whole {
+        mistakes.push(TemplateMistake { span: 0..text.len(), kind: TemplateMistakeKind::Malformed(sentence) });
+    }
+    (parts, mistakes)
+}
+
+/// Adds a part; a literal that follows a literal makes it longer.
+fn push(parts: &mut Vec<Spanned>, next: Spanned) {
+    match (parts.last_mut(), &next.part) {
+        (Some(Spanned { span, part: Some(Part::Literal(literal)) }), Some(Part::Literal(more))) => {
+            literal.push_str(more);
+            span.end = next.span.end;
+        }
+        _ => parts.push(next),
+    }
+}
+
+/// What stands between two braces: `name` or `name:08`.
+fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Part, TemplateMistakeKind> {
+    let (name, format) = match inside.split_once(':') {
+        Some((name, format)) => (name, Some(format)),
+        None => (inside, None),
+    };
+    if !is_name(name) {
+        return malformed(&format!("`{{{inside}}}` holds no field's name; a brace that stands in the key is written `{{{{`."));
+    }
+    let Some(value) = resolve(name) else {
+        return match name {
+            "shard" | "replica" => malformed(&format!("`{{{inside}}}` is not available yet, and there is no field `{name}`.")),
+            _ => Err(TemplateMistakeKind::UnknownField(name.to_owned())),
+        };
+    };
+    if !form::is_key_type(&value) {
+        return Err(TemplateMistakeKind::NotAKeyType(name.to_owned()));
+    }
+    let width = match format {
+        None => None,
+        Some(_) if !form::is_integer(&value) => {
+            return malformed(&format!("`{name}` is {}: only Int and Long are padded with zeros.", value.name()));
+        }
+        Some(format) => match width(format) {
+            Some(width) => Some(width),
+            None => return malformed(&format!("`{name}` is padded by a 0 and a width from 1 to {}: `{{{name}:08}}`.", form::WIDEST)),
+        },
+    };
+    Ok(Part::Placeholder { field: name.to_owned(), value, width })
+}
+
+/// The width that `08` says.
+fn width(format: &str) -> Option<u8> {
+    let digits = format.strip_prefix('0').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let width: u8 = digits.parse().ok()?;
+    (!digits.starts_with('0') && width <= form::WIDEST).then_some(width)
+}
+
+/// Whether the text is a name (GraphQL spec section 2.1.9, "Names").
+fn is_name(text: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    text.bytes().next().is_some_and(letter) && text.bytes().all(|byte| letter(byte) || byte.is_ascii_digit())
+}
+
+fn malformed(sentence: &str) -> Result<Part, TemplateMistakeKind> {
+    Err(TemplateMistakeKind::Malformed(sentence.to_owned()))
+}
