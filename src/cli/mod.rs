@@ -1,1 +1,97 @@
-//! To be written.
+//! The commands: arguments in, text and an exit code out. One file a command; the rest is what several commands share.
+
+mod access_paths;
+mod check;
+mod dev;
+mod explain;
+mod export;
+mod import;
+mod item_file;
+mod output;
+mod reload;
+mod samples;
+mod schema;
+mod schema_file;
+mod serve;
+mod server;
+mod store_choice;
+mod tables;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A GraphQL gateway for DynamoDB single-table designs: one schema.graphql says what the API looks like and where items live.
+#[derive(Debug, Parser)]
+#[command(name = "keyfold", version, max_term_width = 120)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Dev(dev::Dev),
+    Serve(serve::Serve),
+    Check(check::Check),
+    Explain(explain::Explain),
+    Schema(schema::PrintSchema),
+    Tables(tables::Tables),
+    Import(import::Import),
+    Export(export::Export),
+}
+
+impl Cli {
+    /// Runs the command. An error is for the user: its chain of causes is printed and the exit code is 1.
+    pub async fn run(self) -> Result<ExitCode> {
+        match self.command {
+            Command::Dev(command) => command.run().await,
+            Command::Serve(command) => command.run().await,
+            Command::Check(command) => command.run(),
+            Command::Explain(command) => command.run(),
+            Command::Schema(command) => command.run(),
+            Command::Tables(command) => command.run().await,
+            Command::Import(command) => command.run().await,
+            Command::Export(command) => command.run().await,
+        }
+    }
+}
+
+/// Whether the error is that nobody reads the output any more (`keyfold schema | head -1`), which is no mistake.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+
+    fn refusal(arguments: &str) -> ErrorKind {
+        Cli::try_parse_from(arguments.split(' ')).unwrap_err().kind()
+    }
+
+    #[test]
+    fn the_commands_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn contradictions_are_mistakes_of_usage() {
+        assert_eq!(refusal("keyfold dev --memory --data d"), ErrorKind::ArgumentConflict);
+        assert_eq!(refusal("keyfold dev --sample s --no-sample"), ErrorKind::ArgumentConflict);
+        assert_eq!(refusal("keyfold import --table t --data d --endpoint-url http://localhost:8000 f"), ErrorKind::ArgumentConflict);
+        assert_eq!(refusal("keyfold tables --endpoint-url http://localhost:8000"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refusal("keyfold serve --cursor-key short"), ErrorKind::ValueValidation);
+    }
+
+    #[test]
+    fn a_switch_takes_no_word_that_follows() {
+        for arguments in ["keyfold serve --introspection", "keyfold serve --introspection=false", "keyfold dev --no-introspection"] {
+            assert!(Cli::try_parse_from(arguments.split(' ')).is_ok(), "{arguments}");
+        }
+        assert_eq!(refusal("keyfold serve --introspection false"), ErrorKind::UnknownArgument);
+    }
+}

@@ -1,0 +1,209 @@
+//! A file of items in, one DynamoDB JSON object a line (as DynamoDB's export to S3 writes them): checked whole, then read in batches.
+//! Must not know where the items go.
+
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::table::attribute::{Attribute, Item};
+use crate::table::export_lines;
+use anyhow::{Context, Result, anyhow, bail};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use uuid::Uuid;
+
+/// The longest line, in bytes. An item has at most 400 KB, and base64 and JSON make less than ten times of it.
+const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+
+/// How many bad lines are named at once.
+const MISTAKES_SHOWN: usize = 10;
+
+/// Items that are handed over at once.
+const BATCH: usize = 500;
+
+/// A file of items that can be read more than once; standard input is copied to a temporary file first.
+pub struct ItemFile {
+    path: PathBuf,
+    name: String,
+    temporary: bool,
+}
+
+impl Drop for ItemFile {
+    fn drop(&mut self) {
+        if self.temporary {
+            // It lies in the system's directory for temporary files: what is left there is cleaned up anyway.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl ItemFile {
+    /// The file at the path; `-` is standard input.
+    pub fn at(path: &Path) -> Result<Self> {
+        if path != Path::new("-") {
+            return Ok(Self { path: path.to_owned(), name: path.display().to_string(), temporary: false });
+        }
+        let copy = std::env::temp_dir().join(format!("keyfold-{}.jsonl", Uuid::now_v7()));
+        let mut file = File::create_new(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
+        let spooled = Self { path: copy, name: "standard input".into(), temporary: true };
+        std::io::copy(&mut std::io::stdin().lock(), &mut file).context("cannot copy standard input to a temporary file")?;
+        Ok(spooled)
+    }
+
+    /// Reads the whole file and gives the number of items, or names the lines that are no items of the table.
+    pub fn check(&self, table: &Table) -> Result<u64> {
+        let mut items = 0;
+        let mut mistakes = Vec::new();
+        for line in self.lines()? {
+            let (number, text) = line?;
+            match parse(&text, table) {
+                Ok(_) => items += 1,
+                Err(mistake) => mistakes.push(format!("  {}:{number}: {mistake}", self.name)),
+            }
+            if mistakes.len() > MISTAKES_SHOWN {
+                mistakes[MISTAKES_SHOWN] = "  … and perhaps more".into();
+                break;
+            }
+        }
+        if mistakes.is_empty() { Ok(items) } else { Err(anyhow!("nothing was loaded\n{}", mistakes.join("\n"))) }
+    }
+
+    /// The items in order, in batches.
+    pub fn batches<'a>(&'a self, table: &'a Table) -> Result<impl Iterator<Item = Result<Vec<Item>>> + 'a> {
+        let mut lines = self.lines()?;
+        Ok(std::iter::from_fn(move || {
+            let batch = lines.by_ref().take(BATCH).map(|line| {
+                let (number, text) = line?;
+                parse(&text, table).map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.name))
+            });
+            let batch: Result<Vec<Item>> = batch.collect();
+            if matches!(&batch, Ok(items) if items.is_empty()) { None } else { Some(batch) }
+        }))
+    }
+
+    fn lines(&self) -> Result<impl Iterator<Item = Result<(u64, String)>> + use<'_>> {
+        let file = File::open(&self.path).with_context(|| format!("cannot open {}", self.name))?;
+        let mut reader = BufReader::new(file);
+        let mut number = 0;
+        Ok(std::iter::from_fn(move || {
+            loop {
+                number += 1;
+                match next_line(&mut reader) {
+                    Ok(None) => return None,
+                    Ok(Some(text)) if text.trim().is_empty() => {}
+                    Ok(Some(text)) => return Some(Ok((number, text))),
+                    Err(error) => return Some(Err(error.context(format!("cannot read {}, line {number}", self.name)))),
+                }
+            }
+        }))
+    }
+}
+
+fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
+    let mut line = Vec::new();
+    let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)?;
+    if line.len() as u64 > LONGEST_LINE {
+        bail!("the line is longer than {LONGEST_LINE} bytes, which no item is");
+    }
+    if read == 0 {
+        return Ok(None);
+    }
+    String::from_utf8(line).map(Some).context("it is not UTF-8 text")
+}
+
+/// Reads an item and checks that the table can take it: the key is there, and every key attribute has its type.
+fn parse(text: &str, table: &Table) -> Result<Item, String> {
+    let parsed = export_lines::parse_line(text).map_err(|error| error.to_string())?;
+    let item = parsed.ok_or("the line is blank")?;
+    for key in table.primary_key() {
+        if !item.contains_key(&key.name) {
+            return Err(format!("the key attribute \"{}\" is missing", key.name));
+        }
+    }
+    for key in table.key_attributes() {
+        if let Some(value) = item.get(&key.name) {
+            fits(key, value)?;
+        }
+    }
+    Ok(item)
+}
+
+/// DynamoDB developer guide, "Naming rules and data types": a key attribute is a string, number or binary, and not empty.
+fn fits(key: &KeyAttribute, value: &Attribute) -> Result<(), String> {
+    let (kind, empty) = match value {
+        Attribute::S(text) => (Some(KeyType::S), text.is_empty()),
+        Attribute::N(_) => (Some(KeyType::N), false),
+        Attribute::B(bytes) => (Some(KeyType::B), bytes.is_empty()),
+        _ => (None, false),
+    };
+    if kind != Some(key.kind) {
+        return Err(format!("the key attribute \"{}\" must be of type {:?}", key.name, key.kind));
+    }
+    if empty { Err(format!("the key attribute \"{}\" is empty", key.name)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn table() -> Table {
+        let key = |name: &str, kind| KeyAttribute { name: name.into(), kind };
+        Table { name: "t".into(), partition: key("PK", KeyType::S), sort: Some(key("SK", KeyType::N)), indexes: vec![], time_to_live: None }
+    }
+
+    fn file(text: &[u8]) -> (tempfile::NamedTempFile, ItemFile) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let items = ItemFile::at(file.path()).unwrap();
+        (file, items)
+    }
+
+    fn line(partition: &str, sort: usize) -> String {
+        format!("{{\"Item\": {{\"PK\": {{\"S\": \"{partition}\"}}, \"SK\": {{\"N\": \"{sort}\"}}}}}}\n")
+    }
+
+    #[test]
+    fn items_come_in_order_and_blank_lines_are_passed_over() {
+        let text: String = (0..1201).map(|n| line("a", n) + if n % 100 == 0 { "\r\n\n" } else { "" }).collect();
+        let (_keep, items) = file(text.as_bytes());
+        assert_eq!(items.check(&table()).unwrap(), 1201);
+        let batches: Vec<Vec<Item>> = items.batches(&table()).unwrap().map(Result::unwrap).collect();
+        assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [500, 500, 201]);
+        assert_eq!(batches[2][200]["SK"], Attribute::N("1200".into()));
+    }
+
+    #[test]
+    fn bad_lines_are_named_with_their_numbers() {
+        let text = format!(
+            "{}nonsense\n\n{}{}",
+            line("a", 1),
+            "{\"Item\": {\"PK\": {\"S\": \"a\"}}}\n",
+            "{\"Item\": {\"PK\": {\"S\": \"\"}, \"SK\": {\"N\": \"1\"}}}\n"
+        );
+        let (_keep, items) = file(text.as_bytes());
+        let message = items.check(&table()).unwrap_err().to_string();
+        assert!(message.starts_with("nothing was loaded\n"), "{message}");
+        assert!(message.contains(":2: ") && message.contains(":4: the key attribute \"SK\" is missing"), "{message}");
+        assert!(message.contains(":5: the key attribute \"PK\" is empty") && !message.contains(":1: "), "{message}");
+    }
+
+    #[test]
+    fn a_file_full_of_mistakes_names_the_first() {
+        let (_keep, items) = file("x\n".repeat(1000).as_bytes());
+        let message = items.check(&table()).unwrap_err().to_string();
+        assert_eq!(message.lines().count(), 1 + MISTAKES_SHOWN + 1);
+    }
+
+    #[test]
+    fn a_line_without_end_and_a_file_that_is_not_text_are_refused() {
+        let (_keep, endless) = file(&vec![b'x'; LONGEST_LINE as usize + 10]);
+        assert!(format!("{:#}", endless.check(&table()).unwrap_err()).contains("line 1: the line is longer"));
+        let (_keep, binary) = file(b"\xff\n");
+        assert!(format!("{:#}", binary.check(&table()).unwrap_err()).contains("not UTF-8"));
+    }
+
+    #[test]
+    fn an_empty_file_has_no_items() {
+        let (_keep, items) = file(b"");
+        assert_eq!((items.check(&table()).unwrap(), items.batches(&table()).unwrap().count()), (0, 0));
+    }
+}

@@ -1,0 +1,44 @@
+//! Text to the terminal: what to do where nobody reads it, and whether it may have colours.
+
+use anyhow::Result;
+use std::io::{IsTerminal, Write};
+
+/// Writes the text to standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Whether standard error is a terminal that wants colours (<https://no-color.org>).
+pub fn color() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Rows as lines with aligned columns, two spaces between them.
+pub fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_by_characters() {
+        let rows = [vec!["é".to_owned(), "b".to_owned()], vec!["long".to_owned(), String::new()]];
+        assert_eq!(aligned(&rows), "é     b\nlong\n");
+        assert_eq!(aligned(&[]), "");
+    }
+}

@@ -1,0 +1,122 @@
+//! A schema's file watched, the gateway replaced when its text changes. A text that cannot be served is reported; the old one goes on.
+
+use super::{output, schema_file};
+use crate::execute::gateway::{Gateway, Settings};
+use crate::serve::backend::Current;
+use crate::table::store::Store;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often the file is looked at. A schema is a few kilobytes: reading it whole is cheaper than to trust the clocks of file systems.
+const EVERY: Duration = Duration::from_millis(300);
+
+/// What a reload needs.
+pub struct Reload {
+    /// The schema's file.
+    pub path: PathBuf,
+    /// The store, which gets the tables that are new.
+    pub store: Store,
+    /// The settings of the gateway.
+    pub settings: Settings,
+    /// Where the new gateway goes.
+    pub current: Arc<Current>,
+}
+
+/// Watches the file until the task is dropped. `text` is what is served now.
+pub async fn watch(reload: Reload, text: String) {
+    let mut seen = Seen { text, missing: false };
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        match seen.look(tokio::fs::read_to_string(&reload.path).await.ok()) {
+            Change::None => {}
+            Change::Gone => tracing::warn!(schema = %reload.path.display(), "the schema cannot be read: the one before goes on"),
+            Change::Text(text) => {
+                if let Err(trouble) = apply(&reload, text).await {
+                    eprintln!("{}", trouble.trim_end());
+                    tracing::warn!(schema = %reload.path.display(), "the changed schema cannot be served: the one before goes on");
+                }
+            }
+        }
+    }
+}
+
+/// What was last seen of the file.
+struct Seen {
+    text: String,
+    missing: bool,
+}
+
+/// What a look at the file showed.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    None,
+    /// It cannot be read, and could be before.
+    Gone,
+    Text(String),
+}
+
+impl Seen {
+    /// Editors write a file in steps (emptied, moved, written), so one that is missing or empty is waited for.
+    fn look(&mut self, text: Option<String>) -> Change {
+        match text.filter(|text| !text.is_empty()) {
+            None if self.missing => Change::None,
+            None => {
+                self.missing = true;
+                Change::Gone
+            }
+            Some(text) => {
+                self.missing = false;
+                if text == self.text {
+                    return Change::None;
+                }
+                self.text.clone_from(&text);
+                Change::Text(text)
+            }
+        }
+    }
+}
+
+/// Serves the text from now on, or tells why it cannot be.
+async fn apply(reload: &Reload, text: String) -> Result<(), String> {
+    let path = reload.path.clone();
+    // On a thread of its own, so that a schema that is slow to check, or trips the checker up, does not disturb what is served.
+    let checked = spawn_blocking(move || schema_file::parse(&path, &text)).await.map_err(|error| error.to_string())?;
+    let (model, warnings) = checked.map_err(|mistakes| mistakes.render(output::color()))?;
+    schema_file::show(&warnings);
+    let made =
+        reload.store.create_missing(&model.tables).await.map_err(|error| format!("its tables could not be made: {}", error.detail))?;
+    let differences =
+        reload.store.differences(&model.tables).await.map_err(|error| format!("its tables cannot be looked at: {}", error.detail))?;
+    if !differences.is_empty() {
+        return Err(format!(
+            "the tables that are there are not as it says; a restart makes new ones in memory\n  {}",
+            differences.join("\n  ")
+        ));
+    }
+    reload.current.replace(Gateway::new(Arc::new(model), reload.store.clone(), reload.settings.clone()));
+    tracing::info!(schema = %reload.path.display(), new_tables = made.join(","), "the schema was reloaded");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_is_seen_once_and_steps_between_are_waited_for() {
+        let mut seen = Seen { text: "a".into(), missing: false };
+        let mut look = |text: Option<&str>| seen.look(text.map(str::to_owned));
+        assert_eq!(look(Some("a")), Change::None);
+        assert_eq!(look(Some("b")), Change::Text("b".into()));
+        assert_eq!(look(Some("b")), Change::None);
+        assert_eq!((look(None), look(Some("")), look(None)), (Change::Gone, Change::None, Change::None));
+        assert_eq!(look(Some("b")), Change::None);
+        assert_eq!(look(Some("")), Change::Gone);
+        assert_eq!(look(Some("c")), Change::Text("c".into()));
+    }
+}

@@ -1,0 +1,28 @@
+//! `keyfold schema`: the API as clients see it, or the directives that a schema may use.
+
+use super::output;
+use super::schema_file::{self, SchemaChoice};
+use crate::schema::DIRECTIVES;
+use anyhow::Result;
+use clap::Args;
+use std::process::ExitCode;
+
+/// Print the API as clients see it, in the schema definition language
+#[derive(Debug, Args)]
+pub struct PrintSchema {
+    /// Print the definitions of Keyfold's directives and scalars instead, for editors and other tools
+    #[arg(long)]
+    directives: bool,
+
+    #[command(flatten)]
+    choice: SchemaChoice,
+}
+
+impl PrintSchema {
+    /// Runs the command.
+    pub fn run(self) -> Result<ExitCode> {
+        let text = if self.directives { DIRECTIVES.to_owned() } else { schema_file::load(&self.choice.schema)?.model.api.to_string() };
+        output::print(&format!("{}\n", text.trim_end()))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,96 @@
+//! The path of a schema in, its checked model out, or a message that says how to go on.
+
+use super::output;
+use crate::schema;
+use crate::schema::diagnostic::Diagnostics;
+use crate::schema::model::Model;
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Which schema a command works on.
+#[derive(Debug, Clone, Args)]
+pub struct SchemaChoice {
+    /// The schema: the API and where its items live
+    #[arg(long, env = "KEYFOLD_SCHEMA", value_name = "FILE", default_value = "schema.graphql")]
+    pub schema: PathBuf,
+}
+
+/// A schema that was loaded.
+pub struct Loaded {
+    /// The text it was loaded from.
+    pub text: String,
+    /// The model.
+    pub model: Model,
+}
+
+/// Loads a schema and shows its warnings on standard error; its mistakes are the error.
+pub fn load(path: &Path) -> Result<Loaded> {
+    let text = read(path)?;
+    match parse(path, &text) {
+        Ok((model, warnings)) => {
+            show(&warnings);
+            Ok(Loaded { text, model })
+        }
+        Err(mistakes) => bail!("{} cannot be served\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
+    }
+}
+
+/// The text of a schema.
+pub fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let looked = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            anyhow!(
+                "there is no schema at {}\n  Name another with --schema FILE or KEYFOLD_SCHEMA, or write one: types as in any GraphQL schema,\n  \
+                 and directives that say where items live (`keyfold schema --directives` lists them)",
+                looked.display()
+            )
+        }
+        ErrorKind::InvalidData => anyhow!("{} is not UTF-8 text", path.display()),
+        _ => anyhow::Error::new(error).context(format!("cannot read the schema {}", path.display())),
+    })
+}
+
+/// Checks the text of a schema; `${NAME}` in it is an environment variable.
+pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostics> {
+    schema::load(&path.display().to_string(), text, &|name| std::env::var(name).ok())
+}
+
+/// Shows diagnostics on standard error, if there are some.
+pub fn show(diagnostics: &Diagnostics) {
+    if !diagnostics.list.is_empty() {
+        eprintln!("{}", diagnostics.render(output::color()).trim_end());
+    }
+}
+
+/// The text of a file, or of standard input for `-`.
+pub fn read_argument(path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        return std::io::read_to_string(std::io::stdin()).context("cannot read standard input");
+    }
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_missing_schema_says_where_it_looked_and_how_to_go_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("schema.graphql");
+        let message = read(&path).unwrap_err().to_string();
+        assert!(message.contains(&path.display().to_string()) && message.contains("--schema"), "{message}");
+    }
+
+    #[test]
+    fn a_schema_that_is_not_text_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("schema.graphql");
+        std::fs::write(&path, b"\xff\xfe").unwrap();
+        assert!(read(&path).unwrap_err().to_string().ends_with("is not UTF-8 text"));
+    }
+}

@@ -1,0 +1,168 @@
+//! What `keyfold dev` and `keyfold serve` share: a gateway and settings in, a server that runs until it is asked to stop.
+
+use crate::execute::gateway::Gateway;
+use crate::serve::backend::Current;
+use crate::serve::listener::{self, Stopped};
+use crate::serve::playground;
+use crate::serve::router::{Parts, router};
+use crate::serve::settings::{Features, ServerSettings};
+use anyhow::{Context, Result, anyhow, bail};
+use std::future::Future;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// A server that has its address and does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    settings: ServerSettings,
+    features: Features,
+    /// The address it listens on.
+    pub address: SocketAddr,
+}
+
+impl Server {
+    /// Takes the address of the settings, or else `default`. `development` decides the features that are not set.
+    pub async fn bind(settings: ServerSettings, default: &str, development: bool) -> Result<Self> {
+        let wanted = settings.listen.as_deref().unwrap_or(default);
+        let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
+        let address = listener.local_addr().context("the address that was taken cannot be told")?;
+        let features = settings.features.or(development);
+        Ok(Self { listener, settings, features, address })
+    }
+
+    /// Whether browsers get GraphiQL.
+    pub fn has_playground(&self) -> bool {
+        self.features.playground == Some(true)
+    }
+
+    /// Whether clients may introspect the schema.
+    pub fn introspection(&self) -> bool {
+        self.features.introspection == Some(true)
+    }
+
+    /// Serves until SIGINT or SIGTERM, then lets the requests that have begun finish; a second signal ends it at once.
+    pub async fn run(self, current: Arc<Current>) -> Result<ExitCode> {
+        let page = self.has_playground().then(|| playground::page(&playground::starting_text(current.get().model())));
+        let routes = router(Parts {
+            backend: current,
+            limits: self.settings.limits.clone(),
+            explain: self.features.explain == Some(true),
+            playground: page,
+            allow_origins: self.settings.allow_origins.clone(),
+        })
+        .context("--allow-origin")?;
+        let mut first = Signals::new()?;
+        let mut second = Signals::new()?;
+        let stop = async move {
+            let name = first.next().await;
+            tracing::info!(signal = name, "stopping: requests that have begun may finish");
+        };
+        let at_once = async move {
+            second.next().await;
+            second.next().await;
+        };
+        match until(listener::serve(self.listener, routes, &self.settings.limits, stop), at_once).await {
+            Some(Stopped::Finished) => Ok(ExitCode::SUCCESS),
+            Some(Stopped::CutOff) => bail!("some requests had not finished when the time for shutting down was over"),
+            None => bail!("stopped at once, without waiting for requests that had begun"),
+        }
+    }
+
+    /// The gateway's settings.
+    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> crate::execute::gateway::Settings {
+        self.settings.budgets.gateway(self.introspection(), cursor_key)
+    }
+}
+
+/// A gateway that may be replaced while it serves.
+pub fn current(gateway: Gateway) -> Arc<Current> {
+    Arc::new(Current::new(gateway))
+}
+
+async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) -> Option<T> {
+    tokio::select! {
+        done = work => Some(done),
+        () = end => None,
+    }
+}
+
+fn bind_trouble(wanted: &str, error: std::io::Error) -> anyhow::Error {
+    let help = match error.kind() {
+        ErrorKind::AddrInUse => "another process listens there: stop it, or choose another address with --listen 127.0.0.1:4001",
+        ErrorKind::PermissionDenied => "this user may not listen there: choose a port above 1023 with --listen",
+        ErrorKind::InvalidInput => "write an address and a port: --listen 127.0.0.1:4000",
+        _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
+    };
+    anyhow!("cannot listen on {wanted}: {help}")
+}
+
+/// The signals that ask a process to stop.
+struct Signals {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn new() -> Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let what = "cannot listen for signals";
+        Ok(Self { terminate: signal(SignalKind::terminate()).context(what)?, interrupt: signal(SignalKind::interrupt()).context(what)? })
+    }
+
+    #[cfg(unix)]
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn new() -> Result<Self> {
+        Ok(Self {})
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> &'static str {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => "Ctrl-C",
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Settings {
+        #[command(flatten)]
+        settings: ServerSettings,
+    }
+
+    async fn bind(address: &str) -> Result<Server> {
+        Server::bind(Settings::parse_from(["keyfold"]).settings, address, true).await
+    }
+
+    #[tokio::test]
+    async fn an_address_in_use_says_so_and_what_to_do() {
+        let server = bind("127.0.0.1:0").await.unwrap();
+        let message = bind(&server.address.to_string()).await.err().unwrap().to_string();
+        assert!(message.contains("another process listens there") && message.contains("--listen"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn an_address_without_a_port_says_how_to_write_one() {
+        let message = bind("127.0.0.1").await.err().unwrap().to_string();
+        assert!(message.contains("--listen 127.0.0.1:4000"), "{message}");
+    }
+}

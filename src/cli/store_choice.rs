@@ -1,0 +1,73 @@
+//! Options that say where the tables are in, a store out; and what a store's errors mean to the user.
+
+use crate::schema::table::Table;
+use crate::table::error::{TableError, TableErrorKind};
+use crate::table::store::Store;
+use anyhow::{Result, anyhow};
+use clap::Args;
+use std::path::PathBuf;
+
+/// DynamoDB or a compatible server.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Remote {
+    /// Address of a DynamoDB-compatible server, such as http://localhost:8000 [default: DynamoDB of the region]
+    #[arg(long, env = "KEYFOLD_ENDPOINT_URL", value_name = "URL")]
+    pub endpoint_url: Option<String>,
+
+    /// AWS region [default: as for other AWS tools]
+    #[arg(long, env = "KEYFOLD_REGION", value_name = "REGION")]
+    pub region: Option<String>,
+}
+
+/// DynamoDB, a compatible server, or the directory of an embedded store.
+#[derive(Debug, Clone, Args)]
+pub struct StoreChoice {
+    /// Directory of an embedded store, as `keyfold dev --data` makes it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["endpoint_url", "region"])]
+    pub data: Option<PathBuf>,
+
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Remote {
+    /// Connects. Nothing is sent yet but what finding credentials needs.
+    pub async fn connect(&self) -> Result<Store> {
+        let connected = Store::connect(self.endpoint_url.as_deref(), self.region.as_deref()).await;
+        connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))
+    }
+}
+
+impl StoreChoice {
+    /// Opens the store.
+    pub async fn open(&self) -> Result<Store> {
+        match &self.data {
+            Some(directory) => {
+                let opened = Store::in_directory(directory);
+                opened.map_err(|error| explained(error, &format!("cannot open the data in {}", directory.display())))
+            }
+            None => self.remote.connect().await,
+        }
+    }
+}
+
+/// The error with what was tried in front and what may help behind.
+pub fn explained(error: TableError, tried: &str) -> anyhow::Error {
+    let help = match error.kind {
+        TableErrorKind::Denied => "Give credentials as for other AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        TableErrorKind::NoSuchTable => "`keyfold tables` prints the tables that the schema needs, `keyfold tables --create` makes them",
+        TableErrorKind::Unavailable | TableErrorKind::Timeout => "Is the address right, and does the server run?",
+        TableErrorKind::Throttled => "The table has too little throughput for this: try again later",
+        TableErrorKind::Condition | TableErrorKind::Invalid => "",
+    };
+    let separator = if help.is_empty() { "" } else { "\n  " };
+    anyhow!("{tried}: {}{separator}{help}", error.detail)
+}
+
+/// The schema's table of this name, or a message that lists those there are.
+pub fn table_named<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table> {
+    tables.iter().find(|table| table.name == name).ok_or_else(|| {
+        let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+        anyhow!("the schema has no table \"{name}\"; it has: {}", known.join(", "))
+    })
+}

@@ -1,0 +1,78 @@
+//! A bound socket and the routes in, connections served until the process is asked to stop. Must not know what the routes do.
+
+use super::settings::RequestLimits;
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+/// How long to wait before the next try where the system has no socket to give (too many open files).
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Whether every request was finished when the server stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// All were answered.
+    Finished,
+    /// Some were cut off at the end of the time for shutting down.
+    CutOff,
+}
+
+/// Serves until `stop` resolves, then lets the requests that have begun finish, within their time.
+///
+/// HTTP/1.1 only: for HTTP/2 without TLS a server must first read which of the two a client speaks, and the library does that without a
+/// time limit. TLS, and HTTP/2 with it, is the work of the load balancer in front.
+pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
+    let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
+    let places = Arc::new(Semaphore::new(limits.max_connections));
+    let graceful = GracefulShutdown::new();
+    let mut stop = pin!(stop);
+    loop {
+        let place = tokio::select! {
+            place = places.clone().acquire_owned() => place,
+            () = &mut stop => break,
+        };
+        let stream = tokio::select! {
+            stream = accept(&listener) => stream,
+            () = &mut stop => break,
+        };
+        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone())).into_owned();
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            let _place = place;
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+        });
+    }
+    drop(listener);
+    match tokio::time::timeout(limits.shutdown_timeout, graceful.shutdown()).await {
+        Ok(()) => Stopped::Finished,
+        Err(_) => Stopped::CutOff,
+    }
+}
+
+/// The next connection. Errors here are of one connection, or pass: none ends the server.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // A response is written at once, so waiting for more of it would only delay it.
+                let _ = stream.set_nodelay(true);
+                return stream;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The parts put together: which path is answered by what, and what stands around every request.
+
+use super::accept::{MediaType, negotiate};
+use super::backend::Backend;
+use super::graphql::{self, Endpoint, refuse};
+use super::health::{self, Readiness};
+use super::settings::RequestLimits;
+use super::status::Refusal;
+use super::{playground, request_log};
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::middleware;
+use axum::routing::{any, get};
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::sync::Semaphore;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
+
+/// How long a browser may remember what it may send.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
+
+/// What the routes are made of.
+pub struct Parts {
+    /// Runs the operations.
+    pub backend: Arc<dyn Backend>,
+    /// Bounds of one request.
+    pub limits: RequestLimits,
+    /// Whether clients may ask for explanations.
+    pub explain: bool,
+    /// The page for browsers at `/`.
+    pub playground: Option<String>,
+    /// The origins whose pages may call the API; `*` is every one.
+    pub allow_origins: Vec<String>,
+}
+
+/// An origin that is none.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("\"{0}\" is not an origin: write a scheme, a host and perhaps a port (https://app.example.com), or *")]
+pub struct NotAnOrigin(String);
+
+/// Every route of the server.
+pub fn router(parts: Parts) -> Result<Router, NotAnOrigin> {
+    let Parts { backend, limits, explain, playground, allow_origins } = parts;
+    let readiness = Arc::new(Readiness::new(backend.clone()));
+    let body_limit = DefaultBodyLimit::max(limits.body_limit);
+    let permits = Semaphore::new(limits.max_requests);
+    let endpoint = Arc::new(Endpoint { backend, limits, explain, permits });
+    let page: Option<Arc<str>> = playground.map(Into::into);
+
+    let mut routes = Router::new()
+        .route("/graphql", any(graphql::handle).layer(body_limit).with_state(endpoint))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready).with_state(readiness))
+        .route("/", get(move |headers: HeaderMap| async move { playground::answer(page.as_deref(), &headers) }))
+        .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &Refusal::NoSuchPath) });
+    if let Some(cors) = cors(&allow_origins)? {
+        routes = routes.layer(cors);
+    }
+    Ok(routes.layer(middleware::from_fn(request_log::around)))
+}
+
+/// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.
+fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
+    if origins.is_empty() {
+        return Ok(None);
+    }
+    let allowed = if origins.iter().any(|origin| origin == "*") {
+        AllowOrigin::any()
+    } else {
+        AllowOrigin::list(origins.iter().map(|origin| parse_origin(origin)).collect::<Result<Vec<_>, _>>()?)
+    };
+    let cors = CorsLayer::new()
+        .allow_origin(allowed)
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers([request_log::REQUEST_ID])
+        .max_age(PREFLIGHT_AGE);
+    Ok(Some(cors))
+}
+
+fn parse_origin(text: &str) -> Result<HeaderValue, NotAnOrigin> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
+    let plain = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ', '*']);
+    HeaderValue::from_str(text).ok().filter(|_| plain).ok_or_else(|| NotAnOrigin(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_a_scheme_and_a_host() {
+        for good in ["https://app.example.com", "http://localhost:3000", "http://[::1]:3000"] {
+            assert!(parse_origin(good).is_ok(), "{good}");
+        }
+        for odd in ["", "app.example.com", "https://", "https://a/", "https://a/b", "https://*.a", "ftp://a", "https://a b"] {
+            assert_eq!(parse_origin(odd), Err(NotAnOrigin(odd.into())));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Every setting of the server, with its default beside its description; `--help` and the environment variables come from here.
+
+use crate::execute::gateway;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+/// The shortest secret that makes cursors tamper-evident, in bytes (that of the hash's security level, 128 bits).
+const SHORTEST_KEY: usize = 16;
+
+/// The settings of `keyfold dev` and `keyfold serve`.
+#[derive(Debug, Clone, Args)]
+pub struct ServerSettings {
+    /// Address and port to listen on [default: 127.0.0.1:4000 in dev, 0.0.0.0:4000 in serve]
+    #[arg(long, env = "KEYFOLD_LISTEN", value_name = "ADDRESS")]
+    pub listen: Option<String>,
+
+    /// Secret of at least 16 bytes that signs cursors; all copies of a gateway must share it [default: random in serve, derived from the
+    /// schema in dev]
+    #[arg(long, env = "KEYFOLD_CURSOR_KEY", value_name = "SECRET", hide_env_values = true, value_parser = cursor_key)]
+    pub cursor_key: Option<String>,
+
+    /// Let browsers of this origin call the API; repeat it for several, * for all
+    #[arg(long = "allow-origin", env = "KEYFOLD_ALLOW_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
+    pub allow_origins: Vec<String>,
+
+    /// What clients may see beside data.
+    #[command(flatten)]
+    pub features: Features,
+
+    /// Bounds of one request.
+    #[command(flatten)]
+    pub limits: RequestLimits,
+
+    /// Bounds of one operation.
+    #[command(flatten)]
+    pub budgets: Budgets,
+
+    /// Logs.
+    #[command(flatten)]
+    pub log: LogSettings,
+}
+
+/// What clients may see beside data. Unset, all three are on in dev and off in serve, where the schema is nobody's business but its users'.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Features {
+    /// Let clients introspect the schema [default: on in dev, off in serve]
+    #[arg(long, env = "KEYFOLD_INTROSPECTION", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub introspection: Option<bool>,
+
+    /// Do not let clients introspect the schema
+    #[arg(long)]
+    pub no_introspection: bool,
+
+    /// Show GraphiQL to browsers at / [default: on in dev, off in serve]
+    #[arg(long, env = "KEYFOLD_PLAYGROUND", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub playground: Option<bool>,
+
+    /// Tell plan and calls to clients that send X-Keyfold-Explain: 1 [default: on in dev, off in serve]
+    #[arg(long, env = "KEYFOLD_EXPLAIN", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub explain: Option<bool>,
+}
+
+/// Bounds of one request.
+#[derive(Debug, Clone, Args)]
+pub struct RequestLimits {
+    /// Largest request body, in bytes
+    #[arg(long, env = "KEYFOLD_BODY_LIMIT", value_name = "BYTES", default_value_t = 2 * 1024 * 1024)]
+    pub body_limit: usize,
+
+    /// Time for one request: 30s, 500ms, 2m
+    #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub request_timeout: Duration,
+
+    /// Time for a client to send the header of a request, and to stay silent between two
+    #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub header_timeout: Duration,
+
+    /// Time for the requests that are being worked on when the server is asked to stop
+    #[arg(long, env = "KEYFOLD_SHUTDOWN_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub shutdown_timeout: Duration,
+
+    /// Requests that are worked on at once; others get 503
+    #[arg(long, env = "KEYFOLD_MAX_REQUESTS", value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
+    pub max_requests: usize,
+
+    /// Connections that are open at once; others wait
+    #[arg(long, env = "KEYFOLD_MAX_CONNECTIONS", value_name = "N", default_value_t = 8192, value_parser = at_least_one)]
+    pub max_connections: usize,
+}
+
+/// Bounds of one operation.
+#[derive(Debug, Clone, Args)]
+pub struct Budgets {
+    /// Deepest nesting of fields in an operation
+    #[arg(long, env = "KEYFOLD_MAX_DEPTH", value_name = "N", default_value_t = 20)]
+    pub max_depth: usize,
+
+    /// Most fields of an operation, its fragments spread
+    #[arg(long, env = "KEYFOLD_MAX_FIELDS", value_name = "N", default_value_t = 5_000)]
+    pub max_fields: usize,
+
+    /// Most aliases of an operation
+    #[arg(long, env = "KEYFOLD_MAX_ALIASES", value_name = "N", default_value_t = 30)]
+    pub max_aliases: usize,
+
+    /// Most objects in a response
+    #[arg(long, env = "KEYFOLD_MAX_NODES", value_name = "N", default_value_t = 100_000)]
+    pub max_nodes: usize,
+
+    /// Distinct operations whose plans are kept
+    #[arg(long, env = "KEYFOLD_PLAN_CACHE", value_name = "N", default_value_t = 1_000)]
+    pub plan_cache: usize,
+}
+
+/// Logs.
+#[derive(Debug, Clone, Args)]
+pub struct LogSettings {
+    /// Form of the log lines on stderr
+    #[arg(long, env = "KEYFOLD_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+
+    /// What is logged: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
+    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info")]
+    pub log_filter: String,
+}
+
+/// Form of the log lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Features {
+    /// These features with what is unset decided: all on for development, all off otherwise.
+    pub fn or(&self, development: bool) -> Features {
+        Features {
+            introspection: Some(!self.no_introspection && self.introspection.unwrap_or(development)),
+            no_introspection: self.no_introspection,
+            playground: Some(self.playground.unwrap_or(development)),
+            explain: Some(self.explain.unwrap_or(development)),
+        }
+    }
+}
+
+impl Budgets {
+    /// The settings of a gateway with these budgets.
+    pub fn gateway(&self, introspection: bool, cursor_key: Vec<u8>) -> gateway::Settings {
+        gateway::Settings {
+            max_depth: self.max_depth,
+            max_fields: self.max_fields,
+            max_aliases: self.max_aliases,
+            max_nodes: self.max_nodes,
+            plan_cache: self.plan_cache,
+            introspection,
+            cursor_key,
+        }
+    }
+}
+
+/// Reads a time: digits and `ms`, `s` or `m`; without a unit, seconds. Not zero, and at most an hour.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 500ms, 30s, 2m".to_owned())?;
+    let millis = match &text[digits.len()..] {
+        "ms" => Some(number),
+        "" | "s" => number.checked_mul(1_000),
+        "m" => number.checked_mul(60_000),
+        unit => return Err(format!("unknown unit \"{unit}\": ms, s or m")),
+    };
+    match millis {
+        Some(millis @ 1..=3_600_000) => Ok(Duration::from_millis(millis)),
+        _ => Err("it must be more than zero and at most an hour".to_owned()),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    // Semaphores of the run time hold no more than this.
+    match text.parse() {
+        Ok(number @ 1..=1_000_000) => Ok(number),
+        _ => Err("write a number from 1 to 1000000".to_owned()),
+    }
+}
+
+fn cursor_key(text: &str) -> Result<String, String> {
+    if text.len() < SHORTEST_KEY {
+        return Err(format!("it has {} bytes and needs at least {SHORTEST_KEY}; `openssl rand -hex 32` makes one", text.len()));
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for wrong in ["", "s", "0", "-1s", "1.5s", "2h", "61m", "99999999999999999999s", "18446744073709551615m", "1é"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn unset_features_are_on_in_development_only() {
+        let unset = Features::default();
+        assert_eq!((unset.or(true).introspection, unset.or(false).introspection), (Some(true), Some(false)));
+        assert_eq!((unset.or(true).playground, unset.or(false).playground), (Some(true), Some(false)));
+        let forbidden = Features { introspection: Some(true), no_introspection: true, ..Features::default() };
+        assert_eq!(forbidden.or(true).introspection, Some(false));
+        let asked = Features { introspection: Some(true), explain: Some(true), ..Features::default() };
+        assert_eq!((asked.or(false).introspection, asked.or(false).explain), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn a_short_cursor_key_is_refused() {
+        assert!(cursor_key("too short").is_err());
+        assert!(cursor_key("sixteen bytes ok").is_ok());
+    }
+}

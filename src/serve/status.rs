@@ -1,0 +1,131 @@
+//! What went wrong in, the HTTP status out: the only place that knows both.
+
+use super::accept::MediaType;
+use crate::execute::error::{ErrorCode, GraphqlError};
+use axum::http::StatusCode;
+
+/// Why a request was turned away before it was a GraphQL operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The request is not well-formed: a sentence that says how.
+    Malformed(String),
+    /// There is nothing at this path.
+    NoSuchPath,
+    /// The method is neither GET nor POST.
+    Method,
+    /// A mutation or subscription by GET.
+    NotByGet,
+    /// The client accepts no media type that we can give.
+    NotAcceptable,
+    /// The body did not arrive in time.
+    SlowBody,
+    /// The body is larger than this many bytes.
+    TooLarge(usize),
+    /// The body is not JSON in UTF-8.
+    NotJson,
+    /// As many requests as may are being worked on.
+    Busy,
+    /// The handler failed: a mistake of ours.
+    Failed,
+}
+
+/// The status of an error code (where the media type lets the status tell about errors).
+pub fn of_code(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::GraphqlParseFailed | ErrorCode::GraphqlValidationFailed | ErrorCode::BadUserInput | ErrorCode::LimitExceeded => {
+            StatusCode::BAD_REQUEST
+        }
+        ErrorCode::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+        ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::Conflict => StatusCode::CONFLICT,
+        ErrorCode::Throttled => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The status of a GraphQL response: `refused` is the code of a request that failed before execution.
+///
+/// GraphQL over HTTP: with `application/json` every well-formed request is answered with 200, "independent of any GraphQL request error
+/// or field error", since clients of that type may not look into the body of another; with `application/graphql-response+json` the
+/// status tells.
+pub fn of_response(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
+    match (media, refused) {
+        (MediaType::GraphqlResponse, Some(code)) => of_code(code),
+        _ => StatusCode::OK,
+    }
+}
+
+impl Refusal {
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::NoSuchPath => StatusCode::NOT_FOUND,
+            Self::Method | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
+            Self::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+            Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The methods that would do, for the header `Allow`.
+    pub fn allow(&self) -> Option<&'static str> {
+        match self {
+            Self::Method => Some("GET, POST"),
+            Self::NotByGet => Some("POST"),
+            _ => None,
+        }
+    }
+
+    /// The refusal as an error in the body.
+    pub fn error(&self) -> GraphqlError {
+        let (code, message) = match self {
+            Self::Malformed(sentence) => (ErrorCode::BadUserInput, sentence.clone()),
+            Self::NoSuchPath => (ErrorCode::NotFound, "There is nothing here: the API is at /graphql.".into()),
+            Self::Method => (ErrorCode::BadUserInput, "Send operations by POST, queries by POST or GET.".into()),
+            Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET: send this operation by POST.".into()),
+            Self::NotAcceptable => {
+                (ErrorCode::BadUserInput, "Responses are application/graphql-response+json or application/json: accept one of them.".into())
+            }
+            Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),
+            Self::TooLarge(limit) => (ErrorCode::LimitExceeded, format!("The body is larger than {limit} bytes.")),
+            Self::NotJson => {
+                (ErrorCode::BadUserInput, "The body must be JSON in UTF-8, with the header content-type: application/json.".into())
+            }
+            Self::Busy => (ErrorCode::Unavailable, "The server is busy: try again in a moment.".into()),
+            Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
+        };
+        GraphqlError::new(code, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_tells_only_with_the_newer_media_type() {
+        let refused = Some(ErrorCode::GraphqlValidationFailed);
+        assert_eq!(of_response(MediaType::GraphqlResponse, refused), StatusCode::BAD_REQUEST);
+        assert_eq!(of_response(MediaType::Json, refused), StatusCode::OK);
+        assert_eq!(of_response(MediaType::Json, Some(ErrorCode::Internal)), StatusCode::OK);
+        assert_eq!(of_response(MediaType::GraphqlResponse, Some(ErrorCode::Timeout)), StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(of_response(MediaType::GraphqlResponse, None), StatusCode::OK);
+    }
+
+    #[test]
+    fn a_caller_s_mistake_is_4xx_and_ours_is_5xx() {
+        for code in [ErrorCode::BadUserInput, ErrorCode::LimitExceeded, ErrorCode::Forbidden, ErrorCode::Conflict, ErrorCode::Throttled] {
+            assert!(of_code(code).is_client_error(), "{code:?}");
+        }
+        for code in [ErrorCode::Timeout, ErrorCode::Unavailable, ErrorCode::Internal] {
+            assert!(of_code(code).is_server_error(), "{code:?}");
+        }
+    }
+}

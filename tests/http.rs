@@ -1,0 +1,12 @@
+//! The server over HTTP, by its public interface: `protocol` and `limits` with an answering machine in the gateway's place, `gateway` with
+//! a schema on the embedded store. A request is sent to a socket of this process; nothing waits longer than an answer takes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "http/gateway.rs"]
+mod gateway;
+#[path = "http/limits.rs"]
+mod limits;
+#[path = "http/machine.rs"]
+mod machine;
+#[path = "http/protocol.rs"]
+mod protocol;

@@ -1,0 +1,117 @@
+//! What bounds a request, a connection and a shutdown.
+
+use crate::machine::{Machine, limits, parts, start};
+use keyfold::serve::listener::Stopped;
+use keyfold::serve::router::Parts;
+use keyfold::serve::settings::RequestLimits;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const SHORT: Duration = Duration::from_millis(20);
+
+fn bounded(limits: RequestLimits) -> Parts {
+    Parts { limits, ..parts(Machine::default()) }
+}
+
+async fn code(response: reqwest::Response) -> (u16, String) {
+    let status = response.status().as_u16();
+    let body: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    (status, body["errors"][0]["extensions"]["code"].as_str().unwrap().to_owned())
+}
+
+/// Sends the text as it stands and gives all that comes until the server closes the connection.
+async fn raw(address: std::net::SocketAddr, text: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused_with_or_without_its_length() {
+    let server = start(bounded(limits())).await;
+    let large = format!("{{\"query\": \"{}\"}}", "x".repeat(2000));
+    let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(large.clone());
+    assert_eq!(code(request.send().await.unwrap()).await, (413, "LIMIT_EXCEEDED".into()));
+    let head =
+        "POST /graphql HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let answer = raw(server.address, &format!("{head}{:x}\r\n{large}\r\n0\r\n\r\n", large.len())).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[tokio::test]
+async fn an_operation_that_takes_too_long_is_answered_all_the_same() {
+    let server = start(bounded(RequestLimits { request_timeout: SHORT, ..limits() })).await;
+    let response = server.post(r#"{"query": "hang"}"#).header("accept", "application/graphql-response+json").send().await.unwrap();
+    assert_eq!(code(response).await, (504, "TIMEOUT".into()));
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_is_not_waited_for() {
+    let server = start(bounded(RequestLimits { request_timeout: SHORT, ..limits() })).await;
+    let head = "POST /graphql HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{";
+    let answer = raw(server.address, head).await;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_connection_that_sends_no_header_is_closed() {
+    let server = start(bounded(RequestLimits { header_timeout: SHORT, ..limits() })).await;
+    for text in ["", "P", "POST /graphql HTTP/1.1\r\nhost: a\r\n"] {
+        let answer = raw(server.address, text).await;
+        assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn requests_beyond_the_limit_are_told_to_come_back() {
+    let machine = Machine::default();
+    let (held, release) = (machine.held.clone(), machine.release.clone());
+    let server = start(Parts { limits: RequestLimits { max_requests: 1, ..limits() }, ..parts(machine) }).await;
+    let first = tokio::spawn(server.post(r#"{"query": "hold"}"#).send());
+    held.notified().await;
+    let busy = server.post(r#"{"query": "echo"}"#).send().await.unwrap();
+    assert_eq!(busy.headers()["retry-after"], "1");
+    assert_eq!(code(busy).await, (503, "UNAVAILABLE".into()));
+    assert_eq!(server.get("/health/live").send().await.unwrap().status().as_u16(), 200);
+    release.notify_one();
+    assert_eq!(first.await.unwrap().unwrap().status().as_u16(), 200);
+    assert_eq!(server.post(r#"{"query": "echo"}"#).send().await.unwrap().status().as_u16(), 200);
+}
+
+#[tokio::test]
+async fn a_panic_is_one_failed_request() {
+    let server = start(parts(Machine::default())).await;
+    let failed = server.post(r#"{"query": "panic"}"#).send().await.unwrap();
+    assert!(failed.headers().contains_key("x-request-id"));
+    assert_eq!(code(failed).await, (500, "INTERNAL".into()));
+    assert_eq!(server.post(r#"{"query": "echo"}"#).send().await.unwrap().status().as_u16(), 200);
+}
+
+#[tokio::test]
+async fn requests_that_have_begun_finish_when_the_server_stops() {
+    let machine = Machine::default();
+    let (held, release) = (machine.held.clone(), machine.release.clone());
+    let mut server = start(parts(machine)).await;
+    let begun = tokio::spawn(server.post(r#"{"query": "hold"}"#).send());
+    held.notified().await;
+    server.ask_to_stop();
+    release.notify_one();
+    assert_eq!(begun.await.unwrap().unwrap().text().await.unwrap(), r#"{"data":"released"}"#);
+    assert_eq!(server.stopped().await, Stopped::Finished);
+}
+
+#[tokio::test]
+async fn requests_that_do_not_finish_are_cut_off() {
+    let machine = Machine::default();
+    let held = machine.held.clone();
+    let mut server = start(Parts { limits: RequestLimits { shutdown_timeout: SHORT, ..limits() }, ..parts(machine) }).await;
+    let begun = tokio::spawn(server.post(r#"{"query": "hold"}"#).send());
+    held.notified().await;
+    server.ask_to_stop();
+    assert_eq!(server.stopped().await, Stopped::CutOff);
+    begun.abort();
+}

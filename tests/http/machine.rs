@@ -1,0 +1,125 @@
+//! A server on a free port, and a backend that answers by the text of the operation.
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use keyfold::execute::error::{ErrorCode, GraphqlError};
+use keyfold::execute::gateway::Response;
+use keyfold::serve::backend::{Answer, Backend, Call};
+use keyfold::serve::listener::{self, Stopped};
+use keyfold::serve::router::{Parts, router};
+use keyfold::serve::settings::RequestLimits;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+/// Answers by the text: `echo` tells what arrived, `mutation` may write only, `hang` waits for ever, `hold` until released, `panic` panics,
+/// an error code gives an error of it.
+#[derive(Default)]
+pub struct Machine {
+    /// One notice for each `hold` that has begun.
+    pub held: Arc<Notify>,
+    /// Lets a `hold` go on.
+    pub release: Arc<Notify>,
+    /// Why the tables are not ready.
+    pub trouble: Option<&'static str>,
+}
+
+impl Backend for Machine {
+    fn answer(&self, call: Call) -> BoxFuture<'static, Answer> {
+        let (held, release) = (self.held.clone(), self.release.clone());
+        let data = |data: serde_json::Value| {
+            Answer::Response(Response { body: serde_json::json!({"data": data}).to_string().into_bytes(), refused: None })
+        };
+        async move {
+            match call.request.query.as_str() {
+                "mutation" if !call.may_write => Answer::MayNotWrite,
+                "hang" => std::future::pending().await,
+                "hold" => {
+                    held.notify_one();
+                    release.notified().await;
+                    data("released".into())
+                }
+                "panic" => panic!("on purpose"),
+                "invalid" => refused(ErrorCode::GraphqlValidationFailed),
+                "unavailable" => refused(ErrorCode::Unavailable),
+                _ => data(serde_json::json!({
+                    "query": call.request.query, "variables": call.request.variables,
+                    "operationName": call.request.operation_name, "explain": call.explain,
+                })),
+            }
+        }
+        .boxed()
+    }
+
+    fn ready(&self) -> BoxFuture<'static, Result<(), String>> {
+        let answer = self.trouble.map_or(Ok(()), |trouble| Err(trouble.to_owned()));
+        async move { answer }.boxed()
+    }
+}
+
+fn refused(code: ErrorCode) -> Answer {
+    Answer::Response(Response::refused(&[GraphqlError::new(code, "on purpose")]))
+}
+
+/// A server that runs.
+pub struct Running {
+    pub address: SocketAddr,
+    pub client: reqwest::Client,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<Stopped>,
+}
+
+impl Running {
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        self.client.get(self.url(path))
+    }
+
+    pub fn post(&self, body: &'static str) -> reqwest::RequestBuilder {
+        self.client.post(self.url("/graphql")).header("content-type", "application/json").body(body)
+    }
+
+    /// Asks the server to stop, and does not wait for it.
+    pub fn ask_to_stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// How it stopped.
+    pub async fn stopped(self) -> Stopped {
+        self.served.await.unwrap()
+    }
+}
+
+pub fn limits() -> RequestLimits {
+    RequestLimits {
+        body_limit: 1000,
+        request_timeout: Duration::from_secs(30),
+        header_timeout: Duration::from_secs(30),
+        shutdown_timeout: Duration::from_secs(30),
+        max_requests: 100,
+        max_connections: 100,
+    }
+}
+
+pub fn parts(backend: impl Backend) -> Parts {
+    Parts { backend: Arc::new(backend), limits: limits(), explain: true, playground: Some("<p>page</p>".into()), allow_origins: vec![] }
+}
+
+pub async fn start(parts: Parts) -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let limits = parts.limits.clone();
+    let routes = router(parts).unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let served = tokio::spawn(async move {
+        let stop = async { stopped.await.unwrap_or(()) };
+        listener::serve(listener, routes, &limits, stop).await
+    });
+    Running { address, client: reqwest::Client::new(), stop: Some(stop), served }
+}
