@@ -2,14 +2,14 @@
 
 use super::output;
 use super::schema_file::{self, SchemaChoice};
-use crate::execute::gateway::Request;
+use crate::execute::error::GraphqlError;
+use crate::execute::gateway::{self, Request, Settings};
 use crate::schema::model::Model;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Print the plan of an operation: its waves and the calls in each
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ enum PlanFormat {
 impl Explain {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
-        let model = Arc::new(schema_file::load(&self.choice.schema)?.model);
+        let model = schema_file::load(&self.choice.schema)?.model;
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables };
@@ -53,8 +53,21 @@ impl Explain {
 }
 
 /// The plan of an operation as text, ending in a line break.
-fn plan(_model: &Arc<Model>, _request: &Request, _format: PlanFormat) -> Result<String> {
-    bail!("plans cannot be printed yet")
+fn plan(model: &Model, request: &Request, format: PlanFormat) -> Result<String> {
+    let plan = gateway::plan(model, request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors)))?;
+    Ok(match format {
+        PlanFormat::Text => plan.to_text(model),
+        PlanFormat::Json => format!("{:#}\n", plan.to_json(model)),
+    })
+}
+
+/// Errors of an operation, one a line, each with its place.
+fn listed(errors: &[GraphqlError]) -> String {
+    let line = |error: &GraphqlError| match error.locations.first() {
+        Some((line, column)) => format!("{line}:{column}: {}", error.message),
+        None => error.message.clone(),
+    };
+    errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn variables(argument: Option<&str>) -> Result<Map<String, Value>> {

@@ -6,9 +6,10 @@ use super::operations::{Operations, Planned};
 use super::respond::Writer;
 use super::state::{Failure, State};
 use super::waves::Run;
+use crate::plan::budget::Budgets;
 use crate::plan::tree::Plan;
-use crate::schema::model::Model;
 use crate::schema::date_time::instant_text;
+use crate::schema::model::Model;
 use crate::table::loaders::Loaders;
 use crate::table::store::Store;
 use apollo_compiler::ast::OperationType;
@@ -51,6 +52,22 @@ pub struct Settings {
     pub introspection: bool,
     /// The secret that makes cursors tamper-evident; all copies of a gateway must share it.
     pub cursor_key: Vec<u8>,
+}
+
+impl Default for Settings {
+    /// The limits of `keyfold serve`, with introspection and with a cursor key that any other process may have.
+    fn default() -> Self {
+        let budgets = Budgets::default();
+        Self {
+            max_depth: budgets.depth,
+            max_fields: budgets.fields,
+            max_aliases: budgets.aliases,
+            max_nodes: 100_000,
+            plan_cache: 1_000,
+            introspection: true,
+            cursor_key: Vec::new(),
+        }
+    }
 }
 
 /// An operation to run.

@@ -3,7 +3,6 @@
 //! A value that cannot be in a key (empty, too long, too wide for its padding) is no error: no item can have it, so nothing is found.
 
 use super::error::ErrorCode;
-use super::number;
 use super::state::{Failure, State};
 use crate::plan::tree::{BoundRange, KeyBinding, QueryBinding, SpaceId};
 use crate::schema::model::{Access, SortAccess};
@@ -12,6 +11,7 @@ use crate::schema::template::{Part, Template};
 use crate::schema::value_type::ValueType;
 use crate::table::attribute::{Attribute, Key, KeyValue};
 use crate::table::call::SortCondition;
+use crate::table::number;
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -13,7 +13,6 @@ pub mod gateway;
 pub mod keys;
 mod leaf;
 mod lists;
-pub mod number;
 pub mod operations;
 pub mod paging;
 pub mod respond;

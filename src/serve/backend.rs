@@ -81,6 +81,6 @@ async fn answer(gateway: Gateway, call: Call) -> Answer {
     match gateway.prepare(&call.request) {
         Err(errors) => refused(errors),
         Ok(prepared) if prepared.mutation && !call.may_write => Answer::MayNotWrite,
-        Ok(prepared) => Answer::Response(gateway.run(prepared, call.request, call.deadline, call.explain).await),
+        Ok(prepared) => Answer::Response(gateway.run(prepared, call.deadline, call.explain).await),
     }
 }

@@ -51,15 +51,17 @@ impl Store {
     /// Compares the tables that are there with those declared: one sentence a difference (missing table, other key, missing index …).
     pub async fn differences(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
         let deadline = Instant::now() + COMPARE_LIMIT;
-        let one = |table| self.differences_of(table, deadline);
-        let all: Vec<Vec<String>> = stream::iter(tables).map(one).buffered(TABLES_AT_ONCE).try_collect().await?;
+        // The futures are listed before they are run: inside the stream, the compiler cannot see that they may cross threads.
+        let asked: Vec<_> = tables.iter().map(|table| self.differences_of(table, deadline)).collect();
+        let all: Vec<Vec<String>> = stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await?;
         Ok(all.into_iter().flatten().collect())
     }
 
     /// Asks whether every table answers and can be used, with its indexes; the error names the first that cannot. Takes 3 seconds at most.
     pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
         let deadline = Instant::now() + READY_LIMIT;
-        stream::iter(tables).map(|table| self.ready_one(table, deadline)).buffered(TABLES_AT_ONCE).try_collect().await
+        let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
+        stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
     }
 
     async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
@@ -131,9 +133,9 @@ impl Store {
         if table.time_to_live.is_some() {
             let attempts = Attempts { operation: "DescribeTimeToLive", table: &table.name, deadline };
             let output = attempts.send(|| self.client().describe_time_to_live().table_name(&table.name).send()).await?;
-            let enabled = output.time_to_live_description.filter(|found| {
-                matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling))
-            });
+            let enabled = output
+                .time_to_live_description
+                .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
             all.extend(time_to_live_difference(table, enabled.as_ref().and_then(|found| found.attribute_name())));
         }
         Ok(all)

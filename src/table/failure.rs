@@ -47,15 +47,35 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
     use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Throttled, Unavailable};
     match code {
         // LimitExceededException: too many tables being made at once; it passes as they become active.
-        "ProvisionedThroughputExceededException" | "ThrottlingException" | "Throttling" | "RequestLimitExceeded"
-        | "RequestThrottled" | "TooManyRequestsException" | "LimitExceededException" => (Throttled, true),
-        "InternalServerError" | "InternalServerException" | "InternalFailure" | "ServiceUnavailable" | "ServiceUnavailableException"
-        | "RequestTimeout" | "RequestTimeoutException" => (Unavailable, true),
+        "ProvisionedThroughputExceededException"
+        | "ThrottlingException"
+        | "Throttling"
+        | "RequestLimitExceeded"
+        | "RequestThrottled"
+        | "TooManyRequestsException"
+        | "LimitExceededException" => (Throttled, true),
+        "InternalServerError"
+        | "InternalServerException"
+        | "InternalFailure"
+        | "ServiceUnavailable"
+        | "ServiceUnavailableException"
+        | "RequestTimeout"
+        | "RequestTimeoutException" => (Unavailable, true),
         "ResourceNotFoundException" | "TableNotFoundException" => (NoSuchTable, false),
         "ValidationException" if message.contains("does not have the specified index") => (NoSuchTable, false),
-        "AccessDeniedException" | "UnrecognizedClientException" | "MissingAuthenticationTokenException" | "MissingAuthenticationToken"
-        | "IncompleteSignatureException" | "IncompleteSignature" | "InvalidSignatureException" | "SignatureDoesNotMatch"
-        | "ExpiredTokenException" | "ExpiredToken" | "InvalidClientTokenId" | "NotAuthorized" | "OptInRequired" => (Denied, false),
+        "AccessDeniedException"
+        | "UnrecognizedClientException"
+        | "MissingAuthenticationTokenException"
+        | "MissingAuthenticationToken"
+        | "IncompleteSignatureException"
+        | "IncompleteSignature"
+        | "InvalidSignatureException"
+        | "SignatureDoesNotMatch"
+        | "ExpiredTokenException"
+        | "ExpiredToken"
+        | "InvalidClientTokenId"
+        | "NotAuthorized"
+        | "OptInRequired" => (Denied, false),
         "ConditionalCheckFailedException" | "TransactionCanceledException" | "TransactionConflictException" => (Condition, false),
         _ => match status {
             429 => (Throttled, true),

@@ -16,7 +16,7 @@ mod expressions;
 mod failure;
 mod key_range;
 pub mod loaders;
-mod number;
+pub mod number;
 mod reads;
 mod retry;
 pub mod store;

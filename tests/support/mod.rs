@@ -1,0 +1,84 @@
+//! What several tests share: a system's model, its tables and items on an embedded store, and the calls that were made of it.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use keyfold::execute::gateway::{Gateway, Request, Response, Settings};
+use keyfold::schema;
+use keyfold::schema::model::Model;
+use keyfold::table::export_lines::parse_line;
+use keyfold::table::store::Store;
+use keyfold::table::tap::Recorder;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Where a system's schema and items are: the pantry is the project's own.
+pub fn places(system: &str) -> (PathBuf, PathBuf) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match system {
+        "pantry" => (root.join("schema.graphql"), root.join("samples")),
+        other => (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other)),
+    }
+}
+
+/// A system's model. Its mistakes, if it has any, are the test's failure.
+pub fn model(system: &str) -> Arc<Model> {
+    let (schema, _) = places(system);
+    let text = std::fs::read_to_string(&schema).unwrap();
+    match schema::load(&schema.display().to_string(), &text, &|_| None) {
+        Ok((model, _)) => Arc::new(model),
+        Err(mistakes) => panic!("{}", mistakes.render(false)),
+    }
+}
+
+/// A minute from now: longer than any test takes.
+pub fn deadline() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+/// A system's items, table by table, on a store whose tables are made for it.
+pub async fn fill(store: &Store, model: &Model, system: &str) {
+    let (_, items) = places(system);
+    store.create_missing(&model.tables).await.unwrap();
+    for table in &model.tables {
+        let file = items.join(format!("{}.jsonl", table.name));
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let items = text.lines().filter_map(|line| parse_line(line).unwrap()).collect();
+        store.load(table, items, deadline()).await.unwrap();
+    }
+}
+
+/// A system on an embedded store in memory, and the recorder of the calls made from now on.
+pub async fn system(name: &str) -> (Gateway, Arc<Recorder>) {
+    let recorder = Arc::new(Recorder::default());
+    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let model = model(name);
+    fill(&store, &model, name).await;
+    recorder.take();
+    (Gateway::new(model, store, settings()), recorder)
+}
+
+/// The default settings with a cursor key, so that cursors are the same in every run.
+pub fn settings() -> Settings {
+    Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() }
+}
+
+/// A request of these variables.
+pub fn request(query: &str, variables: Value) -> Request {
+    let variables = match variables {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    Request { query: query.to_owned(), operation_name: None, variables }
+}
+
+/// Runs a request; what is refused before it runs is a response too.
+pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
+    let response = match gateway.prepare(request) {
+        Ok(prepared) => gateway.run(prepared, deadline(), explain).await,
+        Err(errors) => Response::refused(&errors),
+    };
+    serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))
+}
