@@ -1,5 +1,8 @@
 //! Mistakes of a schema's author: code, place, sentence, help. All of a file are reported at once.
 
+use super::render;
+use super::span::Span;
+
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -12,7 +15,7 @@ pub enum Severity {
 /// A finding.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
-    /// The stable code, `KF0101`.
+    /// The stable code, `KF0101`; [`super::rules::RULES`] explains each.
     pub code: &'static str,
     /// How bad it is.
     pub severity: Severity,
@@ -36,8 +39,44 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Every finding with its place underlined, and a closing line that counts them.
-    pub fn render(&self, _color: bool) -> String {
-        todo!()
+    /// Every finding with its place underlined, and a closing line that counts them; empty where there are none.
+    pub fn render(&self, color: bool) -> String {
+        render::render(self, color)
+    }
+}
+
+/// The findings of a load under way.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// Adds an error.
+    pub fn error(&mut self, code: &'static str, span: &Span, message: impl Into<String>, help: Option<String>) {
+        self.add(Diagnostic { code, severity: Severity::Error, message: message.into(), span: span.clone(), help });
+    }
+
+    /// Adds a warning.
+    pub fn warning(&mut self, code: &'static str, span: &Span, message: impl Into<String>, help: Option<String>) {
+        self.add(Diagnostic { code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
+    }
+
+    /// The same sentence about the same place is said once.
+    fn add(&mut self, found: Diagnostic) {
+        if !self.list.iter().any(|known| known.span == found.span && known.message == found.message) {
+            self.list.push(found);
+        }
+    }
+
+    /// Whether there is an error among the findings.
+    pub fn failed(&self) -> bool {
+        self.list.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The findings in the order of the text.
+    pub fn into_diagnostics(mut self, file: &str, text: &str) -> Diagnostics {
+        self.list.sort_by_key(|finding| (finding.span.start, finding.span.end));
+        Diagnostics { file: file.to_owned(), text: text.to_owned(), list: self.list }
     }
 }

@@ -20,6 +20,17 @@ pub struct Model {
     pub types: IndexMap<String, ObjectType>,
 }
 
+impl Model {
+    /// An item type with its keys; `None` for every other type.
+    pub fn item(&self, type_name: &str) -> Option<(&ObjectType, &ItemKeys)> {
+        let object = self.types.get(type_name)?;
+        match &object.kind {
+            TypeKind::Item(keys) => Some((object, keys)),
+            _ => None,
+        }
+    }
+}
+
 /// An object type.
 #[derive(Debug)]
 pub struct ObjectType {
@@ -49,7 +60,7 @@ pub enum TypeKind {
 }
 
 /// Where the items of a type live.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ItemKeys {
     /// Position in [`Model::tables`].
     pub table: usize,
@@ -91,6 +102,8 @@ pub enum FieldKind {
     Stored(Stored),
     /// Another item, or several (`@find`).
     Find(Find),
+    /// A write of a mutation.
+    Write,
     /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
     Page,
 }
@@ -121,6 +134,20 @@ pub struct Find {
     pub max: u32,
     /// Whether to read strongly.
     pub consistent: bool,
+}
+
+impl Find {
+    /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument; `None` for a find through
+    /// relations, and for a value that is no order of the find.
+    pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
+        let Via::Keys(paths) = &self.via else { return None };
+        // There is a path for each subset of the optional arguments, so those that matter all stand in some `when`.
+        let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
+        paths.iter().find(|path| {
+            let exact = path.when.iter().all(|name| there.contains(&name)) && there.iter().all(|name| path.when.contains(name));
+            exact && path.order_by.as_deref() == order_by
+        })
+    }
 }
 
 /// What comes back of the items that a find reads.

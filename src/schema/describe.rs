@@ -1,0 +1,137 @@
+//! A model in, its access paths as rows for `keyfold check` out. Must not know how a table is printed.
+
+use super::model::{Access, AccessPath, FieldKind, Find, ItemKeys, Model, Range, SortAccess, Source, TextPart, Via};
+use super::table::{KeyAttribute, Table};
+use super::template::{Part, Template};
+
+/// One way in which a field is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRow {
+    /// `Type.field`.
+    pub field: String,
+    /// The optional arguments that are present, and the order: `type, orderBy: NAME`; empty where there is only one way.
+    pub when: String,
+    /// The table or the index that is read; of a find through relations the relations.
+    pub place: String,
+    /// `GetItem`, `Query`, `Scan` or `through`.
+    pub operation: &'static str,
+    /// The key condition with the target's fields in it: `PK = {id} AND begins_with(SK, "Group#")`.
+    pub condition: String,
+    /// Where each bound field comes from: `userId = parent.id`.
+    pub bindings: String,
+}
+
+/// The rows of every find, in the order of the schema.
+pub fn describe(model: &Model) -> Vec<PathRow> {
+    let mut rows = Vec::new();
+    for object in model.types.values() {
+        for field in object.fields.values() {
+            if let FieldKind::Find(find) = &field.kind {
+                rows.extend(rows_of(model, format!("{}.{}", object.name, field.name), find));
+            }
+        }
+    }
+    rows
+}
+
+fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
+    let paths = match &find.via {
+        Via::Through(hops) => {
+            let place = hops.join(".");
+            let row =
+                PathRow { field, when: String::new(), place, operation: "through", condition: String::new(), bindings: String::new() };
+            return vec![row];
+        }
+        Via::Keys(paths) => paths,
+    };
+    let Some((_, keys)) = model.item(&find.item) else { return Vec::new() };
+    let Some(table) = model.tables.get(keys.table) else { return Vec::new() };
+    let row = |path: &AccessPath| PathRow {
+        field: field.clone(),
+        when: path.when.iter().cloned().chain(path.order_by.iter().map(|value| format!("orderBy: {value}"))).collect::<Vec<_>>().join(", "),
+        place: path.index.and_then(|index| table.indexes.get(index)).map_or_else(|| table.name.clone(), |index| index.name.clone()),
+        operation: match path.access {
+            Access::Get { .. } => "GetItem",
+            Access::Query { .. } => "Query",
+            Access::Scan => "Scan",
+        },
+        condition: condition(table, keys, path),
+        bindings: path.bindings.iter().map(|(name, source)| format!("{name} = {}", text_of(source))).collect::<Vec<_>>().join(", "),
+    };
+    paths.iter().map(row).collect()
+}
+
+fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {
+    let (partition_key, sort_key) = table.keys_of(path.index);
+    let template = |key: &KeyAttribute, position: usize| keys.keys.get(&key.name).and_then(|templates| templates.get(position));
+    let equal = |key: &KeyAttribute, position: usize| {
+        template(key, position).map(|template| format!("{} = {}", key.name, parts(template, template.parts.len()))).unwrap_or_default()
+    };
+    let (partition, sort) = match &path.access {
+        Access::Scan => return String::new(),
+        Access::Get { partition, sort: Some(template) } => (*partition, SortAccess::Equal { template: *template }),
+        Access::Get { partition, sort: None } => (*partition, SortAccess::All),
+        Access::Query { partition, sort } => (*partition, sort.clone()),
+    };
+    let first = equal(partition_key, partition);
+    let second = sort_key.and_then(|key| match &sort {
+        SortAccess::All => None,
+        SortAccess::Equal { template } => Some(equal(key, *template)),
+        SortAccess::Prefix { template: position, parts: count } => {
+            Some(format!("begins_with({}, {})", key.name, parts(template(key, *position)?, *count)))
+        }
+        SortAccess::Range { template: position, parts: count, range: bounds } => {
+            Some(range(key, template(key, *position)?, *count, bounds))
+        }
+    });
+    second.into_iter().fold(first, |first, second| format!("{first} AND {second}"))
+}
+
+fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) -> String {
+    let bound = |source: &Source| match count {
+        0 => format!("{{{}}}", text_of(source)),
+        _ => format!("\"{}{{{}}}\"", text(template, count), text_of(source)),
+    };
+    match bounds {
+        Range::BeginsWith(source) => format!("begins_with({}, {})", key.name, bound(source)),
+        Range::Between { lower: Some((lower, true)), upper: Some((upper, true)) } => {
+            format!("{} BETWEEN {} AND {}", key.name, bound(lower), bound(upper))
+        }
+        Range::Between { lower, upper } => {
+            let side = |side: &Option<(Source, bool)>, sign: &str| {
+                side.as_ref()
+                    .map(|(source, inclusive)| format!("{} {sign}{} {}", key.name, if *inclusive { "=" } else { "" }, bound(source)))
+            };
+            side(lower, ">").into_iter().chain(side(upper, "<")).collect::<Vec<_>>().join(" AND ")
+        }
+    }
+}
+
+/// The first parts of a template: a lone placeholder as `{id}`, anything else in quotes.
+fn parts(template: &Template, count: usize) -> String {
+    match template.parts.get(..count) {
+        Some([Part::Placeholder { .. }]) => text(template, count),
+        _ => format!("\"{}\"", text(template, count)),
+    }
+}
+
+fn text(template: &Template, count: usize) -> String {
+    let part = |part: &Part| match part {
+        Part::Literal(literal) => literal.clone(),
+        Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),
+        Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
+    };
+    template.parts.iter().take(count).map(part).collect()
+}
+
+fn text_of(source: &Source) -> String {
+    let part = |part: &TextPart| match part {
+        TextPart::Literal(literal) => literal.clone(),
+        TextPart::Value(source) => format!("{{{}}}", text_of(source)),
+    };
+    match source {
+        Source::Argument(name) => name.clone(),
+        Source::Parent(name) => format!("parent.{name}"),
+        Source::Text(parts) => format!("\"{}\"", parts.iter().map(part).collect::<String>()),
+    }
+}

@@ -1,0 +1,255 @@
+//! Bindings in, every way out that the table and its indexes could be read with them. Must not choose between them.
+//!
+//! A partition key must be bound whole. Of a sort key as much is bound as its template allows from the front: the leading text, then
+//! fields that are bound by equality, and after them at most one range (DynamoDB developer guide, "Key condition expressions").
+
+use super::wanted::{Bindings, Bound, Bounds, Wanted};
+use crate::schema::condition::Condition;
+use crate::schema::fields;
+use crate::schema::model::{Access, AccessPath, Range, Returns, SortAccess};
+use crate::schema::table::{KeyAttribute, KeyType};
+use crate::schema::template::{Part, Template};
+use crate::schema::value_type::ValueType;
+use indexmap::IndexMap;
+
+/// What a candidate must do.
+pub struct Ask<'a> {
+    /// Whether an argument is there.
+    pub present: &'a dyn Fn(&str) -> bool,
+    /// The field that the items must be sorted by.
+    pub order: Option<&'a str>,
+    /// The condition, which may read only what an index holds.
+    pub filter: Option<&'a Condition>,
+    /// Whether weak bindings may be used.
+    pub weak: bool,
+}
+
+/// A way to read the items.
+#[derive(Debug)]
+pub struct Candidate {
+    /// The access path; `when` and `order_by` are the asker's to fill in.
+    pub path: AccessPath,
+    /// How many fields of the sort key are bound.
+    pub sort_fields: usize,
+    /// Whether everything stored of the item is there.
+    pub covers: bool,
+}
+
+/// Every candidate, the table's before those of the indexes, in the order of their declaration.
+pub fn candidates(wanted: &Wanted, bindings: &Bindings, ask: &Ask) -> Vec<Candidate> {
+    let forced = wanted.directive.index.as_ref().map(|name| &name.value);
+    let places = std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some));
+    places
+        .filter(|place| match (forced, place.map(|index| &wanted.table.indexes[index])) {
+            (Some(forced), index) => index.is_some_and(|index| index.name == *forced),
+            (None, _) => true,
+        })
+        .filter(|place| place.is_none_or(|index| wanted.table.indexes[index].local) || !wanted.directive.consistent)
+        .filter(|place| ask.filter.is_none_or(|filter| can_filter(wanted, *place, filter)))
+        .flat_map(|place| at_place(wanted, bindings, ask, place))
+        .collect()
+}
+
+/// A filter reads what is there, and no key attribute of what is queried
+/// (DynamoDB API reference, Query, FilterExpression: "does not allow key attributes").
+fn can_filter(wanted: &Wanted, place: Option<usize>, filter: &Condition) -> bool {
+    let (partition, sort) = wanted.table.keys_of(place);
+    let is_key = |attribute: &str| partition.name == attribute || sort.is_some_and(|sort| sort.name == attribute);
+    filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !is_key(attribute))
+}
+
+fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {
+    let (partition, sort) = wanted.table.keys_of(place);
+    let Some(partitions) = wanted.keys.keys.get(&partition.name) else { return Vec::new() };
+    let sorts = match sort {
+        None => None,
+        Some(key) => match wanted.keys.keys.get(&key.name) {
+            Some(templates) => Some((key, templates.as_slice())),
+            None => return Vec::new(),
+        },
+    };
+    let active: IndexMap<&str, &Bound> = bindings
+        .equal
+        .iter()
+        .filter(|(_, bound)| (ask.weak || !bound.weak) && is_there(bound, ask))
+        .map(|(name, bound)| (name.as_str(), bound))
+        .collect();
+    let mut found = Vec::new();
+    for (position, template) in partitions.iter().enumerate() {
+        if !template.fields().iter().all(|field| active.contains_key(field)) {
+            continue;
+        }
+        for sort in sort_choices(&active, bindings, ask, sorts) {
+            let used: Vec<&str> = template.fields().into_iter().chain(sort.fields.iter().copied()).collect();
+            let consumed = active.iter().filter(|(_, bound)| bound.binding).all(|(field, _)| used.contains(field));
+            let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
+            let ranges_consumed = ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
+            let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
+            let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
+            let ordered =
+                ask.order.is_none_or(|field| sort.next == Some(field) || used.contains(&field) || (single && whole && place.is_none()));
+            if consumed && ranges_consumed && ordered {
+                let sort_fields = sort.fields.len() + usize::from(sort.ranged.is_some());
+                let access = access(wanted, ask, place, (position, sort.access));
+                let bindings = used.iter().filter_map(|field| Some(((*field).to_owned(), active.get(field)?.source.clone()))).collect();
+                let descending = wanted.directive.descending;
+                let path = AccessPath { when: Vec::new(), order_by: None, index: place, access, bindings, descending };
+                found.push(Candidate { path, sort_fields, covers: covers(wanted, place) });
+            }
+        }
+    }
+    found
+}
+
+/// A whole primary key is a GetItem, except where a filter has to be evaluated or a page has to be made.
+fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
+    let listed = wanted.target.returns == Returns::List && ask.order.is_none();
+    let gettable = place.is_none() && ask.filter.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
+    match sort {
+        SortAccess::Equal { template } if gettable => Access::Get { partition, sort: Some(template) },
+        SortAccess::All if gettable && wanted.table.sort.is_none() => Access::Get { partition, sort: None },
+        sort => Access::Query { partition, sort },
+    }
+}
+
+/// One way to use a sort key.
+struct SortChoice<'a> {
+    access: SortAccess,
+    /// The fields that are bound by equality.
+    fields: Vec<&'a str>,
+    /// The field that is ranged.
+    ranged: Option<&'a str>,
+    /// The field that the items come sorted by.
+    next: Option<&'a str>,
+}
+
+fn sort_choices<'a>(
+    active: &IndexMap<&str, &Bound>,
+    bindings: &Bindings,
+    ask: &Ask,
+    sorts: Option<(&KeyAttribute, &'a [Template])>,
+) -> Vec<SortChoice<'a>> {
+    let all = SortChoice { access: SortAccess::All, fields: Vec::new(), ranged: None, next: None };
+    let Some((key, templates)) = sorts else { return vec![all] };
+    let mut choices: Vec<SortChoice> = templates
+        .iter()
+        .enumerate()
+        .map(|(position, template)| sort_choice(active, bindings, ask, (key.kind, position, template)))
+        .collect();
+    if templates.len() > 1 {
+        // Items of every alternative are wanted unless a field says which one; a leading text alone would drop the others.
+        choices.retain(|choice| !choice.fields.is_empty() || choice.ranged.is_some());
+        choices.push(all);
+    }
+    choices
+}
+
+fn sort_choice<'a>(
+    active: &IndexMap<&str, &Bound>,
+    bindings: &Bindings,
+    ask: &Ask,
+    (kind, position, template): (KeyType, usize, &'a Template),
+) -> SortChoice<'a> {
+    let mut fields: Vec<&str> = Vec::new();
+    let mut parts: usize = 0;
+    let mut open: Option<(&str, &Part)> = None;
+    for part in &template.parts {
+        match part {
+            Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => fields.push(field),
+            Part::Placeholder { field, .. } => {
+                open = Some((field.as_str(), part));
+                break;
+            }
+            Part::Literal(_) => {}
+        }
+        parts += 1;
+    }
+    // A key that begins with the value must hold just this value: `A` begins `AB` too, unless a text or the value's own form ends it.
+    if open.is_some()
+        && let Some(part @ Part::Placeholder { field, .. }) = parts.checked_sub(1).and_then(|last| template.parts.get(last))
+        && !ends_itself(part)
+    {
+        fields.pop();
+        parts -= 1;
+        open = Some((field.as_str(), part));
+    }
+    let range = open
+        .and_then(|(field, part)| Some((field, part, bindings.ranges.get(field)?)))
+        .filter(|(_, part, bounds)| allows_range(part, parts + 1 == template.parts.len(), kind, bounds))
+        .and_then(|(field, _, bounds)| Some((field, range(bounds, ask)?)));
+    let next = open.filter(|(_, part)| keeps_order(part, kind)).map(|(field, _)| field);
+    let ranged = range.as_ref().map(|(field, _)| *field);
+    let access = match (open, range) {
+        (None, _) => SortAccess::Equal { template: position },
+        (Some(_), Some((_, range))) => SortAccess::Range { template: position, parts, range },
+        (Some(_), None) if parts == 0 => SortAccess::All,
+        (Some(_), None) => SortAccess::Prefix { template: position, parts },
+    };
+    SortChoice { access, fields, ranged, next }
+}
+
+/// The bounds whose arguments are there.
+fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
+    let side = |side: &Option<(Bound, bool)>| {
+        side.as_ref().filter(|(bound, _)| is_there(bound, ask)).map(|(bound, inclusive)| (bound.source.clone(), *inclusive))
+    };
+    if let Some(prefix) = bounds.begins_with.as_ref().filter(|bound| is_there(bound, ask)) {
+        return Some(Range::BeginsWith(prefix.source.clone()));
+    }
+    match (side(&bounds.lower), side(&bounds.upper)) {
+        (None, None) => None,
+        (lower, upper) => Some(Range::Between { lower, upper }),
+    }
+}
+
+fn is_there(bound: &Bound, ask: &Ask) -> bool {
+    bound.arguments.iter().all(|argument| (ask.present)(argument))
+}
+
+/// Whether keys sort as the values of this part do: numbers only where they are padded or the key is a number.
+/// Text that is followed by other text sorts by its own value as far as that does not begin like the text which follows.
+fn keeps_order(part: &Part, kind: KeyType) -> bool {
+    let Part::Placeholder { value, width, .. } = part else { return false };
+    match value {
+        _ if kind != KeyType::S => true,
+        ValueType::Id | ValueType::String | ValueType::Enum(_) | ValueType::DateTime(_) | ValueType::Date => true,
+        ValueType::Int | ValueType::Long => width.is_some(),
+        _ => false,
+    }
+}
+
+/// Whether a range of the part's values is a range of keys: free text only at the end, where nothing follows it, but what it begins
+/// with anywhere.
+pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> bool {
+    let Part::Placeholder { value, width, .. } = part else { return false };
+    match value {
+        ValueType::Id | ValueType::String if bounds.begins_with.is_some() => true,
+        _ if kind != KeyType::S => true,
+        ValueType::DateTime(_) | ValueType::Date => true,
+        ValueType::Id | ValueType::String => last,
+        ValueType::Int | ValueType::Long => width.is_some(),
+        _ => false,
+    }
+}
+
+/// Whether no value's text begins another's.
+fn ends_itself(part: &Part) -> bool {
+    let Part::Placeholder { value, width, .. } = part else { return true };
+    match value {
+        ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,
+        ValueType::Enum(values) => {
+            let begins_another = |text: &String| values.stored.values().any(|other| other != text && other.starts_with(text.as_str()));
+            !values.stored.values().any(begins_another)
+        }
+        _ => width.is_some(),
+    }
+}
+
+/// Whether everything stored of the item can be read at the place.
+fn covers(wanted: &Wanted, place: Option<usize>) -> bool {
+    let holds = |attribute: &str| wanted.table.holds(place, attribute);
+    wanted.record.iter().all(|(name, declared)| {
+        let stored = fields::place(name, declared, wanted.record, wanted.keys, wanted.table);
+        stored.attribute.as_deref().is_some_and(holds) || stored.keys.iter().any(|key| holds(key))
+    })
+}

@@ -1,0 +1,134 @@
+//! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
+
+use super::choose::{Given, Miss, best};
+use crate::schema::diagnostic::Findings;
+use crate::schema::span;
+use crate::schema::suggest::list;
+use crate::schema::template::Template;
+
+/// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
+pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mut Findings) {
+    let (orders, keys): (Vec<&Miss>, Vec<&Miss>) =
+        misses.iter().partition(|miss| miss.order.field.is_some() && best(given, &miss.when, None).is_some());
+    for miss in orders {
+        no_order(given, miss, findings);
+    }
+    let Some(first) = keys.first() else { return };
+    let unfiltered = Given { filter: None, ..*given };
+    if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
+        return not_projected(given, &unfiltered, first, findings);
+    }
+    let mut whens: Vec<&Vec<String>> = keys.iter().map(|miss| &miss.when).collect();
+    whens.dedup();
+    if whens.len() >= 1 << optional.len() {
+        no_key(given, findings);
+    } else {
+        no_combination(given, optional, &whens, findings);
+    }
+}
+
+fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
+    let wanted = given.wanted;
+    let field = miss.order.field.as_deref().unwrap_or_default();
+    let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
+    let message = format!("no key or index of `{}` that `{}` can read{when} sorts by `{field}`", wanted.target.item, wanted.coordinate());
+    findings.error("KF0413", &miss.order.span, message, Some(keys_of(given)));
+}
+
+fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut Findings) {
+    let wanted = given.wanted;
+    let place = best(unfiltered, &miss.when, miss.order.field.as_deref()).and_then(|path| path.index);
+    let (partition, sort) = wanted.table.keys_of(place);
+    let attributes = given.filter.map(|filter| filter.attributes()).unwrap_or_default();
+    let is_key = |name: &str| partition.name == name || sort.is_some_and(|sort| sort.name == name);
+    let bad: Vec<&str> = attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
+    let keyed = bad.iter().any(|name| is_key(name));
+    let message = match keyed {
+        true => format!("the filter reads {}, a key attribute of `{}`, which DynamoDB refuses", list(&bad), wanted.place_name(place)),
+        false => format!("the filter reads {}, which the index `{}` does not hold", list(&bad), wanted.place_name(place)),
+    };
+    let help = match keyed {
+        true => "bind it by an argument or in `where:`",
+        false => "include it in the index's projection, or filter by what the index holds",
+    };
+    let place = wanted.directive.filter.as_ref().map_or_else(|| wanted.directive.span.clone(), |filter| filter.span.clone());
+    findings.error("KF0426", &place, message, Some(help.into()));
+}
+
+/// No combination is served at all.
+fn no_key(given: &Given, findings: &mut Findings) {
+    let wanted = given.wanted;
+    let bound: Vec<&str> = given.bindings.equal.iter().filter(|(_, bound)| bound.binding).map(|(name, _)| name.as_str()).collect();
+    let ranged = given.bindings.ranges.keys().map(String::as_str);
+    let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
+    let keyed = |field: &str| wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field));
+    let strange: Vec<&str> = asked.iter().copied().filter(|field| !keyed(field)).collect();
+    let item = &wanted.target.item;
+    let message = if !strange.is_empty() {
+        format!("no key or index of `{item}` starts with {}", list(&strange))
+    } else if asked.is_empty() {
+        format!("nothing binds a key of `{item}` in `{}`", wanted.coordinate())
+    } else {
+        format!("no key or index of `{item}` can be read by {}", list(&asked))
+    };
+    let argument = wanted.field.arguments.iter().find(|argument| {
+        strange.iter().any(|field| {
+            given.bindings.equal.get(*field).is_some_and(|bound| bound.arguments.iter().any(|name| argument.name == name.as_str()))
+        })
+    });
+    let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
+    findings.error("KF0414", &place, message, Some(keys_of(given)));
+}
+
+/// Some combinations are served, and others are not.
+fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], findings: &mut Findings) {
+    let wanted = given.wanted;
+    // An argument without which nothing is served, and with which everything is: it is not optional after all.
+    let needed = optional.iter().find(|name| whens.iter().all(|when| !when.contains(name)) && whens.len() == 1 << (optional.len() - 1));
+    let describe =
+        |when: &[String]| if when.is_empty() { "without its optional arguments".to_owned() } else { format!("with {}", named(when)) };
+    let (place, message, help) = match needed {
+        Some(name) => {
+            let place = wanted.argument(name).map(|argument| span::of(argument.name.location())).unwrap_or_default();
+            let message = format!("no key or index of `{}` serves `{}` without `{name}`", wanted.target.item, wanted.coordinate());
+            (place, message, format!("make `{name}` non-null; {}", keys_of(given)))
+        }
+        None => {
+            let first = whens.first().map(|when| describe(when)).unwrap_or_default();
+            let message = format!("no key or index of `{}` serves `{}` {first}", wanted.target.item, wanted.coordinate());
+            (wanted.directive.span.clone(), message, keys_of(given))
+        }
+    };
+    findings.error("KF0415", &place, message, Some(help));
+}
+
+/// Each key and index that the item is in, with the fields that it is read by.
+fn keys_of(given: &Given) -> String {
+    let wanted = given.wanted;
+    let fields = |key: &str| {
+        let templates = wanted.keys.keys.get(key)?;
+        let named = |template: &Template| match template.fields() {
+            fields if fields.is_empty() => "nothing".to_owned(),
+            fields => fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "),
+        };
+        Some(templates.iter().map(named).collect::<Vec<_>>().join(" or "))
+    };
+    let places = std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some));
+    let described: Vec<String> = places
+        .filter_map(|place| {
+            let (partition, sort) = wanted.table.keys_of(place);
+            let name = place.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(place)));
+            let by = fields(&partition.name)?;
+            let then = match sort {
+                Some(sort) => fields(&sort.name)?,
+                None => "nothing".to_owned(),
+            };
+            Some(if then == "nothing" { format!("{name} is read by {by}") } else { format!("{name} by {by}, then {then}") })
+        })
+        .collect();
+    described.join("; ")
+}
+
+fn named(names: &[String]) -> String {
+    list(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}

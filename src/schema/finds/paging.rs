@@ -1,0 +1,133 @@
+//! Arguments that page and sort in, the orders that a find must serve out. Must not know keys.
+
+use super::wanted::{Bindings, PAGING, Wanted};
+use crate::schema::diagnostic::Findings;
+use crate::schema::model::Returns;
+use crate::schema::span::{self, Span};
+use crate::schema::suggest::suggest;
+use apollo_compiler::ast::InputValueDefinition;
+use apollo_compiler::schema::EnumType;
+
+/// An order that a find must serve.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The value of the `orderBy` argument that asks for it; `None` for the find's own order.
+    pub value: Option<String>,
+    /// The field that the items are sorted by, if any is asked for.
+    pub field: Option<String>,
+    /// Where it is asked for.
+    pub span: Span,
+}
+
+/// Whether an argument pages and sorts, and is not used by `where:`.
+pub fn is_paging(name: &str, bindings: &Bindings) -> bool {
+    PAGING.contains(&name) && !bindings.uses(name)
+}
+
+/// Checks the types of the arguments that page and sort. Returns whether they are right.
+pub fn check(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> bool {
+    let mut sound = true;
+    for argument in wanted.field.arguments.iter().filter(|argument| is_paging(&argument.name, bindings)) {
+        let refusal = refusal(wanted, argument);
+        if let Some((message, help)) = refusal {
+            findings.error("KF0409", &span::of(argument.name.location()), message, Some(help.to_owned()));
+            sound = false;
+        }
+    }
+    sound
+}
+
+fn refusal(wanted: &Wanted, argument: &InputValueDefinition) -> Option<(String, &'static str)> {
+    let name = argument.name.as_str();
+    let typed = |types: &[&str]| argument.ty.is_named() && types.contains(&argument.ty.inner_named_type().as_str());
+    let wrong = |wanted: &str| format!("the argument `{name}` is {wanted}, not `{}`", argument.ty);
+    let connection = wanted.target.returns == Returns::Connection;
+    let sorted = matches!(wanted.target.returns, Returns::Connection | Returns::List | Returns::One);
+    match name {
+        "first" | "last" | "after" | "before" if !connection => {
+            let message = format!("`{name}` pages a connection, which `{}` of type `{}` is not", wanted.coordinate(), wanted.field.ty);
+            Some((message, "return a connection, or name the argument otherwise and use it in `where:`"))
+        }
+        "orderBy" | "order" if !sorted => {
+            Some((format!("`{name}` sorts items, and `{}` returns none", wanted.coordinate()), "leave it out"))
+        }
+        "first" | "last" if !typed(&["Int"]) => Some((wrong("a number of items"), "make it an `Int`")),
+        "after" | "before" if !typed(&["String", "ID"]) => Some((wrong("a cursor"), "make it a `String`")),
+        "order" => {
+            let fits = enum_of(wanted, argument)
+                .is_some_and(|order| order.values.len() == 2 && order.values.contains_key("ASC") && order.values.contains_key("DESC"));
+            (!fits).then(|| (wrong("a direction"), "make it an `Order`: `enum Order { ASC DESC }`"))
+        }
+        "orderBy" if enum_of(wanted, argument).is_none() => Some((
+            wrong("a field to sort by"),
+            "make it an enum whose values are fields in upper case: `enum TagOrder { NAME CREATED_AT }`",
+        )),
+        _ => None,
+    }
+}
+
+fn enum_of<'a>(wanted: &Wanted<'a>, argument: &InputValueDefinition) -> Option<&'a EnumType> {
+    argument.ty.is_named().then(|| wanted.draft.schema.get_enum(argument.ty.inner_named_type())).flatten().map(|definition| &**definition)
+}
+
+/// The find's own order, unless an argument always gives one, and one for each value of the argument. `None` on a mistake.
+pub fn orders(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> Option<Vec<Order>> {
+    let mut orders = Vec::new();
+    let mut sound = true;
+    let sortable = |name: &str| wanted.record.get(name).is_some_and(|declared| !declared.ty.is_list());
+    let argument = wanted.argument("orderBy").filter(|_| is_paging("orderBy", bindings));
+    let own = wanted.directive.order_by.as_ref();
+    if let Some(field) = own.filter(|field| !sortable(&field.value)) {
+        let message = format!("`{}` is no field of `{}` to sort by", field.value, wanted.target.item);
+        findings.error("KF0410", &field.span, message, suggest(&field.value, wanted.record.keys().map(String::as_str)));
+        sound = false;
+    }
+    if argument.is_none_or(|argument| !argument.ty.is_non_null()) {
+        orders.push(Order {
+            value: None,
+            field: own.map(|field| field.value.clone()),
+            span: own.map_or_else(|| wanted.directive.span.clone(), |field| field.span.clone()),
+        });
+    }
+    for (value, definition) in argument.and_then(|argument| enum_of(wanted, argument)).into_iter().flat_map(|order| &order.values) {
+        let span = span::of(definition.value.location());
+        match wanted.record.keys().find(|name| sortable(name) && upper_case(name) == value.as_str()) {
+            Some(field) => orders.push(Order { value: Some(value.to_string()), field: Some(field.clone()), span }),
+            None => {
+                let names: Vec<String> = wanted.record.keys().map(|name| upper_case(name)).collect();
+                let message = format!("`{value}` is no field of `{}` in upper case, as an `orderBy` argument needs", wanted.target.item);
+                findings.error("KF0410", &span, message, suggest(value, names.iter().map(String::as_str)));
+                sound = false;
+            }
+        }
+    }
+    sound.then_some(orders)
+}
+
+/// `createdAt` as `CREATED_AT`; a run of capitals is one word (`itemID` is `ITEM_ID`).
+fn upper_case(name: &str) -> String {
+    let mut out = String::new();
+    let mut before_lower = false;
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && before_lower {
+            out.push('_');
+        }
+        before_lower = !letter.is_ascii_uppercase() && letter != '_';
+        out.push(letter.to_ascii_uppercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::upper_case;
+
+    #[test]
+    fn fields_are_enum_values_in_upper_case() {
+        for (field, value) in
+            [("name", "NAME"), ("createdAt", "CREATED_AT"), ("itemID", "ITEM_ID"), ("snake_case", "SNAKE_CASE"), ("v2Score", "V2_SCORE")]
+        {
+            assert_eq!(upper_case(field), value);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A `@find` field in, the item type it reads and what of it comes back out. Must not know keys.
+
+use crate::schema::directives::FindDirective;
+use crate::schema::draft::{Draft, Kind, is_find};
+use crate::schema::model::Returns;
+use crate::schema::span::{self, At, Span};
+use crate::schema::suggest::suggest;
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::schema::ExtendedType;
+
+/// What a find is after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The item type.
+    pub item: String,
+    /// What of it comes back.
+    pub returns: Returns,
+}
+
+/// Why a target cannot be told.
+#[derive(Debug)]
+pub struct NoTarget {
+    /// The code of the rule.
+    pub code: &'static str,
+    /// The place.
+    pub span: Span,
+    /// One sentence.
+    pub message: String,
+    /// The valid choices.
+    pub help: Option<String>,
+}
+
+/// The target of a `@find` field on a type; `Ok(None)` where the field's type does not exist, which has been reported.
+pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Option<Target>, NoTarget> {
+    let Some(directive) = field.directives.get("find").map(FindDirective::read) else { return Ok(None) };
+    let inner = field.ty.inner_named_type().as_str();
+    let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
+    let place = span::of(field.name.location());
+    let refuse = |code, message: String, help: &str| NoTarget { code, span: place.clone(), message, help: Some(help.to_owned()) };
+    let coordinate = format!("{type_name}.{}", field.name);
+
+    if field.ty.is_list() && field.ty.item_type().is_list() {
+        return Err(refuse("KF0402", format!("`{coordinate}` is a list of lists, which no find returns"), "make it a list"));
+    }
+    let many = if field.ty.is_list() { Returns::List } else { Returns::One };
+    let named = directive.item.as_ref();
+    let (own, returns) = match (draft.kind(inner), definition) {
+        (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
+        (Some(Kind::Connection(_)), _) if many == Returns::List => {
+            return Err(refuse("KF0402", format!("`{coordinate}` is a list of connections"), "make it one connection"));
+        }
+        (Some(Kind::Connection(node)), _) if draft.kind(node) == Some(&Kind::Item) => (Some(node.clone()), Returns::Connection),
+        (Some(Kind::Connection(node)), _) if named.is_none() => return Err(mixed(&place, node)),
+        (Some(Kind::Connection(_)), _) => (None, Returns::Connection),
+        (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) if named.is_none() => return Err(mixed(&place, inner)),
+        (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) => (None, many),
+        (None, ExtendedType::Scalar(_)) if inner == "Boolean" && many == Returns::One => (None, Returns::Exists),
+        (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
+        _ => {
+            let help = "a find returns an item type, a list or connection of one, `Boolean` (is there one?) or `Int` (how many?)";
+            return Err(refuse("KF0402", format!("`{coordinate}` of type `{}` is nothing that a find returns", field.ty), help));
+        }
+    };
+    let item = match (own, named) {
+        (Some(own), None) => own,
+        (Some(own), Some(named)) if own == named.value => own,
+        (Some(own), Some(named)) => {
+            let message = format!("`item:` names `{}`, but `{coordinate}` returns `{own}`", named.value);
+            return Err(NoTarget { code: "KF0403", span: named.span.clone(), message, help: Some("leave `item:` out".into()) });
+        }
+        (None, Some(named)) => concrete(draft, named, inner)?,
+        (None, None) => {
+            let help = "name it: `@find(item: Membership)`";
+            return Err(refuse("KF0403", format!("`{coordinate}` of type `{}` does not tell which items it is about", field.ty), help));
+        }
+    };
+    Ok(Some(Target { item, returns }))
+}
+
+/// The item type that `item:` names: one of the members, where the field's type is abstract.
+fn concrete(draft: &Draft, named: &At<String>, inner: &str) -> Result<String, NoTarget> {
+    let node = match draft.kind(inner) {
+        Some(Kind::Connection(node)) => node.as_str(),
+        _ => inner,
+    };
+    let abstract_type = matches!(draft.schema.types.get(node), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
+    let member = |name: &str| !abstract_type || draft.schema.is_subtype(node, name);
+    if draft.kind(&named.value) == Some(&Kind::Item) && member(&named.value) {
+        return Ok(named.value.clone());
+    }
+    let items = draft.kinds.iter().filter(|(name, kind)| **kind == Kind::Item && member(name)).map(|(name, _)| name.as_str());
+    let message = format!("`{}` is no item type{}", named.value, if abstract_type { format!(" of `{node}`") } else { String::new() });
+    Err(NoTarget { code: "KF0403", span: named.span.clone(), message, help: suggest(&named.value, items) })
+}
+
+fn mixed(place: &Span, abstract_type: &str) -> NoTarget {
+    NoTarget {
+        code: "KF0603",
+        span: place.clone(),
+        message: format!("item collections of mixed types (`{abstract_type}`) are not available yet"),
+        help: Some("name one of its item types: `@find(item: …)`".into()),
+    }
+}
+
+/// The target of a relation by name, said nothing about if it has mistakes of its own.
+pub fn of_relation(draft: &Draft, type_name: &str, field_name: &str) -> Option<Target> {
+    let field = draft.schema.get_object(type_name)?.fields.get(field_name).filter(|field| is_find(field))?;
+    of(draft, type_name, field).ok().flatten()
+}

@@ -1,0 +1,209 @@
+//! `through:` of a find in, its hops checked out: each is a relation of the type that the one before reaches. Must not know keys.
+
+use super::target::{self, Target};
+use super::wanted::PAGING;
+use crate::schema::diagnostic::Findings;
+use crate::schema::directives::FindDirective;
+use crate::schema::draft::{Draft, is_find};
+use crate::schema::model::Returns;
+use crate::schema::span::{self, At, Span};
+use crate::schema::suggest::{list, suggest};
+use apollo_compiler::ast::FieldDefinition;
+use std::collections::HashSet;
+
+/// A find that follows relations.
+pub struct Route<'a> {
+    /// The schema under way.
+    pub draft: &'a Draft<'a>,
+    /// The type that has the field.
+    pub parent: &'a str,
+    /// The field.
+    pub field: &'a FieldDefinition,
+    /// Its `@find`.
+    pub directive: &'a FindDirective,
+    /// What it is after.
+    pub target: &'a Target,
+}
+
+struct Hop<'a> {
+    definition: &'a FieldDefinition,
+    target: Target,
+}
+
+/// The names of the hops; `None` if there is a mistake.
+pub fn read(route: &Route, written: &At<String>, findings: &mut Findings) -> Option<Vec<String>> {
+    let hops = hops(route, written, findings)?;
+    let sound = [
+        check_alone(route, findings),
+        check_target(route, written, &hops, findings),
+        check_arguments(route, &hops, findings),
+        check_acyclic(route, written, findings),
+    ];
+    sound.iter().all(|sound| *sound).then(|| hops.iter().map(|hop| hop.definition.name.to_string()).collect())
+}
+
+fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) -> Option<Vec<Hop<'a>>> {
+    let mut hops: Vec<Hop> = Vec::new();
+    let mut reached = route.parent.to_owned();
+    let mut offset = 0;
+    for name in written.value.split('.') {
+        let place = span::within(route.draft.text, &written.span, &(offset..offset + name.len()));
+        offset += name.len() + 1;
+        let fields = route.draft.schema.get_object(&reached).map(|object| &object.fields)?;
+        let relations = fields.values().filter(|field| is_find(field) && field.name != route.field.name);
+        let Some(definition) = fields.get(name).filter(|field| is_find(field)) else {
+            let message = format!("`{name}` is no relation of `{reached}`");
+            findings.error("KF0420", &place, message, suggest(name, relations.map(|field| field.name.as_str())));
+            return None;
+        };
+        // A relation with a mistake of its own is reported where it stands.
+        let target = target::of_relation(route.draft, &reached, name)?;
+        if matches!(target.returns, Returns::Exists | Returns::Count) {
+            let message = format!("`{reached}.{name}` is of type `{}`, which leads nowhere", definition.ty);
+            findings.error("KF0420", &place, message, None);
+            return None;
+        }
+        reached.clone_from(&target.item);
+        hops.push(Hop { definition, target });
+    }
+    Some(hops)
+}
+
+/// What says how keys are read belongs to the relations.
+fn check_alone(route: &Route, findings: &mut Findings) -> bool {
+    let directive = route.directive;
+    let others = [
+        ("where", directive.bindings.first().map(|(name, _)| name.span.clone()).or(directive.malformed_where.clone())),
+        ("orderBy", directive.order_by.as_ref().map(|at| at.span.clone())),
+        ("order", directive.descending.then(|| directive.span.clone())),
+        ("filter", directive.filter.as_ref().map(|at| at.span.clone())),
+        ("index", directive.index.as_ref().map(|at| at.span.clone())),
+        ("consistent", directive.consistent.then(|| directive.span.clone())),
+        ("scan", directive.scan.then(|| directive.span.clone())),
+    ];
+    let mut sound = true;
+    for (name, place) in others.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
+        let message = format!("`{name}:` cannot stand beside `through:`");
+        findings.error("KF0423", place, message, Some("write it at the relation that is followed".into()));
+        sound = false;
+    }
+    sound
+}
+
+/// The last hop reaches the field's items, and as many hops fan out as the field's type allows.
+fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mut Findings) -> bool {
+    let Some(last) = hops.last() else { return false };
+    let coordinate = format!("{}.{}", route.parent, route.field.name);
+    let mut refuse = |message: String, help: &str| {
+        findings.error("KF0421", &written.span, message, Some(help.to_owned()));
+        false
+    };
+    if last.target.item != route.target.item {
+        let message = format!("`{}` reaches `{}`, but `{coordinate}` returns `{}`", written.value, last.target.item, route.target.item);
+        return refuse(message, "follow another relation, or return what is reached");
+    }
+    let fanning: Vec<&str> = hops.iter().filter(|hop| hop.target.returns != Returns::One).map(|hop| hop.definition.name.as_str()).collect();
+    match (route.target.returns, fanning.len()) {
+        (Returns::Exists | Returns::Count, _) => {
+            refuse(format!("`{coordinate}` of type `{}` cannot follow relations", route.field.ty), "return the items")
+        }
+        (Returns::One, 1..) => {
+            refuse(format!("`{coordinate}` is one item, but {} reach several", list(&fanning)), "return a list or a connection")
+        }
+        (Returns::Connection, count) if count != 1 => {
+            let message =
+                format!("`{coordinate}` is a connection, so exactly one relation of `{}` reaches several, not {count}", written.value);
+            refuse(message, "return a list, or one item")
+        }
+        _ => true,
+    }
+}
+
+/// An argument goes to the relation that has one of its name; arguments that page a connection to the one that fans out.
+fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
+    let mut sound = true;
+    let mut refuse = |place: &Span, message: String, help: Option<String>| {
+        findings.error("KF0422", place, message, help);
+        sound = false;
+    };
+    let pages = |name: &str| PAGING[..4].contains(&name);
+    for argument in &route.field.arguments {
+        let name = argument.name.as_str();
+        let place = span::of(argument.name.location());
+        if pages(name) && route.target.returns == Returns::Connection {
+            let typed = if name == "first" || name == "last" { ["Int", "Int"] } else { ["String", "ID"] };
+            if !(argument.ty.is_named() && typed.contains(&argument.ty.inner_named_type().as_str())) {
+                refuse(
+                    &place,
+                    format!("the argument `{name}` pages, which a `{}` cannot", argument.ty),
+                    Some(format!("make it `{}`", typed[0])),
+                );
+            }
+            continue;
+        }
+        let takers: Vec<&FieldDefinition> =
+            hops.iter().map(|hop| hop.definition).filter(|hop| hop.argument_by_name(name).is_some()).collect();
+        let Some(taker) = takers.first().and_then(|hop| hop.argument_by_name(name)) else {
+            let names = hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
+            refuse(
+                &place,
+                format!("no relation that is followed has an argument `{name}`"),
+                suggest(name, names.filter(|name| !pages(name))),
+            );
+            continue;
+        };
+        // A null of the field's is as if the relation's argument had not been given, so only the inner type has to agree.
+        let nullable = |ty: &apollo_compiler::ast::Type| ty.clone().nullable();
+        if !nullable(&argument.ty).is_assignable_to(&nullable(&taker.ty))
+            || (taker.is_required() && !argument.ty.is_non_null() && argument.default_value.is_none())
+        {
+            refuse(
+                &place,
+                format!("the argument `{name}` of type `{}` goes to one of type `{}`", argument.ty, taker.ty),
+                Some(format!("make it `{}`", taker.ty)),
+            );
+        }
+    }
+    for hop in hops {
+        for needed in hop.definition.arguments.iter().filter(|argument| argument.is_required()) {
+            if route.field.argument_by_name(&needed.name).is_none() {
+                let message = format!("the relation `{}` needs the argument `{}`", hop.definition.name, needed.name);
+                refuse(&span::of(route.field.name.location()), message, Some(format!("add `{}: {}`", needed.name, needed.ty)));
+            }
+        }
+    }
+    sound
+}
+
+/// Following a relation must not lead back to the field itself.
+fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -> bool {
+    let mut seen: HashSet<(String, String)> = HashSet::new();
+    let mut open = steps(route.draft, route.parent, &written.value);
+    while let Some((type_name, field_name)) = open.pop() {
+        if type_name == route.parent && route.field.name == field_name.as_str() {
+            let message = format!("`{}` leads back to `{type_name}.{field_name}` itself", written.value);
+            findings.error("KF0423", &written.span, message, Some("follow relations that are found by keys".into()));
+            return false;
+        }
+        let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));
+        let through = field.and_then(|field| field.directives.get("find")).and_then(|directive| FindDirective::read(directive).through);
+        if seen.insert((type_name.clone(), field_name)) {
+            open.extend(through.map(|through| steps(route.draft, &type_name, &through.value)).unwrap_or_default());
+        }
+    }
+    true
+}
+
+/// The relations of a route, each as type and field; as far as they can be followed.
+fn steps(draft: &Draft, type_name: &str, through: &str) -> Vec<(String, String)> {
+    let mut reached = type_name.to_owned();
+    let mut steps = Vec::new();
+    for name in through.split('.') {
+        steps.push((reached.clone(), name.to_owned()));
+        match target::of_relation(draft, &reached, name) {
+            Some(target) => reached = target.item,
+            None => break,
+        }
+    }
+    steps
+}

@@ -1,0 +1,103 @@
+//! What a find is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
+
+use super::target::Target;
+use crate::schema::directives::FindDirective;
+use crate::schema::draft::{Draft, Record};
+use crate::schema::model::{ItemKeys, Source};
+use crate::schema::span::Span;
+use crate::schema::table::Table;
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
+use indexmap::IndexMap;
+
+/// Arguments that page and sort.
+pub const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
+
+/// A find under way.
+pub struct Wanted<'a> {
+    /// The schema under way.
+    pub draft: &'a Draft<'a>,
+    /// The type that has the field.
+    pub parent: &'a str,
+    /// The parent's stored fields; none for a root type.
+    pub parent_record: Option<&'a Record>,
+    /// The field.
+    pub field: &'a FieldDefinition,
+    /// Its `@find`.
+    pub directive: FindDirective,
+    /// What it is after.
+    pub target: Target,
+    /// The target's keys.
+    pub keys: &'a ItemKeys,
+    /// The target's stored fields.
+    pub record: &'a Record,
+    /// The target's table.
+    pub table: &'a Table,
+}
+
+impl<'a> Wanted<'a> {
+    /// `Type.field`.
+    pub fn coordinate(&self) -> String {
+        format!("{}.{}", self.parent, self.field.name)
+    }
+
+    /// An argument of the field.
+    pub fn argument(&self, name: &str) -> Option<&'a InputValueDefinition> {
+        self.field.arguments.iter().find(|argument| argument.name == name).map(|argument| &**argument)
+    }
+
+    /// The name of an index position, for sentences and `describe`.
+    pub fn place_name(&self, index: Option<usize>) -> &str {
+        index.and_then(|index| self.table.indexes.get(index)).map_or(self.table.name.as_str(), |index| &index.name)
+    }
+}
+
+/// What binds a field of the target.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// The value.
+    pub source: Source,
+    /// The arguments that the value is made of; where one is null, nothing is bound.
+    pub arguments: Vec<String>,
+    /// Whether it is used only if no access path exists without it.
+    pub weak: bool,
+    /// Whether an access path has to use it: the author wrote it down, as an argument or in `where:`.
+    pub binding: bool,
+}
+
+/// A range over a field of the target.
+#[derive(Debug, Clone, Default)]
+pub struct Bounds {
+    /// The lower bound and whether it is inclusive.
+    pub lower: Option<(Bound, bool)>,
+    /// The upper bound and whether it is inclusive.
+    pub upper: Option<(Bound, bool)>,
+    /// The text that the value begins with.
+    pub begins_with: Option<Bound>,
+    /// The place of the field's name in `where:`.
+    pub span: Span,
+}
+
+impl Bounds {
+    /// The bounds as they stand.
+    pub fn all(&self) -> impl Iterator<Item = &Bound> {
+        let pair = [&self.lower, &self.upper].into_iter().filter_map(|bound| bound.as_ref().map(|(bound, _)| bound));
+        pair.chain(&self.begins_with)
+    }
+}
+
+/// Everything that is bound.
+#[derive(Debug, Clone, Default)]
+pub struct Bindings {
+    /// Field of the target → what it equals.
+    pub equal: IndexMap<String, Bound>,
+    /// Field of the target → its range.
+    pub ranges: IndexMap<String, Bounds>,
+}
+
+impl Bindings {
+    /// Whether an argument takes part in a binding or a range.
+    pub fn uses(&self, argument: &str) -> bool {
+        let ranged = self.ranges.values().flat_map(Bounds::all);
+        self.equal.values().chain(ranged).any(|bound| bound.arguments.iter().any(|name| name == argument))
+    }
+}

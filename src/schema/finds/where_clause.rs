@@ -1,0 +1,238 @@
+//! `where:` of a find in, equalities and ranges of the target's fields out. Must not know keys.
+
+use super::wanted::{Bindings, Bound, Bounds, Wanted};
+use crate::schema::diagnostic::Findings;
+use crate::schema::directives::string;
+use crate::schema::model::{Source, TextPart};
+use crate::schema::span::{self, At, Span};
+use crate::schema::suggest::suggest;
+use crate::schema::value_type::ValueType;
+use crate::schema::values;
+use apollo_compiler::Node;
+use apollo_compiler::ast::Value;
+
+/// The operators of a range.
+const RANGE: [&str; 6] = ["lt", "le", "ge", "gt", "between", "beginsWith"];
+
+/// Reads every entry; `None` if one has a mistake.
+pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
+    let mut bindings = Bindings::default();
+    let mut sound = true;
+    if let Some(place) = &wanted.directive.malformed_where {
+        let help = "write `{ userId: \"{id}\" }`";
+        findings.error("KF0404", place, "`where:` is an object of fields with what they are bound to", Some(help.into()));
+        sound = false;
+    }
+    for (field, value) in &wanted.directive.bindings {
+        let Some(declared) = wanted.record.get(&field.value).filter(|declared| !declared.ty.is_list()) else {
+            let message = format!("`{}` is no field of `{}` that can be bound", field.value, wanted.target.item);
+            let choices = wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
+            findings.error("KF0405", &field.span, message, suggest(&field.value, choices));
+            sound = false;
+            continue;
+        };
+        let entry = Entry { wanted, field, value: &declared.value };
+        match value.as_object() {
+            Some(operators) => match entry.range(operators, findings) {
+                Some(bounds) => _ = bindings.ranges.insert(field.value.clone(), bounds),
+                None => sound = false,
+            },
+            None => match entry.operand(value, true, findings) {
+                Some(bound) => _ = bindings.equal.insert(field.value.clone(), bound),
+                None => sound = false,
+            },
+        }
+    }
+    sound.then_some(bindings)
+}
+
+struct Entry<'a> {
+    wanted: &'a Wanted<'a>,
+    field: &'a At<String>,
+    value: &'a ValueType,
+}
+
+impl Entry<'_> {
+    fn range(&self, operators: &[(apollo_compiler::Name, Node<Value>)], findings: &mut Findings) -> Option<Bounds> {
+        let mut bounds = Bounds { span: self.field.span.clone(), ..Bounds::default() };
+        for (operator, operand) in operators {
+            let place = span::of(operator.location());
+            let taken = match operator.as_str() {
+                "ge" | "gt" => self.side(&mut bounds.lower, operand, operator == "ge", findings)?,
+                "le" | "lt" => self.side(&mut bounds.upper, operand, operator == "le", findings)?,
+                "between" => {
+                    let [lower, upper] = operand.as_list().unwrap_or_default() else {
+                        let help = "write `between: [\"{from}\", \"{to}\"]`";
+                        findings.error("KF0406", &place, "`between` has two bounds", Some(help.into()));
+                        return None;
+                    };
+                    self.side(&mut bounds.lower, lower, true, findings)? | self.side(&mut bounds.upper, upper, true, findings)?
+                }
+                "beginsWith" if matches!(self.value, ValueType::Id | ValueType::String) => {
+                    bounds.begins_with.replace(self.operand(operand, false, findings)?).is_some()
+                }
+                "beginsWith" => {
+                    let message =
+                        format!("`{}` of type {} is no text, which `beginsWith` needs", self.field.value, self.value.name());
+                    findings.error("KF0406", &place, message, None);
+                    return None;
+                }
+                other => {
+                    findings.error("KF0406", &place, format!("`{other}` is no operator of a range"), suggest(other, RANGE));
+                    return None;
+                }
+            };
+            if taken || (bounds.begins_with.is_some() && operators.len() > 1) {
+                let message = format!("`{operator}` contradicts another bound of `{}`", self.field.value);
+                findings.error("KF0406", &place, message, Some("a range has one lower and one upper bound, or one `beginsWith`".into()));
+                return None;
+            }
+        }
+        if operators.is_empty() {
+            findings.error("KF0406", &self.field.span, format!("the range of `{}` has no bound", self.field.value), suggest("", RANGE));
+            return None;
+        }
+        Some(bounds)
+    }
+
+    /// Sets a bound; tells whether there was one already.
+    fn side(&self, side: &mut Option<(Bound, bool)>, operand: &Node<Value>, inclusive: bool, findings: &mut Findings) -> Option<bool> {
+        Some(side.replace((self.operand(operand, false, findings)?, inclusive)).is_some())
+    }
+
+    /// A template over the arguments and the parent's fields.
+    fn operand(&self, written: &Node<Value>, list_allowed: bool, findings: &mut Findings) -> Option<Bound> {
+        let place = span::of(written.location());
+        let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
+        let Some(text) = literal.or_else(|| string(written)) else {
+            let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text";
+            findings.error("KF0404", &place, format!("`{}` is bound to a text", self.field.value), Some(help.into()));
+            return None;
+        };
+        let parts = self.parts(&text, findings)?;
+        let arguments: Vec<String> = parts.iter().filter_map(|part| argument_of(part)).collect();
+        let source = match <[TextPart; 1]>::try_from(parts) {
+            Ok([TextPart::Value(source)]) => {
+                self.check_single(&source, &text.span, list_allowed, findings)?;
+                source
+            }
+            Ok([part]) => self.checked_text(vec![part], &text, findings)?,
+            Err(parts) => self.checked_text(parts, &text, findings)?,
+        };
+        Some(Bound { source, arguments, weak: false, binding: true })
+    }
+
+    /// Literals and `{names}` in their order.
+    fn parts(&self, text: &At<String>, findings: &mut Findings) -> Option<Vec<TextPart>> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        let value = &text.value;
+        while let Some(open) = value[at..].find('{').map(|found| at + found) {
+            if open > at {
+                parts.push(TextPart::Literal(value[at..open].to_owned()));
+            }
+            let Some(close) = value[open..].find('}').map(|found| open + found) else {
+                let place = span::within(self.wanted.draft.text, &text.span, &(open..value.len()));
+                findings.error("KF0404", &place, "this brace is not closed", Some("a placeholder is `{name}`".into()));
+                return None;
+            };
+            let place = span::within(self.wanted.draft.text, &text.span, &(open..close + 1));
+            parts.push(TextPart::Value(self.name(&value[open + 1..close], &place, findings)?));
+            at = close + 1;
+        }
+        if at < value.len() || parts.is_empty() {
+            parts.push(TextPart::Literal(value[at..].to_owned()));
+        }
+        Some(parts)
+    }
+
+    /// A name in scope: an argument, or a stored field of the parent.
+    fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
+        if name == "auth" || name.starts_with("auth.") {
+            findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
+            return None;
+        }
+        if self.wanted.argument(name).is_some() {
+            return Some(Source::Argument(name.to_owned()));
+        }
+        let stored = self.wanted.parent_record.and_then(|record| record.get(name));
+        if stored.is_some() {
+            return Some(Source::Parent(name.to_owned()));
+        }
+        let arguments = self.wanted.field.arguments.iter().map(|argument| argument.name.as_str());
+        let fields = self.wanted.parent_record.into_iter().flat_map(|record| record.keys().map(String::as_str));
+        let message =
+            format!("`{name}` is neither an argument of `{}` nor a stored field of `{}`", self.wanted.coordinate(), self.wanted.parent);
+        findings.error("KF0407", place, message, suggest(name, arguments.chain(fields)));
+        None
+    }
+
+    /// A value that stands alone keeps its type, which must be that of the field; an argument may be a list of such values.
+    fn check_single(&self, source: &Source, place: &Span, list_allowed: bool, findings: &mut Findings) -> Option<()> {
+        let (ty, list) = self.type_of(source)?;
+        let fits = ty.as_ref().is_some_and(|ty| values::fits(ty, self.value));
+        let list_fits = !list || (list_allowed && matches!(source, Source::Argument(_)));
+        if fits && list_fits {
+            return Some(());
+        }
+        let message = match fits {
+            false => format!("`{}` is of type {}, which this value is not", self.field.value, self.value.name()),
+            true => format!("a list cannot bind `{}` here", self.field.value),
+        };
+        let help = fits.then(|| "only an argument may be a list, and only for equality".to_owned());
+        findings.error("KF0408", place, message, help);
+        None
+    }
+
+    /// A text that is put together binds texts, and what is read from a text: its value must be right already here if it is constant.
+    fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
+        use ValueType as V;
+        let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
+        let lists = parts.iter().any(|part| match part {
+            TextPart::Value(source) => self
+                .type_of(source)
+                .is_none_or(|(ty, list)| list || !ty.is_some_and(|ty| values::stored_key_type(&ty).is_some() || matches!(ty, V::Boolean))),
+            TextPart::Literal(_) => false,
+        });
+        let fits = match self.value {
+            V::Id | V::String => true,
+            V::Enum(values) if constant => values.stored.contains_key(&text.value),
+            V::DateTime(_) | V::Date if constant => self.value.coerce(&text.value.clone().into()).is_ok(),
+            _ => false,
+        };
+        if fits && !lists {
+            return Some(Source::Text(parts));
+        }
+        let message = format!("`{}` is of type {}, which \"{}\" is not", self.field.value, self.value.name(), text.value);
+        let help = match self.value {
+            V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
+            _ => None,
+        };
+        findings.error("KF0408", &text.span, message, help);
+        None
+    }
+
+    /// The type of a source and whether it is a list.
+    fn type_of(&self, source: &Source) -> Option<(Option<ValueType>, bool)> {
+        match source {
+            Source::Argument(name) => {
+                let ty = &self.wanted.argument(name)?.ty;
+                let nested = ty.is_list() && ty.item_type().is_list();
+                let value = values::of_named(self.wanted.draft.schema, ty.inner_named_type()).filter(|_| !nested);
+                Some((value, ty.is_list()))
+            }
+            Source::Parent(name) => {
+                let declared = self.wanted.parent_record?.get(name)?;
+                Some((Some(declared.value.clone()), declared.ty.is_list()))
+            }
+            Source::Text(_) => None,
+        }
+    }
+}
+
+fn argument_of(part: &TextPart) -> Option<String> {
+    match part {
+        TextPart::Value(Source::Argument(name)) => Some(name.clone()),
+        _ => None,
+    }
+}

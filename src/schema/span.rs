@@ -1,0 +1,52 @@
+//! Byte ranges of the author's text: of syntax nodes, and of places inside string literals. Must not know what is said about them.
+
+use apollo_compiler::parser::SourceSpan;
+use std::ops::Range;
+
+/// A byte range of the author's text.
+pub type Span = Range<usize>;
+
+/// A value with its place.
+#[derive(Debug, Clone)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Its place; of a string the whole literal with its quotes.
+    pub span: Span,
+}
+
+/// The range of a node or a name; the start of the text for what has no place.
+pub fn of(location: Option<SourceSpan>) -> Span {
+    location.map_or(0..0, |at| at.offset()..at.end_offset())
+}
+
+/// The range of a part of a string's value. Block strings and strings with escapes do not map byte by byte: there it is the whole literal.
+pub fn within(text: &str, literal: &Span, part: &Range<usize>) -> Span {
+    let Some(source) = text.get(literal.clone()) else { return literal.clone() };
+    let plain = source.len() >= 2 && source.starts_with('"') && !source.starts_with("\"\"\"") && !source.contains('\\');
+    let (start, end) = (literal.start + 1 + part.start, literal.start + 1 + part.end);
+    if plain && start <= end && end < literal.end { start..end } else { literal.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn a_part_of_a_plain_string_is_found_behind_its_quote() {
+        let text = r#"keys: "Group#{id}" "#;
+        assert_eq!(&text[within(text, &(6..18), &(6..10))], "{id}");
+    }
+
+    #[test]
+    fn escaped_and_block_strings_are_marked_whole() {
+        let text = r#""a\n{id}" """{id}""""#;
+        assert_eq!(within(text, &(0..9), &(2..6)), 0..9);
+        assert_eq!(within(text, &(10..20), &(0..4)), 10..20);
+    }
+
+    #[test]
+    fn a_part_beyond_the_literal_is_the_literal() {
+        assert_eq!(within("\"ab\"", &(0..4), &(0..9)), 0..4);
+    }
+}
