@@ -274,10 +274,3 @@ pub enum TextPart {
     /// The value of a source, as text.
     Value(Source),
 }
-
-impl Find {
-    /// The access path for the arguments that are present (not null) and the value of an `orderBy` argument.
-    pub fn path(&self, _present: &dyn Fn(&str) -> bool, _order_by: Option<&str>) -> Option<&AccessPath> {
-        todo!()
-    }
-}
