@@ -4,7 +4,7 @@
 use super::*;
 use crate::schema::value_type::{EnumValues, Moment};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Fields and arguments of every type; stored names are the fields' in upper case where a test is to see the difference.
@@ -164,8 +164,6 @@ fn values_are_kept_as_what_they_stand_against() {
     assert!(matches!(kept("expiresAt > :now"), Operand::Now(ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))));
 }
 
-use serde_json::Value;
-
 #[test]
 fn mistakes_are_told_with_their_places() {
     for (text, place, sentence) in [
@@ -204,6 +202,10 @@ fn mistakes_are_told_with_their_places() {
         ("begin_with(title, 'x')", "begin_with", "There is no function `begin_with`."),
         ("lower(title) = 'x'", "lower", "There is no function `lower`."),
         ("title = lower(title)", "lower", "`lower` gives no value to compare; only size(…) does."),
+        ("title = title", "title = title", "`title` is compared with itself."),
+        ("count BETWEEN 1 AND count", "count BETWEEN 1 AND count", "`count` is compared with itself."),
+        (":cost IN (1, :cost)", ":cost IN (1, :cost", "`:cost` is compared with itself."),
+        ("begins_with(title, null)", "null", "No text begins with null."),
         ("'a' = 'b'", "'a' = 'b'", "This compares constants; one side has to be a field or an argument."),
         ("title", "", "Expected a comparison: = <> < <= > >=, BETWEEN or IN; the condition ends here."),
         ("", "", "Expected a field, an argument or a literal; the condition ends here."),

@@ -78,16 +78,23 @@ impl Typing<'_> {
         if !matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
             self.ordered(&subject, &[&left, &right])?;
         }
+        let span = span_of(&[&left, &right]);
         let (left, right) = (self.operand(left, &subject), self.operand(right, &subject));
-        Some(Condition::Compare(left?, comparator, right?))
+        let (left, right) = (left?, right?);
+        self.distinct(&left, std::slice::from_ref(&right), span)?;
+        Some(Condition::Compare(left, comparator, right))
     }
 
     /// `value BETWEEN lower AND upper`.
     pub fn between(&mut self, value: Term, lower: Term, upper: Term) -> Option<Condition> {
         let subject = self.subject(&[&value, &lower, &upper])?;
         self.ordered(&subject, &[&value, &lower, &upper])?;
+        let span = span_of(&[&value, &lower, &upper]);
         let [value, lower, upper] = [value, lower, upper].map(|term| self.operand(term, &subject));
-        Some(Condition::Between(value?, lower?, upper?))
+        let (value, bounds) = (value?, [lower?, upper?]);
+        self.distinct(&value, &bounds, span)?;
+        let [lower, upper] = bounds;
+        Some(Condition::Between(value, lower, upper))
     }
 
     /// `value IN (list)`, in which an argument may stand for many values.
@@ -99,10 +106,12 @@ impl Typing<'_> {
             self.mistake(span_of(&terms), message, None);
             return None;
         }
-        let subject = self.subject(&terms)?;
+        let (subject, span) = (self.subject(&terms)?, span_of(&terms));
         let value = self.operand(value, &subject);
         let list: Vec<Option<Operand>> = list.into_iter().map(|term| self.operand(term, &subject)).collect();
-        Some(Condition::In(value?, list.into_iter().collect::<Option<_>>()?))
+        let (value, list) = (value?, list.into_iter().collect::<Option<Vec<_>>>()?);
+        self.distinct(&value, &list, span)?;
+        Some(Condition::In(value, list))
     }
 
     /// `begins_with(path, operand)`: text that begins a text, or bytes that begin bytes.
@@ -113,6 +122,10 @@ impl Typing<'_> {
             (kind, false) if is_text(kind) || matches!(kind, ValueType::Json) => ValueType::String,
             _ => return self.unfit(&path, &subject, "begins_with is for text"),
         };
+        if matches!(operand.kind, TermKind::Null) {
+            self.mistake(operand.span, "No text begins with null.".to_owned(), None);
+            return None;
+        }
         let operand = self.operand(operand, &Subject { kind, list: false, set: false, name: subject.name })?;
         match path.kind {
             TermKind::Path(path, ..) => Some(Condition::BeginsWith(path, operand)),
@@ -204,6 +217,15 @@ impl Typing<'_> {
             _ => return Some(()),
         };
         self.mistake(span_of(terms), message, Some("Compare with =, <> or IN.".to_owned()));
+        None
+    }
+
+    /// Reports a value that is compared with itself, which DynamoDB refuses.
+    fn distinct(&mut self, first: &Operand, others: &[Operand], span: Range<usize>) -> Option<()> {
+        if !others.contains(first) {
+            return Some(());
+        }
+        self.mistake(span, format!("`{first}` is compared with itself."), None);
         None
     }
 
