@@ -243,6 +243,8 @@ fn every_conjunct_has_its_mistake_reported() {
         "titel = 'a' AND count 5 AND (flag < true OR size(count) = 1) AND title = 'a' 'b' AND begins_with(title) AND (a = 1 AND b = 2";
     let places: Vec<&str> = mistakes(text).into_iter().map(|(place, _)| place).collect();
     assert_eq!(places, ["titel", "5", "flag < true", "count", "'b'", ")", "a", "b", ""]);
+    let places = |text| mistakes(text).into_iter().map(|(place, _)| place).collect::<Vec<_>>();
+    assert_eq!(places("count 5 (a = 1 AND (b) = 2) AND nobody = 3"), ["5", "nobody"], "what is skipped is not judged");
     assert_eq!(mistakes("x = 1) AND y = 2").len(), 3);
     assert_eq!(mistakes("count BETWEEN 1 OR nobody = 2").len(), 2);
 }
