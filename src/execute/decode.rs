@@ -85,12 +85,11 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
         (ValueType::Id, Attribute::N(number)) => Some(json!(number)),
         (ValueType::Int, Attribute::N(number)) => whole(number).filter(|value| i32::try_from(*value).is_ok()).map(|value| json!(value)),
         (ValueType::Long, Attribute::N(number)) => whole(number).map(|value| json!(value)),
-        (ValueType::Float, Attribute::N(number)) => number.parse().ok().and_then(Number::from_f64).map(Value::Number),
         (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
         (ValueType::DateTime(Moment::Text), Attribute::S(text)) => kind.from_text(text),
         (ValueType::DateTime(_), Attribute::N(number)) => kind.from_text(number),
         (ValueType::Date, Attribute::S(text)) | (ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
-        (ValueType::Decimal, Attribute::N(number)) => kind.from_text(number),
+        (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
         (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
         _ => None,
     }

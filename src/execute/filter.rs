@@ -67,6 +67,11 @@ impl Writer<'_> {
             }
             Condition::Exists(path) => format!("attribute_exists({})", self.path(path)),
             Condition::NotExists(path) => format!("attribute_not_exists({})", self.path(path)),
+            Condition::AttributeType(path, kind) => {
+                let path = self.path(path);
+                let name = self.placeholder(Attribute::S(kind.clone()));
+                format!("attribute_type({path}, {name})")
+            }
             Condition::BeginsWith(path, operand) => format!("begins_with({}, {})", self.path(path), self.operand(operand)?),
             Condition::Contains(path, operand) => format!("contains({}, {})", self.path(path), self.operand(operand)?),
         })
@@ -104,13 +109,17 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, kind: &ArgumentType, value: &Value) -> Option<String> {
-        let attribute = encode::attribute(&kind.0, value)?;
-        let known = self.values.iter().find(|(_, known)| **known == attribute).map(|(name, _)| name.clone());
-        Some(known.unwrap_or_else(|| {
-            let name = format!(":f{}", self.values.len());
-            self.values.insert(name.clone(), attribute);
-            name
-        }))
+        encode::attribute(&kind.0, value).map(|attribute| self.placeholder(attribute))
+    }
+
+    /// The placeholder of a value, the same one for equal values.
+    fn placeholder(&mut self, attribute: Attribute) -> String {
+        if let Some((name, _)) = self.values.iter().find(|(_, known)| **known == attribute) {
+            return name.clone();
+        }
+        let name = format!(":f{}", self.values.len());
+        self.values.insert(name.clone(), attribute);
+        name
     }
 
     fn path(&mut self, path: &Path) -> String {

@@ -5,13 +5,14 @@
 use super::error::ErrorCode;
 use super::state::{Failure, State};
 use crate::plan::tree::{BoundRange, KeyBinding, QueryBinding, SpaceId};
+use crate::schema::date_time::epoch_millis;
 use crate::schema::model::{Access, SortAccess};
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::{Part, Template};
-use crate::schema::value_type::ValueType;
+use crate::schema::value_type::{Moment, ValueType};
 use crate::table::attribute::{Attribute, Key, KeyValue};
 use crate::table::call::SortCondition;
-use crate::table::number;
+use crate::table::number as decimal;
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -73,10 +74,13 @@ pub fn combinations(state: &State<'_>, key: &KeyBinding, space: SpaceId, row: us
 
 /// The primary key that the values make; `None` where no item can have it.
 pub fn primary_key(table: &Table, key: &KeyBinding, values: &Values) -> Option<Key> {
-    let partition = key_value(table.partition.kind, render(key.partition.as_ref()?, values)?, MAX_PARTITION)?;
+    let partition = {
+        let template = key.partition.as_ref()?;
+        key_value(table.partition.kind, template, render(template, values)?, MAX_PARTITION)?
+    };
     let sort = match (&table.sort, &key.sort) {
         (Some(attribute), Some(template)) => {
-            Some((attribute.name.clone(), key_value(attribute.kind, render(template, values)?, MAX_SORT)?))
+            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, MAX_SORT)?))
         }
         (None, _) => None,
         (Some(_), None) => return None,
@@ -88,12 +92,16 @@ fn render(template: &Template, values: &Values) -> Option<String> {
     template.render(&|field| values.get(field).cloned()).ok().flatten()
 }
 
-fn key_value(kind: KeyType, text: String, longest: usize) -> Option<KeyValue> {
+/// A template's text as a key value. In a number key, an instant is its epoch.
+fn key_value(kind: KeyType, template: &Template, text: String, longest: usize) -> Option<KeyValue> {
     use base64::Engine;
     match kind {
         _ if text.is_empty() || text.len() > longest => None,
         KeyType::S => Some(KeyValue::S(text)),
-        KeyType::N => Some(KeyValue::N(text)),
+        KeyType::N => match template.parts.as_slice() {
+            [Part::Placeholder { value, .. }] => number(value, text).map(KeyValue::N),
+            _ => None,
+        },
         KeyType::B => base64::engine::general_purpose::STANDARD.decode(text).ok().map(KeyValue::B),
     }
 }
@@ -110,7 +118,7 @@ pub fn range(
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None };
     let Some(template) = &query.key.partition else { return Ok(Some(range)) };
     let text = render(template, values);
-    let Some(value) = text.and_then(|text| key_value(partition.kind, text, MAX_PARTITION)) else { return Ok(None) };
+    let Some(value) = text.and_then(|text| key_value(partition.kind, template, text, MAX_PARTITION)) else { return Ok(None) };
     range.partition = Some((partition.name.clone(), value));
     let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, sort, &query.key.sort) else {
         return Ok(Some(range));
@@ -118,7 +126,7 @@ pub fn range(
     let lookup = |field: &str| values.get(field).cloned();
     let condition = match access {
         SortAccess::All => None,
-        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, text, MAX_SORT)) {
+        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, MAX_SORT)) {
             Some(value) => Some(SortCondition::Equal(value)),
             None => return Ok(None),
         },
@@ -139,7 +147,12 @@ pub fn range(
                         None => Ok::<_, Arc<Failure>>(None),
                         Some((source, inclusive)) => {
                             let value = state.value(source, space, row)?;
-                            Ok(value.and_then(|value| Some((ranged_text(template, *parts, &value)?, *inclusive))))
+                            let text = value.and_then(|value| ranged_text(template, *parts, &value));
+                            let text = match (sort.kind, template.parts.get(*parts)) {
+                                (KeyType::N, Some(Part::Placeholder { value, .. })) => text.and_then(|text| number(value, text)),
+                                _ => text,
+                            };
+                            Ok(text.map(|text| (text, *inclusive)))
                         }
                     };
                     let ends = Ends { lower: bound(lower)?, upper: bound(upper)?, after: literal_after(template, *parts) };
@@ -180,7 +193,7 @@ pub fn range(
 /// The order of key values as DynamoDB sorts them: strings by their UTF-8 bytes, numbers by value, binaries by unsigned bytes.
 pub fn compare(left: &KeyValue, right: &KeyValue) -> Ordering {
     match (left, right) {
-        (KeyValue::N(left), KeyValue::N(right)) => number::compare(left, right),
+        (KeyValue::N(left), KeyValue::N(right)) => decimal::compare(left, right),
         _ => left.cmp(right),
     }
 }
@@ -190,9 +203,20 @@ impl KeyRange {
     pub fn excludes(&self, sort: &Attribute) -> bool {
         self.excluded.iter().any(|end| match sort {
             Attribute::S(text) => text == end,
-            Attribute::N(text) => number::compare(text, end) == Ordering::Equal,
+            Attribute::N(text) => decimal::compare(text, end) == Ordering::Equal,
             _ => false,
         })
+    }
+}
+
+/// The number that a value is kept as: an instant is its epoch, anything else the number it says.
+fn number(kind: &ValueType, text: String) -> Option<String> {
+    match kind {
+        ValueType::DateTime(moment) => {
+            let millis = epoch_millis(&text)?;
+            Some(if *moment == Moment::EpochSeconds { millis.div_euclid(1000) } else { millis }.to_string())
+        }
+        _ => Some(text),
     }
 }
 
