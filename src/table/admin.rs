@@ -131,9 +131,9 @@ impl Store {
         if table.time_to_live.is_some() {
             let attempts = Attempts { operation: "DescribeTimeToLive", table: &table.name, deadline };
             let output = attempts.send(|| self.client().describe_time_to_live().table_name(&table.name).send()).await?;
-            let enabled = output.time_to_live_description.filter(|found| {
-                matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling))
-            });
+            let enabled = output
+                .time_to_live_description
+                .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
             all.extend(time_to_live_difference(table, enabled.as_ref().and_then(|found| found.attribute_name())));
         }
         Ok(all)

@@ -20,6 +20,10 @@ where
     E: ProvideErrorMetadata + Error + 'static,
 {
     let (kind, again) = match error {
+        // An answer of DynamoDB, but not a whole one: the SDK could read no code out of it.
+        SdkError::ServiceError(refusal) if refusal.err().code().is_none() && is_cut_short(refusal.raw()) => {
+            (TableErrorKind::Unavailable, true)
+        }
         SdkError::ServiceError(refusal) => {
             let (code, message) = (refusal.err().code(), refusal.err().message().unwrap_or_default());
             kind_of_refusal(code.unwrap_or_default(), message, refusal.raw().status().as_u16())
@@ -47,15 +51,35 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
     use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Throttled, Unavailable};
     match code {
         // LimitExceededException: too many tables being made at once; it passes as they become active.
-        "ProvisionedThroughputExceededException" | "ThrottlingException" | "Throttling" | "RequestLimitExceeded"
-        | "RequestThrottled" | "TooManyRequestsException" | "LimitExceededException" => (Throttled, true),
-        "InternalServerError" | "InternalServerException" | "InternalFailure" | "ServiceUnavailable" | "ServiceUnavailableException"
-        | "RequestTimeout" | "RequestTimeoutException" => (Unavailable, true),
+        "ProvisionedThroughputExceededException"
+        | "ThrottlingException"
+        | "Throttling"
+        | "RequestLimitExceeded"
+        | "RequestThrottled"
+        | "TooManyRequestsException"
+        | "LimitExceededException" => (Throttled, true),
+        "InternalServerError"
+        | "InternalServerException"
+        | "InternalFailure"
+        | "ServiceUnavailable"
+        | "ServiceUnavailableException"
+        | "RequestTimeout"
+        | "RequestTimeoutException" => (Unavailable, true),
         "ResourceNotFoundException" | "TableNotFoundException" => (NoSuchTable, false),
         "ValidationException" if message.contains("does not have the specified index") => (NoSuchTable, false),
-        "AccessDeniedException" | "UnrecognizedClientException" | "MissingAuthenticationTokenException" | "MissingAuthenticationToken"
-        | "IncompleteSignatureException" | "IncompleteSignature" | "InvalidSignatureException" | "SignatureDoesNotMatch"
-        | "ExpiredTokenException" | "ExpiredToken" | "InvalidClientTokenId" | "NotAuthorized" | "OptInRequired" => (Denied, false),
+        "AccessDeniedException"
+        | "UnrecognizedClientException"
+        | "MissingAuthenticationTokenException"
+        | "MissingAuthenticationToken"
+        | "IncompleteSignatureException"
+        | "IncompleteSignature"
+        | "InvalidSignatureException"
+        | "SignatureDoesNotMatch"
+        | "ExpiredTokenException"
+        | "ExpiredToken"
+        | "InvalidClientTokenId"
+        | "NotAuthorized"
+        | "OptInRequired" => (Denied, false),
         "ConditionalCheckFailedException" | "TransactionCanceledException" | "TransactionConflictException" => (Condition, false),
         _ => match status {
             429 => (Throttled, true),
@@ -67,6 +91,11 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
             _ => (Invalid, false),
         },
     }
+}
+
+/// Whether a body without an error code is what is left of JSON rather than the page of some other server.
+fn is_cut_short(response: &HttpResponse) -> bool {
+    response.status().is_success() || response.body().bytes().is_some_and(|body| body.starts_with(b"{"))
 }
 
 /// Whether an error or one of its causes says this. The SDK keeps some of its error types to itself; their text is all there is to go by.

@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn what_dynamodb_refuses_is_refused() {
         let too_long = "1".repeat(39);
-        for text in ["", "-", ".", "1e", "e1", "1.2.3", "--1", "NaN", "Infinity", "1 ", "１", "1E126", "1E-131", "1e99999999999", &too_long] {
+        for text in ["", "-", ".", "1e", "e1", "1.2.3", "--1", "NaN", "Infinity", "1 ", "１", "1E126", "1E-131", "1e99999999999", &too_long]
+        {
             assert_eq!(Number::parse(text), None, "{text:?}");
         }
         for text in ["9.9999999999999999999999999999999999999E+125", "1E-130", &"9".repeat(38), &format!("1{}", "0".repeat(60))] {
