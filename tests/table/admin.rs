@@ -3,7 +3,7 @@
 use crate::fixture::{key_attribute, table};
 use crate::scripted::{Reply, Server};
 use keyfold::schema::table::{KeyType, Projection};
-use keyfold::table::create_table_input;
+use keyfold::table::definition::create_table_input;
 use keyfold::table::error::TableErrorKind;
 use keyfold::table::store::Store;
 use keyfold::table::tap::Recorder;

@@ -120,6 +120,16 @@ async fn projections_that_differ_are_united() {
 }
 
 #[tokio::test]
+async fn items_are_matched_to_keys_that_were_not_asked_for() {
+    for names in [vec!["name".to_owned()], vec![]] {
+        let (_, loaders) = filled(2).await;
+        let gets: Vec<Get> = (0..2).map(|i| Get { projection: names.clone().into(), ..get("things", "p", &sort_key(i)) }).collect();
+        let found = loaders.get(&gets).await;
+        assert_eq!(found[1].as_ref().unwrap().as_ref().unwrap()["name"], s("name of s#0001"), "{names:?}");
+    }
+}
+
+#[tokio::test]
 async fn impossible_keys_are_no_calls_and_spoil_no_batch() {
     let (recorder, loaders) = filled(2).await;
     let long = "x".repeat(1025);
