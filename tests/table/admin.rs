@@ -135,6 +135,26 @@ async fn a_new_table_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_table_whose_making_was_not_answered_is_made_all_the_same() {
+    let enabled = Arc::new(AtomicUsize::new(0));
+    let count = enabled.clone();
+    let server = Server::new(move |before, operation, _| match (before, operation) {
+        (0, "DescribeTable") => Reply::error(400, "ResourceNotFoundException"),
+        (1, "CreateTable") => Reply::Reset,
+        (2, "CreateTable") => Reply::error(400, "ResourceInUseException"),
+        (_, "DescribeTable") => Reply::ok(description("ACTIVE", "ACTIVE")),
+        (_, "DescribeTimeToLive") => Reply::ok(json!({ "TimeToLiveDescription": { "TimeToLiveStatus": "DISABLED" } })),
+        (_, "UpdateTimeToLive") => {
+            count.fetch_add(1, Ordering::SeqCst);
+            Reply::ok(json!({ "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } }))
+        }
+        other => panic!("unexpected: {other:?}"),
+    });
+    assert_eq!(Store::over(server).create_missing(&[table("things")]).await.unwrap(), ["things"]);
+    assert_eq!(enabled.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn readiness_is_told_soon() {
     for (reply, kind, words) in [
         ((|| Reply::ok(description("CREATING", "CREATING"))) as fn() -> Reply, TableErrorKind::Unavailable, "table things is CREATING"),
