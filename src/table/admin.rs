@@ -84,10 +84,15 @@ impl Store {
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
         let attempts = Attempts { operation: "CreateTable", table: &table.name, deadline };
-        let answer = attempts.send(|| async {
-            match request.clone().send().await {
-                Err(error) if error.as_service_error().is_some_and(|refusal| refusal.is_resource_in_use_exception()) => Ok(false),
-                answer => answer.map(|_| true),
+        let mut first = true;
+        let answer = attempts.send(|| {
+            let (request, first) = (request.clone(), std::mem::replace(&mut first, false));
+            async move {
+                match request.send().await {
+                    // After an attempt that was not answered, whoever has made it may well be ourselves.
+                    Err(error) if error.as_service_error().is_some_and(|refusal| refusal.is_resource_in_use_exception()) => Ok(!first),
+                    answer => answer.map(|_| true),
+                }
             }
         });
         answer.await
@@ -113,6 +118,10 @@ impl Store {
     }
 
     async fn enable_time_to_live(&self, table: &Table, attribute: &str, deadline: Instant) -> Result<(), TableError> {
+        // To enable it twice is refused.
+        if self.time_to_live(&table.name, deadline).await?.as_deref() == Some(attribute) {
+            return Ok(());
+        }
         let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(attribute).build();
         let specification = specification.map_err(|error| {
             let detail = format!("UpdateTimeToLive {}: {error}", table.name);
@@ -123,6 +132,16 @@ impl Store {
         attempts.send(|| request.clone().send()).await.map(drop)
     }
 
+    /// The attribute that holds the time to live, where it is enabled.
+    async fn time_to_live(&self, table: &str, deadline: Instant) -> Result<Option<String>, TableError> {
+        let attempts = Attempts { operation: "DescribeTimeToLive", table, deadline };
+        let output = attempts.send(|| self.client().describe_time_to_live().table_name(table).send()).await?;
+        let enabled = output
+            .time_to_live_description
+            .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
+        Ok(enabled.and_then(|found| found.attribute_name))
+    }
+
     async fn differences_of(&self, table: &Table, deadline: Instant) -> Result<Vec<String>, TableError> {
         let description = match self.describe(&table.name, deadline).await {
             Ok(description) => description,
@@ -131,12 +150,8 @@ impl Store {
         };
         let mut all = differences(table, &description);
         if table.time_to_live.is_some() {
-            let attempts = Attempts { operation: "DescribeTimeToLive", table: &table.name, deadline };
-            let output = attempts.send(|| self.client().describe_time_to_live().table_name(&table.name).send()).await?;
-            let enabled = output
-                .time_to_live_description
-                .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
-            all.extend(time_to_live_difference(table, enabled.as_ref().and_then(|found| found.attribute_name())));
+            let enabled = self.time_to_live(&table.name, deadline).await?;
+            all.extend(time_to_live_difference(table, enabled.as_deref()));
         }
         Ok(all)
     }

@@ -28,7 +28,8 @@ pub struct ScanPage {
 
 impl Store {
     /// Writes items over what is there, in the fastest way the store has: in bulk on the embedded store, else by [`Store::put_batch`].
-    /// Of several items with one key, the last stays.
+    /// Of several items with one key, the last stays. All items are held in memory: give it some thousand at a time. The deadline is that
+    /// of [`Store::put_batch`]; the embedded store does not look at it.
     pub async fn load(&self, table: &Table, items: Vec<Item>, deadline: Instant) -> Result<(), TableError> {
         match self.engine() {
             Some(engine) => engine.load(&table.name, distinct(table, items)?).await,

@@ -113,6 +113,25 @@ mod tests {
         }
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn missing_credentials_are_told_at_once() {
+        let sources = aws_config::provider_config::ProviderConfig::without_region().with_http_client(https_client());
+        let nobody = aws_config::profile::ProfileFileCredentialsProvider::builder().configure(&sources);
+        let nobody = nobody.profile_name("there is no such profile").build();
+        let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
+        let config = config.credentials_provider(nobody).http_client(https_client());
+        let client = Client::from_conf(with_limits(config).build());
+        let begun = tokio::time::Instant::now();
+        let attempts = crate::table::retry::Attempts { operation: "ListTables", table: "", deadline: begun + Duration::from_secs(30) };
+        let error = attempts.send(|| client.list_tables().send()).await.unwrap_err();
+        assert_eq!((error.kind, begun.elapsed()), (TableErrorKind::Denied, Duration::ZERO), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_client_of_dynamodb_needs_no_call_to_be_made() {
+        assert!(connect(None, Some("eu-central-1")).await.is_ok());
+    }
+
     #[tokio::test]
     async fn an_endpoint_without_a_scheme_is_refused() {
         let error = connect(Some("localhost:8000"), None).await.unwrap_err();

@@ -36,7 +36,7 @@ impl HttpConnector for Connector {
         let engine = self.engine.clone();
         HttpConnectorFuture::new(async move {
             let answer = engine.run(move |database| answer(database, &operation, request.body().bytes().unwrap_or_default()));
-            let (status, body) = answer.await.map_err(|stopped| ConnectorError::other(stopped.into(), None))?;
+            let (status, body) = answer.await.map_err(|stopped| ConnectorError::other(stopped, None))?;
             let status = status.try_into().map_err(|invalid| ConnectorError::other(Box::new(invalid), None))?;
             let mut response = HttpResponse::new(status, SdkBody::from(body));
             response.headers_mut().insert("content-type", "application/x-amz-json-1.0");

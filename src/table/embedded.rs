@@ -29,7 +29,8 @@ const ITEMS_PER_LOAD: usize = 1000;
 const MAX_ITEM_BYTES: usize = 400 * 1024;
 
 /// The embedded engine. Its calls take 10 µs to some milliseconds, and in a directory wait for the disk, so they run on threads of their
-/// own and never hold up the tasks that serve other requests.
+/// own and never hold up the tasks that serve other requests. In memory, too: with 32 Gets side by side a Get took no longer than without
+/// the threads, and one alone some 50 µs more, which is less than a long Scan would cost all the others.
 pub(super) struct Engine {
     database: Database,
     threads: Arc<Semaphore>,

@@ -20,6 +20,10 @@ where
     E: ProvideErrorMetadata + Error + 'static,
 {
     let (kind, again) = match error {
+        // An answer of DynamoDB, but not a whole one: the SDK could read no code out of it.
+        SdkError::ServiceError(refusal) if refusal.err().code().is_none() && is_cut_short(refusal.raw()) => {
+            (TableErrorKind::Unavailable, true)
+        }
         SdkError::ServiceError(refusal) => {
             let (code, message) = (refusal.err().code(), refusal.err().message().unwrap_or_default());
             kind_of_refusal(code.unwrap_or_default(), message, refusal.raw().status().as_u16())
@@ -87,6 +91,11 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
             _ => (Invalid, false),
         },
     }
+}
+
+/// Whether a body without an error code is what is left of JSON rather than the page of some other server.
+fn is_cut_short(response: &HttpResponse) -> bool {
+    response.status().is_success() || response.body().bytes().is_some_and(|body| body.starts_with(b"{"))
 }
 
 /// Whether an error or one of its causes says this. The SDK keeps some of its error types to itself; their text is all there is to go by.

@@ -186,7 +186,12 @@ async fn read_all(session: &Session, gets: &[Arc<Get>]) -> HashMap<Arc<Get>, Out
         let item = asked.entry((&*get.table, canonical(&get.key))).or_default();
         item.consistent |= get.consistent;
         item.gets.push(get);
-        attributes.entry(&*get.table).or_default().extend(get.projection.iter());
+        let names = attributes.entry(&*get.table).or_default();
+        names.extend(get.projection.iter());
+        if !get.projection.is_empty() {
+            // An item that comes back in a batch is known by nothing but its key.
+            names.extend(std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| name));
+        }
     }
     // One list of attributes a table is all that BatchGetItem takes. The plan gives each Get the same; if not, all get them all.
     let projections: HashMap<&str, Vec<String>> =

@@ -7,7 +7,7 @@ pub mod call;
 mod client;
 mod connector;
 mod convert;
-mod definition;
+pub mod definition;
 mod differences;
 mod embedded;
 pub mod error;
@@ -21,5 +21,3 @@ mod reads;
 mod retry;
 pub mod store;
 pub mod tap;
-
-pub use definition::create_table_input;

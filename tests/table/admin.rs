@@ -1,0 +1,171 @@
+//! Tables made, compared and asked for their state.
+
+use crate::fixture::{key_attribute, table};
+use crate::scripted::{Reply, Server};
+use keyfold::schema::table::{KeyType, Projection};
+use keyfold::table::definition::create_table_input;
+use keyfold::table::error::TableErrorKind;
+use keyfold::table::store::Store;
+use keyfold::table::tap::Recorder;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[tokio::test]
+async fn missing_tables_are_made_as_declared_and_only_once() {
+    let recorder = Arc::new(Recorder::default());
+    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    assert_eq!(store.create_missing(&[table("things")]).await.unwrap(), ["things"]);
+    let calls = recorder.take();
+    let create = |calls: &[(String, Value)]| calls.iter().find(|(operation, _)| operation == "CreateTable").map(|(_, body)| body.clone());
+    assert_eq!(create(&calls), Some(create_table_input(&table("things"))), "what is printed is what is sent");
+    assert_eq!(
+        calls.last().unwrap().1,
+        json!({ "TableName": "things", "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } })
+    );
+
+    assert_eq!(store.create_missing(&[table("things"), table("users")]).await.unwrap(), ["users"]);
+    assert!(store.differences(&[table("things"), table("users")]).await.unwrap().is_empty());
+    store.ready(&[table("things"), table("users")]).await.unwrap();
+    let error = store.ready(&[table("things"), table("missing"), table("also missing")]).await.unwrap_err();
+    assert_eq!(error.kind, TableErrorKind::NoSuchTable);
+    assert!(error.detail.contains(" missing:"), "{error}");
+}
+
+#[test]
+fn the_input_of_create_table_is_complete() {
+    let input = create_table_input(&table("things"));
+    let keys = |partition: &str, sort: &str| json!([{ "AttributeName": partition, "KeyType": "HASH" }, { "AttributeName": sort, "KeyType": "RANGE" }]);
+    let attribute = |name: &str, kind: &str| json!({ "AttributeName": name, "AttributeType": kind });
+    let expected = json!({
+        "TableName": "things",
+        "AttributeDefinitions": [attribute("PK", "S"), attribute("SK", "S"), attribute("GroupId", "S"), attribute("score", "N"), attribute("mail", "S")],
+        "KeySchema": keys("PK", "SK"),
+        "LocalSecondaryIndexes": [
+            { "IndexName": "ByScore", "KeySchema": keys("PK", "score"), "Projection": { "ProjectionType": "ALL" } },
+        ],
+        "GlobalSecondaryIndexes": [
+            { "IndexName": "ByGroup", "KeySchema": keys("GroupId", "SK"), "Projection": { "ProjectionType": "KEYS_ONLY" } },
+            { "IndexName": "ByMail", "KeySchema": keys("mail", "PK"),
+              "Projection": { "ProjectionType": "INCLUDE", "NonKeyAttributes": ["name", "size"] } },
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    });
+    assert_eq!(input, expected);
+    let mut bare = table("things");
+    (bare.sort, bare.indexes) = (None, Vec::new());
+    let names: Vec<String> = create_table_input(&bare).as_object().unwrap().keys().cloned().collect();
+    assert_eq!(names, ["TableName", "AttributeDefinitions", "KeySchema", "BillingMode"]);
+}
+
+#[tokio::test]
+async fn every_difference_is_a_sentence() {
+    let store = Store::in_memory().unwrap();
+    store.create_missing(&[table("things")]).await.unwrap();
+    let changed = |change: &dyn Fn(&mut keyfold::schema::table::Table)| {
+        let mut table = table("things");
+        change(&mut table);
+        table
+    };
+    for (declared, sentence) in [
+        (table("users"), "Table users does not exist."),
+        (changed(&|t| t.partition.name = "pk".into()), "Table things: the partition key is PK (S), not pk (S)."),
+        (changed(&|t| t.partition.kind = KeyType::B), "Table things: the partition key is PK (S), not PK (B)."),
+        (changed(&|t| t.sort = None), "Table things: it has the sort key SK (S); none is declared."),
+        (changed(&|t| t.indexes[0].name = "Other".into()), "Index Other of table things does not exist."),
+        (changed(&|t| t.indexes[0].local = true), "Index ByGroup of table things is a global index, not a local one."),
+        (changed(&|t| t.indexes[0].sort = None), "Index ByGroup of table things: it has the sort key SK (S); none is declared."),
+        (
+            changed(&|t| t.indexes[1].sort = Some(key_attribute("score", KeyType::S))),
+            "Index ByScore of table things: the sort key is score (N), not score (S).",
+        ),
+        (
+            changed(&|t| t.indexes[1].projection = Projection::KeysOnly),
+            "Index ByScore of table things holds all attributes, not the keys only.",
+        ),
+        (
+            changed(&|t| t.indexes[2].projection = Projection::Include(vec!["name".into()])),
+            "Index ByMail of table things holds the keys and name, size, not the keys and name.",
+        ),
+        (changed(&|t| t.time_to_live = Some("expires".into())), "Table things: the time to live is in ttl, not in expires."),
+    ] {
+        assert_eq!(store.differences(&[declared]).await.unwrap(), [sentence]);
+    }
+    let harmless = changed(&|t| {
+        t.indexes.pop();
+        t.time_to_live = None;
+        t.indexes.reverse();
+    });
+    assert!(store.differences(&[harmless]).await.unwrap().is_empty(), "more than is declared does no harm");
+
+    let mut plain = table("plain");
+    (plain.sort, plain.time_to_live) = (None, None);
+    plain.indexes.clear();
+    store.create_missing(&[plain]).await.unwrap();
+    let sentences = store.differences(&[table("plain")]).await.unwrap();
+    assert_eq!(sentences[0], "Table plain: it has no sort key; declared is SK (S).");
+    assert_eq!(sentences.last().unwrap(), "Table plain: the time to live in ttl is not enabled.");
+    assert_eq!(sentences.len(), 5);
+}
+
+fn description(status: &str, index_status: &str) -> Value {
+    let key = |name: &str| json!([{ "AttributeName": name, "KeyType": "HASH" }]);
+    let index = |name: &str| json!({ "IndexName": name, "IndexStatus": index_status, "KeySchema": key("x"), "Projection": { "ProjectionType": "ALL" } });
+    let indexes = [index("ByGroup"), index("ByMail")];
+    json!({ "Table": { "TableName": "things", "TableStatus": status, "KeySchema": key("PK"), "GlobalSecondaryIndexes": indexes } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_table_is_waited_for() {
+    let described = Arc::new(AtomicUsize::new(0));
+    let count = described.clone();
+    let server = Server::new(move |_, operation, _| match operation {
+        // It was not there, is not known yet, is being made, and so are its indexes; somebody else had made it.
+        "DescribeTable" => match count.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => Reply::error(400, "ResourceNotFoundException"),
+            2..5 => Reply::ok(description("CREATING", "CREATING")),
+            5 => Reply::ok(description("ACTIVE", "CREATING")),
+            _ => Reply::ok(description("ACTIVE", "ACTIVE")),
+        },
+        "CreateTable" => Reply::error(400, "ResourceInUseException"),
+        other => panic!("{other} is not called for a table that somebody else has made"),
+    });
+    assert!(Store::over(server).create_missing(&[table("things")]).await.unwrap().is_empty());
+    assert_eq!(described.load(Ordering::SeqCst), 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_whose_making_was_not_answered_is_made_all_the_same() {
+    let enabled = Arc::new(AtomicUsize::new(0));
+    let count = enabled.clone();
+    let server = Server::new(move |before, operation, _| match (before, operation) {
+        (0, "DescribeTable") => Reply::error(400, "ResourceNotFoundException"),
+        (1, "CreateTable") => Reply::Reset,
+        (2, "CreateTable") => Reply::error(400, "ResourceInUseException"),
+        (_, "DescribeTable") => Reply::ok(description("ACTIVE", "ACTIVE")),
+        (_, "DescribeTimeToLive") => Reply::ok(json!({ "TimeToLiveDescription": { "TimeToLiveStatus": "DISABLED" } })),
+        (_, "UpdateTimeToLive") => {
+            count.fetch_add(1, Ordering::SeqCst);
+            Reply::ok(json!({ "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } }))
+        }
+        other => panic!("unexpected: {other:?}"),
+    });
+    assert_eq!(Store::over(server).create_missing(&[table("things")]).await.unwrap(), ["things"]);
+    assert_eq!(enabled.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn readiness_is_told_soon() {
+    for (reply, kind, words) in [
+        ((|| Reply::ok(description("CREATING", "CREATING"))) as fn() -> Reply, TableErrorKind::Unavailable, "table things is CREATING"),
+        (|| Reply::ok(description("ACTIVE", "DELETING")), TableErrorKind::Unavailable, "index ByGroup of table things is DELETING"),
+        (|| Reply::error(400, "AccessDeniedException"), TableErrorKind::Denied, "AccessDenied"),
+        (|| Reply::Never, TableErrorKind::Timeout, "DescribeTable things"),
+    ] {
+        let begun = tokio::time::Instant::now();
+        let error = Store::over(Server::new(move |_, _, _| reply())).ready(&[table("things")]).await.unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(error.detail.contains(words), "{error}");
+        assert!(begun.elapsed().as_secs_f64() <= 3.1);
+    }
+}

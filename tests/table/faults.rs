@@ -1,0 +1,180 @@
+//! Trouble below the SDK: what is tried again, until when, and what it is called in the end. Time is paused.
+
+use crate::fixture::{deadline, get, item, query, sort_key, table};
+use crate::scripted::{Reply, Server};
+use keyfold::table::error::TableErrorKind;
+use keyfold::table::loaders::Loaders;
+use keyfold::table::store::Store;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+fn one_item() -> Value {
+    json!({ "Items": [{ "SK": { "S": "a" } }], "Count": 1, "ScannedCount": 1, "ConsumedCapacity": { "TableName": "things", "CapacityUnits": 0.5 } })
+}
+
+/// Fails some times, then answers a Query; gives the number of requests that were made.
+async fn after(failures: usize, reply: fn() -> Reply) -> usize {
+    let server = Server::new(move |before, _, _| if before < failures { reply() } else { Reply::ok(one_item()) });
+    let loaders = Loaders::new(&Store::over(server.clone()), deadline());
+    let page = loaders.query(&query("things", "p")).await.unwrap();
+    assert_eq!((page.items.len(), page.count), (1, 1));
+    let calls = loaders.calls();
+    assert_eq!((calls.len(), calls[0].capacity), (1, 0.5), "all attempts are one call: {calls:?}");
+    server.requests()
+}
+
+#[tokio::test(start_paused = true)]
+async fn throttling_is_outlasted() {
+    for code in ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"] {
+        let server = Server::new(move |before, _, _| if before < 10 { Reply::error(400, code) } else { Reply::ok(one_item()) });
+        let loaders = Loaders::new(&Store::over(server.clone()), deadline());
+        assert_eq!(loaders.query(&query("things", "p")).await.unwrap().count, 1, "{code}");
+        assert_eq!(server.requests(), 11, "{code}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_breaks_on_the_way_is_tried_again() {
+    assert_eq!(after(3, || Reply::error(500, "InternalServerError")).await, 4);
+    assert_eq!(after(3, || Reply::Body(503, "<html>busy</html>".into())).await, 4);
+    assert_eq!(after(3, || Reply::Reset).await, 4, "reset");
+    assert_eq!(after(3, || Reply::Body(200, one_item().to_string()[..40].to_owned())).await, 4, "truncated");
+    assert_eq!(after(3, || Reply::Body(400, r#"{"__type":"com.amazonaws.dyn"#.into())).await, 4, "a refusal, truncated");
+    let begun = Instant::now();
+    assert_eq!(after(2, || Reply::Never).await, 3, "an attempt that is not answered");
+    assert!(begun.elapsed() >= Duration::from_secs(10), "two attempts of 5 seconds: {:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn trouble_that_lasts_has_its_kind_at_the_deadline() {
+    for (reply, kind) in [
+        ((|| Reply::error(400, "ThrottlingException")) as fn() -> Reply, TableErrorKind::Throttled),
+        (|| Reply::error(500, "InternalServerError"), TableErrorKind::Unavailable),
+        (|| Reply::Reset, TableErrorKind::Unavailable),
+        (|| Reply::Body(200, "{".into()), TableErrorKind::Unavailable),
+        (|| Reply::Never, TableErrorKind::Timeout),
+    ] {
+        let server = Server::new(move |_, _, _| reply());
+        let (begun, limit) = (Instant::now(), Duration::from_secs(12));
+        let loaders = Loaders::new(&Store::over(server.clone()), begun + limit);
+        let error = loaders.query(&query("things", "p")).await.unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(error.detail.starts_with("Query things: "), "{error}");
+        assert!(begun.elapsed() <= limit + Duration::from_millis(1), "{kind:?} took {:?}", begun.elapsed());
+        assert!((3..60).contains(&server.requests()), "{kind:?}: {} requests", server.requests());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn throttling_stays_throttling_where_the_deadline_cuts_an_attempt_short() {
+    let server = Server::new(|before, _, _| if before == 0 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
+    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now() + Duration::from_secs(2));
+    assert_eq!(loaders.query(&query("things", "p")).await.unwrap_err().kind, TableErrorKind::Throttled);
+    assert_eq!(server.requests(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_after_the_deadline() {
+    let server = Server::new(|_, _, _| Reply::ok(one_item()));
+    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now());
+    assert_eq!(loaders.query(&query("things", "p")).await.unwrap_err().kind, TableErrorKind::Timeout);
+    assert_eq!(loaders.get(&[get("things", "p", "a")]).await[0].clone().unwrap_err().kind, TableErrorKind::Timeout);
+    assert_eq!(server.requests(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_will_not_pass_is_told_at_once() {
+    for (status, code, kind) in [
+        (400, "ResourceNotFoundException", TableErrorKind::NoSuchTable),
+        (400, "AccessDeniedException", TableErrorKind::Denied),
+        (400, "UnrecognizedClientException", TableErrorKind::Denied),
+        (400, "ValidationException", TableErrorKind::Invalid),
+        (501, "UnsupportedOperation", TableErrorKind::Invalid),
+        (404, "", TableErrorKind::Unavailable),
+    ] {
+        let reply = move || if code.is_empty() { Reply::Body(status, "<html>not here</html>".into()) } else { Reply::error(status, code) };
+        let server = Server::new(move |_, _, _| reply());
+        let loaders = Loaders::new(&Store::over(server.clone()), deadline());
+        let error = loaders.query(&query("things", "p")).await.unwrap_err();
+        assert_eq!((error.kind, server.requests()), (kind, 1), "{code}");
+        let all = loaders.get(&[get("things", "p", "a"), get("things", "p", "b")]).await;
+        assert!(all.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.kind == kind)), "{code}: {all:?}");
+        assert_eq!(server.requests(), 2, "{code}");
+    }
+}
+
+/// Answers `take` of the keys of a BatchGetItem and leaves the rest unprocessed.
+fn answer_some(body: &Value, take: usize) -> Reply {
+    let keys = body["RequestItems"]["things"]["Keys"].as_array().unwrap();
+    let (done, rest) = keys.split_at(take.min(keys.len()));
+    let unprocessed = if rest.is_empty() { json!({}) } else { json!({ "things": { "Keys": rest } }) };
+    // Items come back in any order.
+    let items: Vec<&Value> = done.iter().rev().collect();
+    let capacity = json!([{ "TableName": "things", "CapacityUnits": 0.5 }]);
+    Reply::ok(json!({ "Responses": { "things": items }, "UnprocessedKeys": unprocessed, "ConsumedCapacity": capacity }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn unprocessed_keys_are_asked_for_again() {
+    // Every other answer is throttled; the others process 30 of the keys.
+    let server = Server::new(|before, _, body| match before % 2 {
+        0 => answer_some(&body, 30),
+        _ => Reply::error(400, "ProvisionedThroughputExceededException"),
+    });
+    let loaders = Loaders::new(&Store::over(server.clone()), deadline());
+    let gets: Vec<_> = (0..100).map(|i| get("things", "p", &sort_key(i))).collect();
+    let found = loaders.get(&gets).await;
+    for (i, outcome) in found.iter().enumerate() {
+        let item = outcome.as_ref().unwrap().as_ref().unwrap();
+        assert_eq!(item["SK"], crate::fixture::s(sort_key(i)));
+    }
+    assert_eq!(server.requests(), 7, "30, 30, 30 and 10 keys, with a refusal between each two");
+    let calls = loaders.calls();
+    assert_eq!((calls.len(), calls[0].keys, calls[0].items, calls[0].capacity), (1, 100, 100, 2.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_that_stay_unprocessed_fail_alone() {
+    let server = Server::new(|before, _, body| answer_some(&body, if before == 0 { 2 } else { 0 }));
+    let loaders = Loaders::new(&Store::over(server), deadline());
+    let found = loaders.get(&[get("things", "p", "a"), get("things", "p", "b"), get("things", "p", "c")]).await;
+    assert!(found[0].as_ref().unwrap().is_some() && found[1].as_ref().unwrap().is_some());
+    assert_eq!(found[2].as_ref().unwrap_err().kind, TableErrorKind::Throttled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unprocessed_items_are_written_again() {
+    let written = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = written.clone();
+    let server = Server::new(move |_, operation, body| {
+        assert_eq!(operation, "BatchWriteItem");
+        let requests = body["RequestItems"]["things"].as_array().unwrap().clone();
+        assert!((1..=25).contains(&requests.len()));
+        let (done, rest) = requests.split_at(requests.len().div_ceil(2));
+        log.lock().unwrap().extend(done.iter().map(|request| request["PutRequest"]["Item"]["SK"]["S"].as_str().unwrap().to_owned()));
+        Reply::ok(json!({ "UnprocessedItems": if rest.is_empty() { json!({}) } else { json!({ "things": rest }) } }))
+    });
+    let items = (0..60).map(|i| item("p", &sort_key(i))).collect();
+    Store::over(server).put_batch(&table("things"), items, deadline()).await.unwrap();
+    let mut written = written.lock().unwrap().clone();
+    written.sort();
+    assert_eq!(written, (0..60).map(sort_key).collect::<Vec<_>>(), "each once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_that_stay_unprocessed_are_an_error() {
+    let server = Server::new(|_, _, body| Reply::ok(json!({ "UnprocessedItems": body["RequestItems"] })));
+    let error = Store::over(server).put_batch(&table("things"), vec![item("p", "a")], deadline()).await.unwrap_err();
+    assert_eq!(error.kind, TableErrorKind::Throttled, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_one_request_are_bounded() {
+    let server = Server::new(|_, _, _| Reply::Never);
+    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now() + Duration::from_secs(1));
+    let queries: Vec<_> = (0..100).map(|i| query("things", &format!("p{i}"))).collect();
+    let pages = futures_util::future::join_all(queries.iter().map(|query| loaders.query(query))).await;
+    assert!(pages.iter().all(|page| page.as_ref().is_err_and(|error| error.kind == TableErrorKind::Timeout)));
+    assert_eq!(server.requests(), keyfold::table::loaders::CALLS_IN_FLIGHT);
+}

@@ -1,0 +1,89 @@
+//! Tables, items and calls that the tests share.
+
+use keyfold::schema::table::{Index, KeyAttribute, KeyType, Projection, Table};
+use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::call::{Get, Query};
+use keyfold::table::store::Store;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+pub fn deadline() -> Instant {
+    Instant::now() + Duration::from_secs(30)
+}
+
+pub fn key_attribute(name: &str, kind: KeyType) -> KeyAttribute {
+    KeyAttribute { name: name.into(), kind }
+}
+
+/// A table with both kinds of index, every projection and a time to live.
+pub fn table(name: &str) -> Table {
+    let s = |name: &str| key_attribute(name, KeyType::S);
+    let index = |name: &str, local: bool, partition: &str, sort: KeyAttribute, projection: Projection| Index {
+        name: name.into(),
+        local,
+        partition: s(partition),
+        sort: Some(sort),
+        projection,
+    };
+    Table {
+        name: name.into(),
+        partition: s("PK"),
+        sort: Some(s("SK")),
+        indexes: vec![
+            index("ByGroup", false, "GroupId", s("SK"), Projection::KeysOnly),
+            index("ByScore", true, "PK", key_attribute("score", KeyType::N), Projection::All),
+            index("ByMail", false, "mail", s("PK"), Projection::Include(vec!["name".into(), "size".into()])),
+        ],
+        time_to_live: Some("ttl".into()),
+    }
+}
+
+/// A table whose sort key is a number.
+pub fn numbered(name: &str) -> Table {
+    let (partition, sort) = (key_attribute("PK", KeyType::S), Some(key_attribute("n", KeyType::N)));
+    Table { name: name.into(), partition, sort, indexes: Vec::new(), time_to_live: None }
+}
+
+pub fn s(text: impl Into<String>) -> Attribute {
+    Attribute::S(text.into())
+}
+
+pub fn item(pk: &str, sk: &str) -> Item {
+    Item::from([("PK".into(), s(pk)), ("SK".into(), s(sk)), ("name".into(), s(format!("name of {sk}"))), ("other".into(), Attribute::Null)])
+}
+
+pub fn sort_key(i: usize) -> String {
+    format!("s#{i:04}")
+}
+
+pub fn get(table: &str, pk: &str, sk: &str) -> Get {
+    Get {
+        table: table.into(),
+        key: Key { partition: ("PK".into(), KeyValue::S(pk.into())), sort: Some(("SK".into(), KeyValue::S(sk.into()))) },
+        projection: Arc::new(["PK".into(), "SK".into(), "name".into()]),
+        consistent: false,
+    }
+}
+
+pub fn query(table: &str, pk: &str) -> Query {
+    Query {
+        table: table.into(),
+        index: None,
+        partition: Some(("PK".into(), KeyValue::S(pk.into()))),
+        sort: None,
+        filter: None,
+        projection: Some(Arc::new(["SK".into(), "name".into()])),
+        forward: true,
+        limit: 100,
+        start: None,
+        consistent: false,
+    }
+}
+
+/// Makes the table `things` and fills a partition `p` with `count` items.
+pub async fn fill(store: &Store, count: usize) {
+    let table = table("things");
+    store.create_missing(std::slice::from_ref(&table)).await.unwrap();
+    store.load(&table, (0..count).map(|i| item("p", &sort_key(i))).collect(), deadline()).await.unwrap();
+}

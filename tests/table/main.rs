@@ -1,0 +1,11 @@
+//! The tables' part from outside: on the embedded store, and on a scripted server that misbehaves below the AWS SDK.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod admin;
+mod bulk;
+mod embedded;
+mod faults;
+mod fixture;
+mod reads;
+mod scripted;
+mod sockets;

@@ -1,0 +1,82 @@
+//! A server below the AWS SDK that answers by a script.
+
+use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// What the server does with a request.
+pub enum Reply {
+    /// Answers with status and body.
+    Body(u16, String),
+    /// Breaks the connection.
+    Reset,
+    /// Never answers.
+    Never,
+}
+
+impl Reply {
+    pub fn ok(body: Value) -> Self {
+        Self::Body(200, body.to_string())
+    }
+
+    pub fn error(status: u16, code: &str) -> Self {
+        Self::Body(status, json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": "said so" }).to_string())
+    }
+}
+
+/// The script: how many requests came before, the operation, the body.
+type Script = dyn Fn(usize, &str, Value) -> Reply + Send + Sync;
+
+#[derive(Clone)]
+pub struct Server {
+    script: Arc<Script>,
+    requests: Arc<Mutex<usize>>,
+}
+
+impl Server {
+    pub fn new(script: impl Fn(usize, &str, Value) -> Reply + Send + Sync + 'static) -> Self {
+        Self { script: Arc::new(script), requests: Arc::default() }
+    }
+
+    pub fn requests(&self) -> usize {
+        *self.requests.lock().unwrap()
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Server")
+    }
+}
+
+impl HttpClient for Server {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for Server {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let operation = request.headers().get("x-amz-target").unwrap().rsplit('.').next().unwrap().to_owned();
+        let body = serde_json::from_slice(request.body().bytes().unwrap()).unwrap();
+        let before = {
+            let mut requests = self.requests.lock().unwrap();
+            *requests += 1;
+            *requests - 1
+        };
+        match (self.script)(before, &operation, body) {
+            Reply::Body(status, body) => {
+                let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
+                response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+                HttpConnectorFuture::ready(Ok(response))
+            }
+            Reply::Reset => HttpConnectorFuture::ready(Err(ConnectorError::io("connection reset by peer".into()))),
+            Reply::Never => HttpConnectorFuture::new(std::future::pending()),
+        }
+    }
+}
