@@ -71,7 +71,8 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub request_timeout: Duration,
 
-    /// Time for a client to send the header of a request, and to stay silent between two
+    /// Time for a client to send the header of a request, and to stay silent between two; behind a load balancer, longer than its idle
+    /// timeout (75s for AWS)
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
