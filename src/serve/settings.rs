@@ -121,7 +121,7 @@ pub struct LogSettings {
     pub log_format: LogFormat,
 
     /// What is logged: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
-    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info")]
+    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error")]
     pub log_filter: String,
 }
 
