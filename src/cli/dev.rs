@@ -4,7 +4,7 @@ use super::reload::Reload;
 use super::samples::{self, Samples};
 use super::schema_file::{self, SchemaChoice};
 use super::server::{self, Server};
-use super::store_choice::explained;
+use super::store_choice::{embedded, explained};
 use super::{output, reload};
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
@@ -77,9 +77,7 @@ impl Dev {
     fn open(&self) -> Result<Store> {
         match &self.data {
             None => Store::in_memory().map_err(|error| explained(error, "cannot make a store in memory")),
-            Some(directory) => {
-                Store::in_directory(directory).map_err(|error| explained(error, &format!("cannot keep items in {}", directory.display())))
-            }
+            Some(directory) => embedded(directory),
         }
     }
 

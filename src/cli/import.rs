@@ -43,7 +43,7 @@ impl Import {
         let table = table_named(&tables, &self.table)?;
         let file = ItemFile::at(&self.file)?;
         let total = file.check(table)?;
-        let store = self.store.open().await?;
+        let store = self.store.open_for(table).await?;
         let bar = bar(total);
         let loaded = load(&store, table, &file, &|items| bar.set_position(items)).await;
         bar.finish_and_clear();

@@ -99,7 +99,8 @@ async fn apply(reload: &Reload, text: String) -> Result<(), String> {
         ));
     }
     reload.current.replace(Gateway::new(Arc::new(model), reload.store.clone(), reload.settings.clone()));
-    tracing::info!(schema = %reload.path.display(), new_tables = made.join(","), "the schema was reloaded");
+    let new_tables = (!made.is_empty()).then(|| made.join(","));
+    tracing::info!(schema = %reload.path.display(), new_tables, "the schema was reloaded");
     Ok(())
 }
 

@@ -3,9 +3,9 @@
 use crate::schema::table::Table;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::store::Store;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// DynamoDB or a compatible server.
 #[derive(Debug, Clone, Default, Args)]
@@ -39,16 +39,31 @@ impl Remote {
 }
 
 impl StoreChoice {
-    /// Opens the store.
+    /// Opens the store to read from; a directory must be there.
     pub async fn open(&self) -> Result<Store> {
         match &self.data {
             Some(directory) => {
-                let opened = Store::in_directory(directory);
-                opened.map_err(|error| explained(error, &format!("cannot open the data in {}", directory.display())))
+                ensure!(directory.is_dir(), "there is no data directory at {}", directory.display());
+                embedded(directory)
             }
             None => self.remote.connect().await,
         }
     }
+
+    /// Opens the store to write to. A directory and the table in it are made if they are missing; elsewhere a table is made only where
+    /// somebody asks for it, since it costs money.
+    pub async fn open_for(&self, table: &Table) -> Result<Store> {
+        let Some(directory) = &self.data else { return self.remote.connect().await };
+        let store = embedded(directory)?;
+        let made = store.create_missing(std::slice::from_ref(table)).await;
+        made.map_err(|error| explained(error, &format!("cannot make the table {}", table.name)))?;
+        Ok(store)
+    }
+}
+
+/// The embedded store in a directory; its own error says what is wrong with that.
+pub fn embedded(directory: &Path) -> Result<Store> {
+    Store::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))
 }
 
 /// The error with what was tried in front and what may help behind.

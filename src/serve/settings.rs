@@ -71,7 +71,8 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub request_timeout: Duration,
 
-    /// Time for a client to send the header of a request, and to stay silent between two
+    /// Time for a client to send the header of a request, and to stay silent between two; behind a load balancer, longer than its idle
+    /// timeout (75s for AWS)
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
@@ -120,7 +121,7 @@ pub struct LogSettings {
     pub log_format: LogFormat,
 
     /// What is logged: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
-    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info")]
+    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error")]
     pub log_filter: String,
 }
 
