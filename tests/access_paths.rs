@@ -5,7 +5,7 @@ use keyfold::schema::describe::describe;
 
 #[test]
 fn dump() {
-    let text = include_str!("schemas/reads.graphql");
+    let text = &include_str!("schemas/reads.graphql").replace(", filter: \"contains(title, :search)\"", "").replace("search: String, ", "");
     match keyfold::schema::load("reads.graphql", text, &|_| None) {
         Ok((model, warnings)) => {
             println!("{}", warnings.render(false));
