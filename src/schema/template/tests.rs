@@ -216,6 +216,9 @@ fn designs_are_told_apart() {
         ("{status}_{date}", "{type}_{date}", false),
         ("{status}_{date}", "IN_{id}", true),
         ("{n}", "{price}", true),
+        ("{n}.{score}", "{price}", true),
+        ("{at}", "{date}T{n}:{score}:{big}.{id}", true),
+        ("x{float}", "x{n}e{score}", true),
         ("{id}#{name}", "{id}", true),
         ("v{n}#{id}", "{id}#TRACK#{n}", true),
     ] {
