@@ -72,8 +72,7 @@ impl Entry<'_> {
                     bounds.begins_with.replace(self.operand(operand, false, findings)?).is_some()
                 }
                 "beginsWith" => {
-                    let message =
-                        format!("`{}` of type {} is no text, which `beginsWith` needs", self.field.value, self.value.name());
+                    let message = format!("`{}` of type {} is no text, which `beginsWith` needs", self.field.value, self.value.name());
                     findings.error("KF0406", &place, message, None);
                     return None;
                 }
