@@ -1,19 +1,260 @@
-//! The schemas of three published designs load, and each find reads what its design says: table or index, operation and key condition.
+//! The schemas of published designs load, and each find reads what its design says: table or index, operation and key condition.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::describe::describe;
+use keyfold::schema::load;
+use keyfold::schema::model::{FieldKind, Find, Model};
+
+fn model(text: &str) -> Model {
+    load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+}
+
+fn find<'m>(model: &'m Model, type_name: &str, field: &str) -> &'m Find {
+    match &model.types[type_name].fields[field].kind {
+        FieldKind::Find(find) => find,
+        other => panic!("{type_name}.{field} is {other:?}"),
+    }
+}
+
+/// `when | place | operation | condition | bindings`, a line for each access path of a field.
+fn rows(model: &Model, field: &str) -> Vec<String> {
+    let rows = describe(model).into_iter().filter(|row| row.field == field);
+    rows.map(|row| format!("{} | {} | {} | {} | {}", row.when, row.place, row.operation, row.condition, row.bindings)).collect()
+}
+
+#[track_caller]
+fn assert_rows(model: &Model, field: &str, expected: &[&str]) {
+    assert_eq!(rows(model, field), expected, "{field}");
+}
 
 #[test]
-fn dump() {
-    let text = include_str!("schemas/reads.graphql");
-    match keyfold::schema::load("reads.graphql", text, &|_| None) {
-        Ok((model, warnings)) => {
-            println!("{}", warnings.render(false));
-            for row in describe(&model) {
-                println!("{:?}", (row.field, row.when, row.place, row.operation, row.condition, row.bindings));
-            }
-            println!("{}", *model.api);
-        }
-        Err(diagnostics) => panic!("{}", diagnostics.render(false)),
-    }
+fn the_published_designs_are_read_as_they_say() {
+    let model = model(include_str!("schemas/reads.graphql"));
+    let pantry = "nishiki-table-dev-db";
+    let by_id = |sort: &str, from: &str| format!(" | {pantry} | GetItem | PK = {{id}} AND SK = \"{sort}\" | id = {from}");
+    let get = |field: &str, sort: &str, from: &str| assert_rows(&model, field, &[&by_id(sort, from)]);
+    get("Query.user", "User", "id"); // N1
+    get("Query.group", "Group", "id"); // N5
+    get("Query.container", "Container", "id"); // N9
+    get("Membership.user", "User", "parent.userId");
+    get("Membership.group", "Group", "parent.groupId");
+    get("GroupContainer.group", "Group", "parent.groupId");
+    get("GroupContainer.container", "Container", "parent.containerId");
+    get("InvitationLink.group", "Group", "parent.groupId");
+    get("Post.author", "User", "parent.userId");
+    get("Comment.author", "User", "parent.userId");
+
+    let one = |field: &str, expected: &str| assert_rows(&model, field, &[expected]);
+    // N2, N3, N10, N11
+    one(
+        "Query.isMember",
+        &format!(" | {pantry} | GetItem | PK = {{userId}} AND SK = \"Group#{{groupId}}\" | userId = userId, groupId = groupId"),
+    );
+    one("Query.userByEmail", " | EMailAndUserIdRelationship | Query | EMailAddress = {email} | email = email");
+    one("Query.invitation", " | InvitationHash | Query | InvitationLinkHash = {hash} | hash = hash");
+    one("Group.invitation", &format!(" | {pantry} | GetItem | PK = {{groupId}} AND SK = \"InvitationLinkHash\" | groupId = parent.id"));
+    // N4, N6, N7, N8
+    one("User.memberships", &format!(" | {pantry} | Query | PK = {{userId}} AND begins_with(SK, \"Group#\") | userId = parent.id"));
+    one("User.groups", " | memberships.group | through |  | ");
+    one("Container.link", " | GroupAndContainerRelationship | Query | ContainerId = {containerId} | containerId = parent.id");
+    one("Container.group", " | link.group | through |  | ");
+    one("Group.links", &format!(" | {pantry} | Query | PK = {{groupId}} AND begins_with(SK, \"Container#\") | groupId = parent.id"));
+    one("Group.containers", " | links.container | through |  | ");
+    one("Group.memberships", " | UserAndGroupRelationship | Query | GroupId = {groupId} | groupId = parent.id");
+    one("Group.users", " | memberships.user | through |  | ");
+
+    // F3, F4, F10
+    let favorites = [
+        " | lsiOne | Query | pk = \"FavoriteData#{userId}\" | userId = parent.id",
+        "type | gsiOne | Query | gsiOnePk = \"FavoriteData#{userId}#{type}\" | userId = parent.id, type = type",
+    ];
+    assert_rows(&model, "User.favorites", &favorites);
+    // F6
+    let tags = [
+        " | develop.Favorite | Query | pk = \"Tag#{userId}\" | userId = parent.id",
+        "orderBy: NAME | lsiOne | Query | pk = \"Tag#{userId}\" | userId = parent.id",
+        "orderBy: CREATED_AT | lsiTwo | Query | pk = \"Tag#{userId}\" | userId = parent.id",
+        "orderBy: LAST_ACCESSED_AT | lsiThree | Query | pk = \"Tag#{userId}\" | userId = parent.id",
+    ];
+    assert_rows(&model, "User.tags", &tags);
+    // F7, F8, F9
+    let taggings = "pk = \"FavoriteDataTag#{userId}#{favoriteId}\" | userId = parent.userId, favoriteId = parent.id";
+    one("Favorite.taggings", &format!(" | develop.Favorite | Query | {taggings}"));
+    one("Favorite.tags", " | taggings.tag | through |  | ");
+    one("Tagging.tag", " | develop.Favorite | GetItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = parent.userId, id = parent.tagId");
+    one(
+        "Tagging.favorite",
+        " | develop.Favorite | GetItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = parent.userId, id = parent.favoriteId",
+    );
+    let of_tag = [
+        " | gsiOne | Query | gsiOnePk = \"FavoriteDataTag#{userId}#{tagId}\" | userId = parent.userId, tagId = parent.id",
+        "type | gsiTwo | Query | gsiTwoPk = \"FavoriteDataTag#{userId}#{tagId}#{type}\" | userId = parent.userId, tagId = parent.id, type = type",
+    ];
+    assert_rows(&model, "Tag.taggings", &of_tag);
+    one("Tag.favorites", " | taggings.favorite | through |  | ");
+
+    // P3, P6, P7, P8
+    one("User.profile", " | data | GetItem | PK = \"USER#{userId}\" AND SK = \"#METADATA#{userId}\" | userId = parent.id");
+    one("User.posts", " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#\") | userId = parent.id");
+    one("Query.post", " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = userId, id = id");
+    one(
+        "Post.comments",
+        " | data | Query | PK = \"POST#{postId}#{postCreatedAt}\" AND begins_with(SK, \"COMMENT#\") | postId = parent.id, postCreatedAt = parent.createdAt",
+    );
+    one("Query.posts", " | GS1 | Query | status = {status} | status = status");
+    assert!(find(&model, "Query", "posts").path(&|_| false, None).unwrap().descending);
+}
+
+#[test]
+fn a_path_is_found_for_the_arguments_that_are_present() {
+    let model = model(include_str!("schemas/reads.graphql"));
+    let index = |field: &str, present: &[&str], order: Option<&str>| {
+        find(&model, "User", field).path(&|name| present.contains(&name), order).map(|path| path.index)
+    };
+    let (gsi_one, lsi_one, lsi_two) = (Some(Some(0)), Some(Some(2)), Some(Some(3)));
+    assert_eq!(index("favorites", &["type", "first"], None), gsi_one);
+    assert_eq!(index("favorites", &["search", "first"], None), lsi_one);
+    assert_eq!(index("tags", &["order"], Some("CREATED_AT")), lsi_two);
+    assert_eq!(index("tags", &[], None), Some(None));
+    assert_eq!(index("tags", &[], Some("SIZE")), None);
+    assert_eq!(index("groups", &[], None), None);
+}
+
+const TABLE: &str = r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK", indexes: [
+  { name: "byTime", sortKey: "time" }
+  { name: "byCity", partitionKey: "city", sortKey: "cityTime" }
+  { name: "byAward", partitionKey: "award" }])
+"#;
+
+#[test]
+fn plain_texts_bind_only_where_nothing_else_does() {
+    let text = format!(
+        r#"{TABLE}
+        type Country @item(keys: {{ PK: "{{country}}", SK: "Country" }}) {{
+          country: String!
+          offices: [Office!]! @find
+        }}
+        type Office @item(keys: {{ PK: "{{country}}", SK: "Office#{{state}}#{{town}}#{{office}}" }}) {{
+          country: String! state: String! town: String! office: String!
+          neighbours: [Office!]! @find(where: {{ office: {{ beginsWith: "A" }} }})
+        }}
+        type Query {{
+          country(country: String!): Country @find
+          offices(country: String!, state: String): [Office!]! @find(where: {{ state: "{{state}}" }})
+        }}"#
+    );
+    let model = model(&text);
+    assert_rows(
+        &model,
+        "Country.offices",
+        &[" | data | Query | PK = {country} AND begins_with(SK, \"Office#\") | country = parent.country"],
+    );
+    let neighbours = "PK = {country} AND begins_with(SK, \"Office#{state}#{town}#A\")";
+    assert_rows(
+        &model,
+        "Office.neighbours",
+        &[&format!(" | data | Query | {neighbours} | country = parent.country, state = parent.state, town = parent.town")],
+    );
+    assert_rows(
+        &model,
+        "Query.offices",
+        &[
+            " | data | Query | PK = {country} AND begins_with(SK, \"Office#\") | country = country",
+            "state | data | Query | PK = {country} AND begins_with(SK, \"Office#{state}#\") | country = country, state = state",
+        ],
+    );
+}
+
+const NOTE: &str = r#"
+type Note @item(keys: { PK: "User#{userId}", SK: "Note#{id}", time: "{createdAt}#{id}", city: "{town}", cityTime: "{createdAt}", award: "{prize}" }) {
+  userId: ID! id: ID! createdAt: DateTime! town: String prize: String score: Int
+}
+"#;
+
+#[test]
+fn bounds_that_are_null_drop_out() {
+    let model = model(&format!(
+        r#"{TABLE}{NOTE}
+        type Query {{
+          notes(userId: ID!, since: DateTime, until: DateTime): [Note!]! @find(where: {{ createdAt: {{ ge: "{{since}}", lt: "{{until}}" }} }})
+          between(town: String!, a: DateTime!, b: DateTime!): [Note!]! @find(where: {{ createdAt: {{ between: ["{{a}}", "{{b}}"] }} }})
+        }}"#
+    ));
+    let expected = [
+        " | data | Query | PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = userId",
+        "since | byTime | Query | PK = \"User#{userId}\" AND time >= {since} | userId = userId",
+        "until | byTime | Query | PK = \"User#{userId}\" AND time < {until} | userId = userId",
+        "since, until | byTime | Query | PK = \"User#{userId}\" AND time >= {since} AND time < {until} | userId = userId",
+    ];
+    assert_rows(&model, "Query.notes", &expected);
+    assert_rows(&model, "Query.between", &[" | byCity | Query | city = {town} AND cityTime BETWEEN {a} AND {b} | town = town"]);
+}
+
+#[test]
+fn lists_scans_and_filters() {
+    let model = model(&format!(
+        r#"{TABLE}{NOTE}
+        type Query {{
+          some(userId: ID!, ids: [ID!]!): [Note!]! @find(where: {{ id: "{{ids}}" }})
+          someHigh(userId: ID!, ids: [ID!]!, least: Int): [Note!]! @find(where: {{ id: "{{ids}}" }}, filter: "score >= :least")
+          winners: [Note!]! @find(index: "byAward", scan: true, filter: "attribute_exists(score)")
+          strong(userId: ID!): [Note!]! @find(orderBy: "createdAt", consistent: true, max: 7)
+          mine(noteUserId: ID!): Int! @find(item: Note)
+        }}"#
+    ));
+    let key = "PK = \"User#{userId}\" AND SK = \"Note#{id}\" | userId = userId, id = ids";
+    assert_rows(&model, "Query.some", &[&format!(" | data | GetItem | {key}")]);
+    assert_rows(&model, "Query.someHigh", &[&format!(" | data | Query | {key}")]);
+    assert_rows(&model, "Query.winners", &[" | byAward | Scan |  | "]);
+    assert_rows(&model, "Query.strong", &[" | byTime | Query | PK = \"User#{userId}\" | userId = userId"]);
+    assert_rows(&model, "Query.mine", &[" | data | Query | PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = noteUserId"]);
+    assert_eq!((find(&model, "Query", "strong").max, find(&model, "Query", "some").max), (7, 1000));
+    assert!(find(&model, "Query", "strong").consistent);
+}
+
+#[test]
+fn alternatives_and_attributes_that_are_no_names() {
+    let model = model(
+        r#"extend schema @table(name: "table", indexes: [{ name: "GSI-1", partitionKey: "GSI-1", sortKey: "score", sortKeyType: N }])
+        type Item @item(keys: [
+          { attribute: "pk", template: "item-{id}" }
+          { attribute: "GSI-1", template: ["global-cycle:{cycle}", "user-cycle:{userCycle}"] }
+          { attribute: "score", template: "{score}" }
+        ]) { id: ID! cycle: Int userCycle: Int score: Int }
+        type Query {
+          item(id: ID!): Item @find
+          items(ids: [ID!]!): [Item!]! @find(where: { id: "{ids}" })
+          best(cycle: Int!): [Item!]! @find(orderBy: "score", order: DESC)
+          own(userCycle: Int!, least: Int): [Item!]! @find(where: { score: { gt: "{least}" } })
+        }"#,
+    );
+    assert_rows(&model, "Query.item", &[" | table | GetItem | pk = \"item-{id}\" | id = id"]);
+    assert_rows(&model, "Query.items", &[" | table | GetItem | pk = \"item-{id}\" | id = ids"]);
+    assert_rows(&model, "Query.best", &[" | GSI-1 | Query | GSI-1 = \"global-cycle:{cycle}\" | cycle = cycle"]);
+    let own = "GSI-1 = \"user-cycle:{userCycle}\"";
+    let expected = [
+        format!(" | GSI-1 | Query | {own} | userCycle = userCycle"),
+        format!("least | GSI-1 | Query | {own} AND score > {{least}} | userCycle = userCycle"),
+    ];
+    assert_eq!(rows(&model, "Query.own"), expected);
+}
+
+#[test]
+fn a_prefix_holds_whole_values_only() {
+    // `A` begins `AB`, so that a key which begins with `A` is not one of status `A`; with `B` instead of `AB` it is.
+    let schema = |values: &str| {
+        format!(
+            r#"{TABLE}
+            enum Status {{ {values} }}
+            type Game @item(keys: {{ PK: "{{player}}", SK: "{{status}}{{day}}" }}) {{ player: ID! status: Status! day: Date! }}
+            type Query {{ games(player: ID!, status: Status!): [Game!]! @find }}"#
+        )
+    };
+    let exact = model(&schema("A B"));
+    assert_rows(
+        &exact,
+        "Query.games",
+        &[" | data | Query | PK = {player} AND begins_with(SK, {status}) | player = player, status = status"],
+    );
+    assert!(load("s", &schema("A AB"), &|_| None).is_err());
 }

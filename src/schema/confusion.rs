@@ -16,7 +16,7 @@ pub fn check(draft: &Draft, findings: &mut Findings) {
             let told_apart = draft.tables.get(keys.table).is_some_and(|table| told_apart(table, keys, other));
             let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
             if let (false, Some(directive)) = (told_apart, directive) {
-                let message = format!("an item could be a `{name}` and a `{other_name}` as well: their keys do not tell them apart");
+                let message = format!("an item could be `{name}` or `{other_name}`: their keys do not tell them apart");
                 let help = format!(
                     "give the sort keys different texts, or constants: `attributes: {{ entity: \"{name}\" }}` and likewise for `{other_name}`"
                 );

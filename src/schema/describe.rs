@@ -88,9 +88,13 @@ fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {
 }
 
 fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) -> String {
-    let bound = |source: &Source| match count {
-        0 => format!("{{{}}}", text_of(source)),
-        _ => format!("\"{}{{{}}}\"", text(template, count), text_of(source)),
+    let value = |source: &Source| match source {
+        Source::Text(parts) => text_of_parts(parts),
+        other => format!("{{{}}}", text_of(other)),
+    };
+    let bound = |source: &Source| match (count, source) {
+        (0, Source::Argument(_) | Source::Parent(_)) => value(source),
+        _ => format!("\"{}{}\"", text(template, count), value(source)),
     };
     match bounds {
         Range::BeginsWith(source) => format!("begins_with({}, {})", key.name, bound(source)),
@@ -125,13 +129,17 @@ fn text(template: &Template, count: usize) -> String {
 }
 
 fn text_of(source: &Source) -> String {
+    match source {
+        Source::Argument(name) => name.clone(),
+        Source::Parent(name) => format!("parent.{name}"),
+        Source::Text(parts) => format!("\"{}\"", text_of_parts(parts)),
+    }
+}
+
+fn text_of_parts(parts: &[TextPart]) -> String {
     let part = |part: &TextPart| match part {
         TextPart::Literal(literal) => literal.clone(),
         TextPart::Value(source) => format!("{{{}}}", text_of(source)),
     };
-    match source {
-        Source::Argument(name) => name.clone(),
-        Source::Parent(name) => format!("parent.{name}"),
-        Source::Text(parts) => format!("\"{}\"", parts.iter().map(part).collect::<String>()),
-    }
+    parts.iter().map(part).collect()
 }

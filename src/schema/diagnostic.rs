@@ -63,7 +63,9 @@ impl Findings {
     }
 
     /// The same sentence about the same place is said once.
-    fn add(&mut self, found: Diagnostic) {
+    fn add(&mut self, mut found: Diagnostic) {
+        found.message = clause(&found.message);
+        found.help = found.help.map(|help| clause(&help));
         if !self.list.iter().any(|known| known.span == found.span && known.message == found.message) {
             self.list.push(found);
         }
@@ -78,5 +80,17 @@ impl Findings {
     pub fn into_diagnostics(mut self, file: &str, text: &str) -> Diagnostics {
         self.list.sort_by_key(|finding| (finding.span.start, finding.span.end));
         Diagnostics { file: file.to_owned(), text: text.to_owned(), list: self.list }
+    }
+}
+
+/// A sentence as it follows a colon: without a capital that only begins it, and without its full stop.
+fn clause(sentence: &str) -> String {
+    let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
+    let mut letters = sentence.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if first.is_ascii_uppercase() && (second.is_ascii_lowercase() || second == ' ') => {
+            first.to_ascii_lowercase().to_string() + sentence.get(1..).unwrap_or_default()
+        }
+        _ => sentence.to_owned(),
     }
 }

@@ -39,6 +39,8 @@ pub enum Kind {
     Edge,
     /// `PageInfo`.
     PageInfo,
+    /// Meant as a connection, and reported because it is none.
+    NoConnection,
 }
 
 /// The stored fields of a type, by name.

@@ -53,7 +53,7 @@ fn declared(
     let inner = field.ty.inner_named_type();
     let coordinate = format!("{}.{}", object.name, field.name);
     let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
-        (_, None) => return None,
+        (_, None) | (Some(Kind::NoConnection), _) => return None,
         (Some(Kind::Item), _) => Some((format!("`{coordinate}` holds items of `{inner}`, which no attribute can hold"), true)),
         (Some(Kind::Connection(_)), _) => Some((format!("`{coordinate}` is a connection, which no attribute can hold"), true)),
         (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo), _) | (None, Some(ExtendedType::InputObject(_))) => {
@@ -144,7 +144,9 @@ pub fn place(name: &str, declared: &Declared, record: &Record, keys: &ItemKeys, 
         own.contains(&key.as_str()) || templates.iter().any(|template| template.fields().into_iter().all(non_null))
     };
     let same = key_is_the_field(name, declared, keys, table);
-    let in_keys_only = !declared.named && !same && holders.iter().any(always_written);
+    // DynamoDB looks for the time to live in its attribute and nowhere else.
+    let expires = table.time_to_live.as_deref() == Some(&declared.attribute);
+    let in_keys_only = !declared.named && !same && !expires && holders.iter().any(always_written);
     Stored { attribute: (!in_keys_only).then(|| declared.attribute.clone()), keys: holders, value: declared.value.clone() }
 }
 

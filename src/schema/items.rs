@@ -129,15 +129,16 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
 fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, findings: &mut Findings) {
     let place = span::within(item.text, &text.span, &mistake.span);
     let type_name = &item.object.name;
+    let sharded =
+        text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{shard:") || written.starts_with("{replica:"));
+    let claim = text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{auth."));
     match &mistake.kind {
+        _ if claim => findings.error("KF0601", &place, "sign-in is not available yet", Some("store the value in a field".into())),
+        TemplateMistakeKind::Malformed(_) | TemplateMistakeKind::UnknownField(_) if sharded => {
+            findings.error("KF0602", &place, "write sharding is not available yet", None);
+        }
         TemplateMistakeKind::Malformed(why) => {
             findings.error("KF0206", &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
-        }
-        TemplateMistakeKind::UnknownField(field) if ["shard", "replica"].contains(&field.as_str()) => {
-            findings.error("KF0602", &place, format!("`{{{field}:n}}` is not available yet"), None);
-        }
-        TemplateMistakeKind::UnknownField(field) if field.starts_with("auth.") => {
-            findings.error("KF0601", &place, "sign-in is not available yet", None);
         }
         TemplateMistakeKind::UnknownField(field) => {
             let help = match item.object.fields.contains_key(field.as_str()) {

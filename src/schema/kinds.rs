@@ -9,7 +9,7 @@ use super::draft::{Kind, objects};
 use super::span;
 use super::suggest::list;
 use apollo_compiler::ast::{FieldDefinition, OperationType};
-use apollo_compiler::schema::{Component, ExtendedType, ObjectType};
+use apollo_compiler::schema::{ExtendedType, ObjectType};
 use apollo_compiler::{Node, Schema};
 use indexmap::IndexMap;
 
@@ -36,7 +36,10 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
     }
     for object in objects(schema) {
         if kinds.get(object.name.as_str()) == Some(&Kind::Embedded) {
-            check_no_connection(object, findings);
+            if let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO) {
+                report_no_connection(object, page_info, findings);
+                kinds.insert(object.name.to_string(), Kind::NoConnection);
+            }
         }
     }
     kinds
@@ -114,8 +117,7 @@ fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
 }
 
 /// A type that holds a `pageInfo` was meant as a connection: say what keeps it from being one.
-fn check_no_connection(object: &ObjectType, findings: &mut Findings) {
-    let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO) else { return };
+fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findings: &mut Findings) {
     let others: Vec<&str> =
         object.fields.keys().map(|name| name.as_str()).filter(|name| !["nodes", "edges", "pageInfo"].contains(name)).collect();
     let why = if !others.is_empty() {
@@ -127,9 +129,5 @@ fn check_no_connection(object: &ObjectType, findings: &mut Findings) {
     };
     let help =
         "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
-    findings.error("KF0501", &place(page_info), format!("`{}` is no connection: {why}", object.name), Some(help.into()));
-}
-
-fn place(field: &Component<FieldDefinition>) -> span::Span {
-    span::of(field.name.location())
+    findings.error("KF0501", &span::of(page_info.name.location()), format!("`{}` is no connection: {why}", object.name), Some(help.into()));
 }

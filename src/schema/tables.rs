@@ -18,7 +18,10 @@ pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<St
     for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "table") {
         let Some(written) = self::text(directive, "name") else { continue };
         let table_name = match expand(&written.value, environment) {
-            Ok(name) => name,
+            Ok(name) => {
+                check_name("table", &At { value: name.clone(), span: written.span.clone() }, findings);
+                name
+            }
             Err(unset) => {
                 let place = span::within(text, &written.span, &unset.span);
                 let help = Some("set it, or give a default: `${NAME:-default}`".to_owned());
@@ -26,7 +29,6 @@ pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<St
                 written.value.clone()
             }
         };
-        check_name("table", &At { value: table_name.clone(), span: written.span.clone() }, findings);
         if tables.iter().any(|table| table.name == table_name) {
             findings.error("KF0101", &written.span, format!("the table `{table_name}` is declared twice"), None);
             continue;

@@ -34,6 +34,7 @@ fn type_kind(draft: &Draft, name: &str, kind: &Kind) -> Option<TypeKind> {
         Kind::Connection(node) => TypeKind::Connection(node.clone()),
         Kind::Edge => TypeKind::Edge,
         Kind::PageInfo => TypeKind::PageInfo,
+        Kind::NoConnection => return None,
     })
 }
 
@@ -82,6 +83,7 @@ fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefi
             }
             Some(FieldKind::Page)
         }
+        Kind::NoConnection => None,
     }
 }
 

@@ -248,8 +248,10 @@ fn ends_itself(part: &Part) -> bool {
 /// Whether everything stored of the item can be read at the place.
 fn covers(wanted: &Wanted, place: Option<usize>) -> bool {
     let holds = |attribute: &str| wanted.table.holds(place, attribute);
-    wanted.record.iter().all(|(name, declared)| {
-        let stored = fields::place(name, declared, wanted.record, wanted.keys, wanted.table);
-        stored.attribute.as_deref().is_some_and(holds) || stored.keys.iter().any(|key| holds(key))
-    })
+    let constants = wanted.keys.constants.iter().all(|(name, _)| holds(name));
+    constants
+        && wanted.record.iter().all(|(name, declared)| {
+            let stored = fields::place(name, declared, wanted.record, wanted.keys, wanted.table);
+            stored.attribute.as_deref().is_some_and(holds) || stored.keys.iter().any(|key| holds(key))
+        })
 }

@@ -25,6 +25,8 @@ pub struct Given<'a> {
     pub bindings: &'a Bindings,
     /// The condition.
     pub filter: Option<&'a Condition>,
+    /// Whether weak bindings may be used: no combination is served without them.
+    pub weak: bool,
 }
 
 /// A combination that nothing serves.
@@ -50,6 +52,8 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
         findings.error("KF0412", &given.wanted.directive.span, message, Some(help));
         return None;
     }
+    let strong = combinations(&optional).any(|when| best(given, &when, None).is_some());
+    let given = &Given { weak: !strong, ..*given };
     let mut paths = Vec::new();
     let mut misses = Vec::new();
     for order in orders {
@@ -85,11 +89,11 @@ fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
         .map(|mask| optional.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| name.clone()).collect())
 }
 
-/// The best path where exactly these optional arguments are there. Weak bindings are a second attempt.
+/// The best path where exactly these optional arguments are there. Weak bindings are a second attempt, if any.
 pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
     let required = |name: &str| given.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null());
     let present = |name: &str| required(name) || when.iter().any(|there| there == name);
-    [false, true].into_iter().find_map(|weak| {
+    [false, given.weak].into_iter().find_map(|weak| {
         let ask = Ask { present: &present, order, filter: given.filter, weak };
         candidates(given.wanted, given.bindings, &ask).into_iter().min_by_key(rank).map(|candidate| candidate.path)
     })

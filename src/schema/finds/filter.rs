@@ -18,7 +18,12 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Result<Option<Condition
         return Err(());
     }
     Condition::parse(&written.value, &Scope { wanted }).map(Some).map_err(|mistakes| {
-        for mistake in mistakes {
+        for mut mistake in mistakes {
+            let name = written.value.get(mistake.span.clone()).unwrap_or_default();
+            if wanted.record.contains_key(name) && attribute(wanted, name).is_none() {
+                mistake.message = format!("`{name}` stands only within the text of a key, where no filter can read it");
+                mistake.help = Some(format!("keep it in an attribute of its own as well: `@attribute(name: \"{name}\")`"));
+            }
             findings.error("KF0419", &span::within(wanted.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
         }
     })

@@ -72,7 +72,7 @@ fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>,
     let orders = paging::orders(wanted, &bindings, findings);
     let sound = check_lists(wanted, &bindings, findings) & check_ranges(wanted, &bindings, findings) & paged;
     let (true, Some(orders), Ok(index)) = (sound, orders, index) else { return None };
-    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref() };
+    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), weak: false };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,

@@ -87,7 +87,7 @@ fn of_argument(wanted: &Wanted, argument: &str, (name, declared): (&str, &Declar
             "the argument `{argument}` of type `{}` cannot be `{}.{name}` of type `{}`",
             definition.ty, wanted.target.item, declared.ty
         );
-        let help = format!("make it a `{}`, or a list of it", declared.ty.inner_named_type());
+        let help = format!("make it `{}`, or a list of it", declared.ty.inner_named_type());
         findings.error("KF0408", &span::of(definition.name.location()), message, Some(help));
         return None;
     }

@@ -45,6 +45,7 @@ pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Opt
     let many = if field.ty.is_list() { Returns::List } else { Returns::One };
     let named = directive.item.as_ref();
     let (own, returns) = match (draft.kind(inner), definition) {
+        (Some(Kind::NoConnection), _) => return Ok(None),
         (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
         (Some(Kind::Connection(_)), _) if many == Returns::List => {
             return Err(refuse("KF0402", format!("`{coordinate}` is a list of connections"), "make it one connection"));
