@@ -4,7 +4,7 @@ use super::output;
 use super::schema_file::{self, SchemaChoice};
 use super::store_choice::{Remote, explained, table_named};
 use crate::schema::table::Table;
-use crate::table::create_table_input;
+use crate::table::definition::create_table_input;
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
