@@ -1,6 +1,7 @@
 //! Attributes → GraphQL values: where a field stands in an item, and what its attribute says.
 
 use crate::plan::tree::{FieldReader, Recogniser};
+use crate::schema::date_time::instant_text;
 use crate::schema::value_type::{Moment, ValueType};
 use crate::table::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
@@ -87,7 +88,11 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
         (ValueType::Long, Attribute::N(number)) => whole(number).map(|value| json!(value)),
         (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
         (ValueType::DateTime(Moment::Text), Attribute::S(text)) => kind.from_text(text),
-        (ValueType::DateTime(_), Attribute::N(number)) => kind.from_text(number),
+        (ValueType::DateTime(moment), Attribute::N(number)) => {
+            let number = whole(number)?;
+            let millis = if *moment == Moment::EpochMillis { number } else { number.checked_mul(1000)? };
+            instant_text(millis).map(|text| json!(text))
+        }
         (ValueType::Date, Attribute::S(text)) | (ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
         (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
         (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
