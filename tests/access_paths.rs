@@ -177,6 +177,7 @@ fn bounds_that_are_null_drop_out() {
         r#"{TABLE}{NOTE}
         type Query {{
           notes(userId: ID!, since: DateTime, until: DateTime): [Note!]! @find(where: {{ createdAt: {{ ge: "{{since}}", lt: "{{until}}" }} }})
+          numbered(userId: ID!, from: ID): [Note!]! @find(where: {{ id: {{ gt: "{{from}}" }} }})
           between(town: String!, a: DateTime!, b: DateTime!): [Note!]! @find(where: {{ createdAt: {{ between: ["{{a}}", "{{b}}"] }} }})
         }}"#
     ));
@@ -187,6 +188,11 @@ fn bounds_that_are_null_drop_out() {
         "since, until | byTime | Query | PK = \"User#{userId}\" AND time >= {since} AND time < {until} | userId = userId",
     ];
     assert_rows(&model, "Query.notes", &expected);
+    let numbered = [
+        " | data | Query | PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = userId",
+        "from | data | Query | PK = \"User#{userId}\" AND SK > \"Note#{from}\" AND begins_with(SK, \"Note#\") | userId = userId",
+    ];
+    assert_rows(&model, "Query.numbered", &numbered);
     assert_rows(&model, "Query.between", &[" | byCity | Query | city = {town} AND cityTime BETWEEN {a} AND {b} | town = town"]);
 }
 

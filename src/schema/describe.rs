@@ -106,7 +106,10 @@ fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) 
                 side.as_ref()
                     .map(|(source, inclusive)| format!("{} {sign}{} {}", key.name, if *inclusive { "=" } else { "" }, bound(source)))
             };
-            side(lower, ">").into_iter().chain(side(upper, "<")).collect::<Vec<_>>().join(" AND ")
+            // A range that is open at one side still ends with the values before the ranged one.
+            let within = (count > 0 && (lower.is_none() || upper.is_none()))
+                .then(|| format!("begins_with({}, {})", key.name, parts(template, count)));
+            side(lower, ">").into_iter().chain(side(upper, "<")).chain(within).collect::<Vec<_>>().join(" AND ")
         }
     }
 }

@@ -29,17 +29,17 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
         if let Some((node, edge)) = connection(schema, &kinds, object) {
             kinds.insert(object.name.to_string(), Kind::Connection(node.clone()));
             if let Some(edge) = edge {
-                check_edge(&edge, &node, findings);
+                check_edge(edge, &node, findings);
                 kinds.insert(edge.name.to_string(), Kind::Edge);
             }
         }
     }
     for object in objects(schema) {
-        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded) {
-            if let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO) {
-                report_no_connection(object, page_info, findings);
-                kinds.insert(object.name.to_string(), Kind::NoConnection);
-            }
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded)
+            && let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
+        {
+            report_no_connection(object, page_info, findings);
+            kinds.insert(object.name.to_string(), Kind::NoConnection);
         }
     }
     kinds

@@ -95,8 +95,9 @@ pub struct Argument {
     pub default: Option<serde_json::Value>,
 }
 
-/// Where a field's value comes from.
+/// Where a field's value comes from. Fields are few and live as long as the schema, so that the size of the largest kind is no matter.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum FieldKind {
     /// An attribute of the item, or a part of its keys.
     Stored(Stored),
@@ -195,7 +196,7 @@ pub struct AccessPath {
 /// The key condition of an access path. Templates stand in [`ItemKeys::keys`] of the find's item; `template` is a position in that list.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// The whole primary key: GetItem.
+    /// The whole primary key: GetItem. For a list too, one for each value of a list argument, unless there is a filter or an order.
     Get {
         /// Position of the partition key's template.
         partition: usize,
@@ -251,7 +252,7 @@ pub enum Range {
         /// The upper bound and whether the value itself is in.
         upper: Option<(Source, bool)>,
     },
-    /// Text that the value begins with.
+    /// Text that the value begins with; [`Template::render_begins_with`] writes it.
     BeginsWith(Source),
 }
 

@@ -18,8 +18,13 @@ pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mu
     if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
         return not_projected(given, &unfiltered, first, findings);
     }
-    let mut whens: Vec<&Vec<String>> = keys.iter().map(|miss| &miss.when).collect();
-    whens.dedup();
+    let mut whens: Vec<&Vec<String>> = Vec::new();
+    for miss in &keys {
+        // The same combination is missing for each order.
+        if !whens.contains(&&miss.when) {
+            whens.push(&miss.when);
+        }
+    }
     if whens.len() >= 1 << optional.len() {
         no_key(given, findings);
     } else {

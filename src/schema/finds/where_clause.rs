@@ -109,7 +109,7 @@ impl Entry<'_> {
             return None;
         };
         let parts = self.parts(&text, findings)?;
-        let arguments: Vec<String> = parts.iter().filter_map(|part| argument_of(part)).collect();
+        let arguments: Vec<String> = parts.iter().filter_map(argument_of).collect();
         let source = match <[TextPart; 1]>::try_from(parts) {
             Ok([TextPart::Value(source)]) => {
                 self.check_single(&source, &text.span, list_allowed, findings)?;
