@@ -4,7 +4,7 @@ use super::reload::Reload;
 use super::samples::{self, Samples};
 use super::schema_file::{self, SchemaChoice};
 use super::server::{self, Server};
-use super::store_choice::{embedded, explained};
+use super::store_choice::{embedded, explained, variable};
 use super::{output, reload};
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
@@ -31,8 +31,8 @@ pub struct Dev {
     #[arg(long, conflicts_with = "data")]
     memory: bool,
 
-    /// Keep the items in this directory, made if it is missing
-    #[arg(long, env = "KEYFOLD_DATA", value_name = "DIR")]
+    /// Keep the items in this directory, made if it is missing [env: KEYFOLD_DATA]
+    #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
     /// Directory of the sample items, one <table>.jsonl for each table [default: samples]
@@ -49,7 +49,10 @@ pub struct Dev {
 
 impl Dev {
     /// Runs the command until it is asked to stop.
-    pub async fn run(self) -> Result<ExitCode> {
+    pub async fn run(mut self) -> Result<ExitCode> {
+        if !self.memory && self.data.is_none() {
+            self.data = variable("KEYFOLD_DATA").map(PathBuf::from);
+        }
         logging::start(&self.settings.log)?;
         let loaded = schema_file::load(&self.choice.schema)?;
         let store = self.open()?;

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 /// DynamoDB or a compatible server.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Remote {
-    /// Address of a DynamoDB-compatible server, such as http://localhost:8000 [default: DynamoDB of the region]
-    #[arg(long, env = "KEYFOLD_ENDPOINT_URL", value_name = "URL")]
+    /// Address of a DynamoDB-compatible server, such as http://localhost:8000 [env: KEYFOLD_ENDPOINT_URL] [default: DynamoDB of the region]
+    #[arg(long, value_name = "URL")]
     pub endpoint_url: Option<String>,
 
-    /// AWS region [default: as for other AWS tools]
-    #[arg(long, env = "KEYFOLD_REGION", value_name = "REGION")]
+    /// AWS region [env: KEYFOLD_REGION] [default: as for other AWS tools]
+    #[arg(long, value_name = "REGION")]
     pub region: Option<String>,
 }
 
@@ -33,7 +33,9 @@ pub struct StoreChoice {
 impl Remote {
     /// Connects. Nothing is sent yet but what finding credentials needs.
     pub async fn connect(&self) -> Result<Store> {
-        let connected = Store::connect(self.endpoint_url.as_deref(), self.region.as_deref()).await;
+        let endpoint_url = self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"));
+        let region = self.region.clone().or_else(|| variable("KEYFOLD_REGION"));
+        let connected = Store::connect(endpoint_url.as_deref(), region.as_deref()).await;
         connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))
     }
 }
@@ -59,6 +61,12 @@ impl StoreChoice {
         made.map_err(|error| explained(error, &format!("cannot make the table {}", table.name)))?;
         Ok(store)
     }
+}
+
+/// An environment variable that is not empty. Options that exclude others take theirs from here: to the parser of arguments, a variable
+/// is as good as an option that was typed, and one in the environment would forbid typing the other.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The embedded store in a directory; its own error says what is wrong with that.

@@ -26,12 +26,12 @@ pub struct Tables {
     #[arg(long)]
     create: bool,
 
-    /// Address of a DynamoDB-compatible server, with --create [default: DynamoDB of the region]
-    #[arg(long, env = "KEYFOLD_ENDPOINT_URL", value_name = "URL", requires = "create")]
+    /// Address of a DynamoDB-compatible server, with --create [env: KEYFOLD_ENDPOINT_URL] [default: DynamoDB of the region]
+    #[arg(long, value_name = "URL", requires = "create")]
     endpoint_url: Option<String>,
 
-    /// AWS region, with --create [default: as for other AWS tools]
-    #[arg(long, env = "KEYFOLD_REGION", value_name = "REGION", requires = "create")]
+    /// AWS region, with --create [env: KEYFOLD_REGION] [default: as for other AWS tools]
+    #[arg(long, value_name = "REGION", requires = "create")]
     region: Option<String>,
 }
 
