@@ -70,10 +70,10 @@ impl<'a> Selecting<'a> {
                         continue;
                     }
                     spread_before.push(spread.fragment_name.as_str());
-                    if let Some(fragment) = self.document.fragments.get(&spread.fragment_name) {
-                        if self.applies(&fragment.selection_set.ty, type_name) {
-                            self.collect(type_name, &fragment.selection_set, spread_before, fields);
-                        }
+                    if let Some(fragment) = self.document.fragments.get(&spread.fragment_name)
+                        && self.applies(&fragment.selection_set.ty, type_name)
+                    {
+                        self.collect(type_name, &fragment.selection_set, spread_before, fields);
                     }
                 }
             }

@@ -8,7 +8,9 @@ use super::collect::Collected;
 use super::entity::{self, Entity};
 use super::error::PlanError;
 use super::tree::*;
-use crate::schema::model::{Access, AccessPath, Field, FieldKind, Find, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via};
+use crate::schema::model::{
+    Access, AccessPath, Field, FieldKind, Find, ItemKeys, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
+};
 use apollo_compiler::ast::Type;
 use std::collections::HashMap;
 
@@ -187,7 +189,7 @@ impl<'a> Builder<'a> {
         }
         let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, index, field));
         self.wanted[read] = held;
-        if !rest.is_empty() {
+        if !rest.is_empty() || !self.can_recognise(ty, index) {
             let whole = self.read(&entity, ty, &hop, Action::Complete(read))?;
             self.wanted[whole] = hop.needs.clone();
             entity.held.push((Holder::Read(whole), None));
@@ -222,6 +224,21 @@ impl<'a> Builder<'a> {
 
     fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
         entity::stored(ty, field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
+    }
+
+    /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.
+    fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+        let Some(keys) = entity::keys(ty) else { return true };
+        let table = &self.model.tables[keys.table];
+        let alike = |other: &ItemKeys| {
+            other.table == keys.table
+                && table.primary_key().all(|key| {
+                    let of = |keys: &ItemKeys| keys.keys.get(&key.name).cloned().unwrap_or_default();
+                    of(keys).iter().any(|ours| of(other).iter().any(|theirs| ours.overlaps(theirs)))
+                })
+        };
+        let mut others = self.model.types.values().filter(|other| other.name != ty.name).filter_map(entity::keys);
+        !others.any(alike) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
     }
 
     /// Whether a source is an argument that brings several values.

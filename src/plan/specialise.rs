@@ -64,10 +64,10 @@ impl<'a> Walk<'a> {
                 }
                 Selection::InlineFragment(fragment) => self.set(&fragment.selection_set),
                 Selection::FragmentSpread(spread) => {
-                    if self.seen.insert(spread.fragment_name.as_str()) {
-                        if let Some(fragment) = self.document.fragments.get(&spread.fragment_name) {
-                            self.set(&fragment.selection_set);
-                        }
+                    if self.seen.insert(spread.fragment_name.as_str())
+                        && let Some(fragment) = self.document.fragments.get(&spread.fragment_name)
+                    {
+                        self.set(&fragment.selection_set);
                     }
                 }
             }

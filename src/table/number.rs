@@ -112,7 +112,7 @@ mod tests {
         let rising = ["-1E10", "-200", "-20", "-3", "-0.5", "-0.05", "0", "0.05", "0.5", "2.99", "3", "20", "87", "350", "1E10"];
         for (low, high) in rising.iter().enumerate().flat_map(|(i, low)| rising[i + 1..].iter().map(move |high| (low, high))) {
             let (a, b) = (Number::parse(low).unwrap(), Number::parse(high).unwrap());
-            assert!(a < b && b > a && a != b, "{low} < {high}");
+            assert_eq!((a.cmp(&b), b.cmp(&a)), (Ordering::Less, Ordering::Greater), "{low} < {high}");
         }
     }
 }
