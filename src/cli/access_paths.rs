@@ -123,6 +123,7 @@ fn source_text(source: &Source) -> String {
     match source {
         Source::Argument(name) => format!(":{name}"),
         Source::Parent(field) => format!("parent.{field}"),
+        Source::Item(ty, field) => format!("{ty}.{field}"),
         Source::Text(parts) => {
             let parts = parts.iter().map(|part| match part {
                 TextPart::Literal(text) => text.clone(),

@@ -153,6 +153,7 @@ impl<'a> Builder<'a> {
             Source::Parent(field) => {
                 from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
             }
+            Source::Item(ty, field) => return Err(internal(&format!("{ty}.{field} is not in scope"))),
             Source::Text(parts) => {
                 let part = |part: &TextPart| {
                     Ok(match part {

@@ -334,7 +334,7 @@ fn sort_template(sort: &SortAccess) -> Option<usize> {
 
 fn parents(source: &Source, names: &mut Vec<String>) {
     match source {
-        Source::Argument(_) => {}
+        Source::Argument(_) | Source::Item(..) => {}
         Source::Parent(field) => names.push(field.clone()),
         Source::Text(parts) => parts.iter().for_each(|part| {
             if let TextPart::Value(source) = part {

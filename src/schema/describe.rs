@@ -135,6 +135,7 @@ fn text_of(source: &Source) -> String {
     match source {
         Source::Argument(name) => name.clone(),
         Source::Parent(name) => format!("parent.{name}"),
+        Source::Item(ty, name) => format!("{ty}.{name}"),
         Source::Text(parts) => format!("\"{}\"", text_of_parts(parts)),
     }
 }

@@ -31,6 +31,7 @@ pub mod template;
 mod types;
 pub mod value_type;
 mod values;
+pub mod write;
 
 use diagnostic::{Diagnostics, Findings};
 use draft::{Draft, Kind};
@@ -66,7 +67,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     if findings.failed() {
         return None;
     }
-    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types })
+    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints: IndexMap::new() })
 }
 
 /// The stored fields of every item type and embedded type, and the keys of every item type.

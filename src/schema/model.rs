@@ -5,6 +5,7 @@ use super::condition::Condition;
 use super::table::Table;
 use super::template::Template;
 use super::value_type::ValueType;
+use super::write::{Constraint, Rules, Write};
 use apollo_compiler::{Schema, ast::Type, validation::Valid};
 use indexmap::IndexMap;
 
@@ -18,6 +19,8 @@ pub struct Model {
     pub tables: Vec<Table>,
     /// Every object type, the root types among them, inaccessible ones too.
     pub types: IndexMap<String, ObjectType>,
+    /// `@constraint` on arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
+    pub constraints: IndexMap<String, Constraint>,
 }
 
 impl Model {
@@ -82,6 +85,8 @@ pub struct Field {
     pub arguments: Vec<Argument>,
     /// Where the value comes from.
     pub kind: FieldKind,
+    /// The rules for values that are written to it.
+    pub rules: Rules,
 }
 
 /// An argument of a field.
@@ -103,8 +108,8 @@ pub enum FieldKind {
     Stored(Stored),
     /// Another item, or several (`@find`).
     Find(Find),
-    /// A write of a mutation.
-    Write,
+    /// A write of a mutation (`@put`, `@update`, `@delete`, `@check`).
+    Write(Box<Write>),
     /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
     Page,
 }
@@ -259,12 +264,15 @@ pub enum Range {
 /// Where a bound value comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// An argument of the field; a list here means one key, or one range, for each of its values.
+    /// An argument of the field; a list here means one key, or one range, for each of its values. A field of an input object is dotted:
+    /// `input.name`.
     Argument(String),
     /// A stored field of the parent object.
     Parent(String),
     /// Text made of literals and other sources: `where: { id: "user-{userId}" }`.
     Text(Vec<TextPart>),
+    /// In a mutation: a field of the item of that type that was found or put before.
+    Item(String, String),
 }
 
 /// A part of [`Source::Text`].

@@ -4,6 +4,7 @@ use super::diagnostic::Findings;
 use super::directives::{named, write_of};
 use super::draft::{Draft, Kind};
 use super::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
+use super::write::{Rules, Write, WriteReturns};
 use super::{fields, finds, span};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
@@ -50,7 +51,9 @@ fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefi
         Kind::Root(operation) => {
             let write = write_of(&field.directives);
             match (operation, write, find) {
-                (OperationType::Mutation, Some(_), _) => Some(FieldKind::Write),
+                (OperationType::Mutation, Some(_), _) => {
+                    Some(FieldKind::Write(Box::new(Write { find: None, actions: Vec::new(), returns: WriteReturns::Done })))
+                }
                 (OperationType::Mutation, None, Some(find)) => {
                     let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
                     findings.error("KF0505", &named(find), format!("`{coordinate}` reads, and writes nothing"), Some(help.into()));
@@ -106,7 +109,7 @@ fn model_field(field: &FieldDefinition, kind: FieldKind) -> Field {
         default: argument.default_value.as_ref().map(|value| json(value)),
     };
     let arguments = field.arguments.iter().map(|definition| argument(definition)).collect();
-    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind }
+    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules: Rules::default() }
 }
 
 /// A constant of the schema as JSON; an enum's value is its name.

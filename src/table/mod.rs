@@ -21,3 +21,5 @@ mod reads;
 mod retry;
 pub mod store;
 pub mod tap;
+pub mod write;
+mod writer;

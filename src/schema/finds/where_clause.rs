@@ -224,7 +224,7 @@ impl Entry<'_> {
                 let declared = self.wanted.parent_record?.get(name)?;
                 Some((Some(declared.value.clone()), declared.ty.is_list()))
             }
-            Source::Text(_) => None,
+            Source::Text(_) | Source::Item(..) => None,
         }
     }
 }

@@ -1,0 +1,5 @@
+//! A mutation field's actions → one write, and the item it gives back.
+
+pub mod assemble;
+pub mod constraints;
+pub mod defaults;
