@@ -12,8 +12,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long an answer about readiness is good for, so that probes do not add to the load of the tables.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the tables may take to answer.
-const BOUND: Duration = Duration::from_secs(2);
+/// How long the tables may take to answer: longer than the store itself waits (3 seconds), whose answer tells what kind of trouble it is.
+const BOUND: Duration = Duration::from_secs(4);
 
 /// Whether the tables answer, asked at most once a second whatever the number of probes.
 pub struct Readiness {
