@@ -62,6 +62,26 @@ pub struct GraphqlError {
     pub locations: Vec<(usize, usize)>,
     /// Response keys and list positions; empty for errors of the whole request.
     pub path: Vec<PathSegment>,
+    /// More for programs, beside the code in `extensions`: the argument that is wrong, the current version.
+    pub details: Vec<(&'static str, Value)>,
+}
+
+/// Why a mutation's field wrote nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// The code.
+    pub code: ErrorCode,
+    /// One sentence for the caller.
+    pub message: String,
+    /// More for programs: see [`GraphqlError::details`].
+    pub details: Vec<(&'static str, Value)>,
+}
+
+impl Refusal {
+    /// A refusal without details.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: Vec::new() }
+    }
 }
 
 /// A step of an error's path.
@@ -76,7 +96,7 @@ pub enum PathSegment {
 impl GraphqlError {
     /// An error of the whole request.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { message: message.into(), code, locations: Vec::new(), path: Vec::new() }
+        Self { message: message.into(), code, locations: Vec::new(), path: Vec::new(), details: Vec::new() }
     }
 
     /// The error as it stands in a response.
@@ -94,7 +114,9 @@ impl GraphqlError {
             });
             error.insert("path".into(), steps.collect());
         }
-        error.insert("extensions".into(), json!({"code": self.code.as_str()}));
+        let mut extensions = serde_json::Map::from_iter([("code".to_owned(), json!(self.code.as_str()))]);
+        extensions.extend(self.details.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        error.insert("extensions".into(), Value::Object(extensions));
         Value::Object(error)
     }
 }

@@ -3,11 +3,11 @@
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
 use super::operations::{Operations, Planned};
-use super::respond::Writer;
-use super::state::{Failure, State};
+use super::steps::run_steps;
 use super::waves::Run;
+use super::write::engine::Engine;
 use crate::plan::budget::Budgets;
-use crate::plan::tree::Plan;
+use crate::plan::tree::Steps;
 use crate::schema::date_time::instant_text;
 use crate::schema::model::Model;
 use crate::table::loaders::Loaders;
@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// How much later than its deadline a request may end: the calls end at the deadline, and each tells so at its own path.
 const GRACE: Duration = Duration::from_millis(500);
@@ -129,32 +130,29 @@ impl Gateway {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),
         };
-        let arguments = plan
-            .arguments
-            .iter()
-            .map(|arguments| arguments.evaluate(&model.api, variables).map_err(|message| Failure::new(ErrorCode::BadUserInput, message)));
-        let mut state = State::new(plan, arguments.collect());
         let loaders = Loaders::new(store, deadline);
-        let now = now();
-        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, secret: secret.clone(), now: &now };
-        if tokio::time::timeout_at(deadline + GRACE, run.run(&mut state)).await.is_err() {
-            let error = GraphqlError::new(ErrorCode::Timeout, "The request took too long.");
-            return Response::executed(b"null".to_vec(), &[error], None);
-        }
-        let (data, errors) = Writer::new(&state, introspection).write();
+        let now = now_millis();
+        let text = instant_text(now).unwrap_or_default();
+        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, secret: secret.clone(), now: &text };
+        let engine = Engine { run: &run, now, deadline, token: Uuid::new_v4().simple().to_string() };
+        let steps = run_steps(&engine, plan, variables, &introspection);
+        let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {
+            Ok(answer) => answer,
+            Err(_) => (b"null".to_vec(), vec![GraphqlError::new(ErrorCode::Timeout, "The request took too long.")]),
+        };
         let extensions = explain.then(|| explain::extensions(model, plan, &loaders.calls()));
         Response::executed(data, &errors, extensions)
     }
 }
 
-/// The present time as a canonical DateTime.
-fn now() -> String {
+/// Milliseconds since 1970.
+fn now_millis() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    instant_text(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).unwrap_or_default()
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// The plan of an operation, without a store: for `keyfold explain`.
-pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<Plan>, Vec<GraphqlError>> {
+pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<Steps>, Vec<GraphqlError>> {
     Ok(Operations::new(settings).plan(model, request)?.plan)
 }
 

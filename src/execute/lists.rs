@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn rows(&self, target: &Target, at: At<'_>) -> Range<usize> {
+    pub(super) fn rows(&self, target: &Target, at: At<'_>) -> Range<usize> {
         if target.space == at.space { at.row..at.row + 1 } else { self.state.under(at.space, at.row, target.space) }
     }
 

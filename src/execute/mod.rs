@@ -20,5 +20,6 @@ pub mod respond;
 pub mod search;
 pub mod searches;
 pub mod state;
+pub mod steps;
 pub mod waves;
 pub mod write;

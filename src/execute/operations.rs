@@ -6,7 +6,7 @@ use crate::plan::budget::Budgets;
 use crate::plan::document::Document;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::specialise::plan_key;
-use crate::plan::tree::Plan;
+use crate::plan::tree::Steps;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::request::coerce_variable_values;
@@ -25,7 +25,7 @@ const PLANS_A_DOCUMENT: usize = 32;
 /// What is kept of a document.
 struct Kept {
     document: Document,
-    plans: Mutex<LruCache<String, Arc<Plan>>>,
+    plans: Mutex<LruCache<String, Arc<Steps>>>,
 }
 
 /// The operations that were seen.
@@ -39,8 +39,8 @@ pub struct Operations {
 pub struct Planned {
     kept: Arc<Kept>,
     name: Option<String>,
-    /// Its plan.
-    pub plan: Arc<Plan>,
+    /// Its steps.
+    pub plan: Arc<Steps>,
     /// Its variables, coerced.
     pub variables: Map<String, Value>,
     coerced: Valid<JsonMap>,
@@ -153,5 +153,5 @@ fn told(error: PlanError) -> GraphqlError {
         PlanErrorKind::Limit => ErrorCode::LimitExceeded,
         PlanErrorKind::Internal => ErrorCode::Internal,
     };
-    GraphqlError { message: error.message, code, locations: error.locations, path: Vec::new() }
+    GraphqlError { message: error.message, code, locations: error.locations, path: Vec::new(), details: Vec::new() }
 }

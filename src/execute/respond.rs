@@ -3,7 +3,7 @@
 //! Null propagation: GraphQL spec section 6.4.4, "Handling Execution Errors". A value that may not be null and is gives up what was
 //! written of its parent, up to the next place that may be null.
 
-use super::error::{ErrorCode, GraphqlError, PathSegment};
+use super::error::{ErrorCode, GraphqlError, PathSegment, Refusal};
 use super::leaf;
 use super::state::{Failure, Found, State};
 use crate::plan::tree::*;
@@ -53,14 +53,31 @@ impl<'a> Writer<'a> {
         Self { state, out: Vec::with_capacity(4096), path: Vec::new(), location: (0, 0), errors: Vec::new(), introspection }
     }
 
-    /// The bytes of `data`, and the errors in the order of the response.
-    pub fn write(mut self) -> (Vec<u8>, Vec<GraphqlError>) {
-        let root = &self.state.plan.root;
-        if self.object(root, At { space: 0, row: 0, map: None }).is_err() {
-            self.out.clear();
-            self.out.extend_from_slice(b"null");
-        }
-        (self.out, self.errors)
+    /// The bytes of the root's fields, without the braces around them, and the errors in the order of the response. `None` where a
+    /// field that may not be null gave up: then `data` is null.
+    pub fn write(mut self) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
+        let written = self.object(&self.state.plan.root, At { space: 0, row: 0, map: None });
+        let fields = written.is_ok().then(|| self.out.get(1..self.out.len() - 1).unwrap_or_default().to_vec());
+        (fields, self.errors)
+    }
+
+    /// In place of the root's only field, the reasons why it was not written.
+    pub fn refuse(mut self, refusals: Vec<Refusal>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
+        let Some(output) = self.state.plan.root.fields.first() else { return (Some(Vec::new()), Vec::new()) };
+        self.location = output.location;
+        self.out.extend_from_slice(&output.label);
+        let written = self.within(Step::Key(&output.key), |writer| {
+            writer.nullable(&output.ty, |writer| {
+                for refusal in refusals {
+                    writer.error(refusal.code, refusal.message);
+                    if let Some(error) = writer.errors.last_mut() {
+                        error.details = refusal.details;
+                    }
+                }
+                Err(Null)
+            })
+        });
+        (written.is_ok().then_some(self.out), self.errors)
     }
 
     /// Notes an error at the present place, and gives up the value.
@@ -70,7 +87,7 @@ impl<'a> Writer<'a> {
             Step::Index(index) => PathSegment::Index(*index),
         });
         let locations = if self.location.0 > 0 { vec![self.location] } else { Vec::new() };
-        self.errors.push(GraphqlError { message: message.into(), code, locations, path: path.collect() });
+        self.errors.push(GraphqlError { message: message.into(), code, locations, path: path.collect(), details: Vec::new() });
         Null
     }
 
@@ -138,17 +155,13 @@ impl<'a> Writer<'a> {
             }
             OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
             OutputValue::Embedded(held, object, rows) => self.embedded(held, object, *rows, (output, at)),
-            OutputValue::One(target, object) => match self.present(target, at.space, at.row) {
-                Present::Yes => self.object(object, At { map: None, ..at }),
-                Present::No if output.ty.is_non_null() => {
-                    let message = format!("{type_name}.{} refers to a {} that does not exist.", output.key, object.type_name);
-                    Err(self.error(ErrorCode::NotFound, message))
-                }
-                Present::No => self.missing(&output.ty, String::new),
-                Present::Failed(failure) => Err(self.failed(&failure)),
-            },
+            OutputValue::One(target, object) => self.one(target, object, (type_name, output), at),
             OutputValue::List(target, object) => self.list(target, object, &output.ty, at),
             OutputValue::Page(target, parts) => self.page(target, parts, at),
+            OutputValue::Done => {
+                leaf::json(&mut self.out, &Value::Bool(true));
+                Ok(())
+            }
             OutputValue::Exists(target) => {
                 let there = match self.present(target, at.space, at.row) {
                     Present::Yes => true,
@@ -159,6 +172,26 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             OutputValue::Count(target) => self.count(target, at),
+        }
+    }
+
+    fn one(
+        &mut self,
+        target: &'a Target,
+        object: &'a Object,
+        (type_name, output): (&'a str, &'a Output),
+        at: At<'_>,
+    ) -> Result<(), Null> {
+        let row = self.rows(target, at).next();
+        let present = row.map_or(Present::No, |row| self.present(target, target.space, row));
+        match (present, row) {
+            (Present::Yes, Some(row)) => self.object(object, At { space: target.space, row, map: None }),
+            (Present::Failed(failure), _) => Err(self.failed(&failure)),
+            _ if output.ty.is_non_null() => {
+                let message = format!("{type_name}.{} refers to a {} that does not exist.", output.key, object.type_name);
+                Err(self.error(ErrorCode::NotFound, message))
+            }
+            _ => self.missing(&output.ty, String::new),
         }
     }
 
@@ -270,22 +303,29 @@ impl<'a> Writer<'a> {
 
     /// Whether the object of a target is there, for a row of the target's space.
     pub(super) fn present(&self, target: &Target, space: SpaceId, row: usize) -> Present {
-        match &target.presence {
-            Presence::Read(read) => match self.state.found(*read, space, row) {
-                Found::Item(_) => Present::Yes,
-                Found::Absent => Present::No,
-                Found::Failed(failure) => Present::Failed(failure.clone()),
-            },
-            Presence::Values(sources) => {
-                for source in sources {
-                    match self.state.value(source, space, row) {
-                        Ok(Some(_)) => {}
-                        Ok(None) => return Present::No,
-                        Err(failure) => return Present::Failed(failure),
-                    }
+        present(self.state, target, space, row)
+    }
+}
+
+/// Whether the object of a target is there, for a row of the target's space.
+pub(super) fn present(state: &State<'_>, target: &Target, space: SpaceId, row: usize) -> Present {
+    match &target.presence {
+        Presence::Read(read) => match state.found(*read, space, row) {
+            Found::Item(_) => Present::Yes,
+            Found::Absent => Present::No,
+            Found::Failed(failure) => Present::Failed(failure.clone()),
+        },
+        Presence::Seed(seed) if state.elements[*seed].get(row).is_some() => Present::Yes,
+        Presence::Seed(_) => Present::No,
+        Presence::Values(sources) => {
+            for source in sources {
+                match state.value(source, space, row) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return Present::No,
+                    Err(failure) => return Present::Failed(failure),
                 }
-                Present::Yes
             }
+            Present::Yes
         }
     }
 }

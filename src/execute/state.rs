@@ -3,10 +3,17 @@
 use super::cursor::{Cursors, Positions};
 use super::decode;
 use super::error::ErrorCode;
-use crate::plan::tree::{Holder, Plan, ReadId, SourceText, SpaceId, ValueSource};
+use crate::plan::tree::{Holder, Origin, Plan, ReadId, Presence, SourceText, SpaceId, Target, ValueSource};
 use crate::table::attribute::Item;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+
+/// An argument by name; a field of an input object is dotted: `input.name`.
+pub fn argument<'v>(values: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    let mut names = name.split('.');
+    let first = values.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.get(name))
+}
 
 /// Why something could not be read; told at the path of each field that wanted it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +106,12 @@ impl<'p> State<'p> {
         Self { plan, arguments, rows, outcomes, elements: plan.spaces.iter().map(|_| Vec::new()).collect() }
     }
 
+    /// Hands in the items of a seed.
+    pub fn seed(&mut self, space: SpaceId, items: Vec<Arc<Item>>) {
+        self.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
+        self.elements[space] = items;
+    }
+
     /// The number of rows of a space, 0 while they are not known.
     pub fn len(&self, space: SpaceId) -> usize {
         self.rows[space].as_ref().map_or(0, |rows| rows.parents.len())
@@ -141,6 +154,15 @@ impl<'p> State<'p> {
         }
     }
 
+    /// The item of a target that is there, for a row of the target's space.
+    pub fn item(&self, target: &Target, space: SpaceId, row: usize) -> Option<Arc<Item>> {
+        let Presence::Read(read) = target.presence else { return None };
+        match self.found(read, space, row) {
+            Found::Item(item) => Some(item.clone()),
+            _ => None,
+        }
+    }
+
     /// The item or element that a holder holds for a row.
     pub fn held(&self, holder: Holder, space: SpaceId, row: usize) -> Result<Option<&Item>, &Arc<Failure>> {
         match holder {
@@ -150,7 +172,11 @@ impl<'p> State<'p> {
                 Found::Failed(failure) => Err(failure),
             },
             Holder::Element(of) => {
-                let row = self.climb(space, row, of);
+                let row = match self.plan.spaces[of].origin {
+                    // A seed is in scope everywhere, not just in the rows that it makes.
+                    Origin::Seed => self.climb(space, row, of).or(Some(0)),
+                    _ => self.climb(space, row, of),
+                };
                 Ok(row.and_then(|row| self.elements[of].get(row)).map(|item| &**item))
             }
         }
@@ -160,7 +186,7 @@ impl<'p> State<'p> {
     pub fn value(&self, source: &ValueSource, space: SpaceId, row: usize) -> Result<Option<Value>, Arc<Failure>> {
         match source {
             ValueSource::Argument(arguments, name) => match &self.arguments[*arguments] {
-                Ok(values) => Ok(values.get(name).filter(|value| !value.is_null()).cloned()),
+                Ok(values) => Ok(argument(values, name).filter(|value| !value.is_null()).cloned()),
                 Err(failure) => Err(failure.clone()),
             },
             ValueSource::Field(holder, reader) => {

@@ -5,9 +5,13 @@ use super::collect::{Collected, Selecting};
 use super::entity::{self, Entity};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
+use super::{project, wave};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, Source, TextPart};
 use crate::schema::value_type::ValueType;
+use apollo_compiler::Name;
 use apollo_compiler::executable::SelectionSet;
+use indexmap::IndexMap;
+use std::collections::HashMap;
 
 /// What is built up while an operation is planned.
 pub(super) struct Builder<'a> {
@@ -19,12 +23,23 @@ pub(super) struct Builder<'a> {
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub introspects: bool,
+    /// In a mutation, the items that sources may name, by their types.
+    pub scope: HashMap<String, Entity<'a>>,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(model: &'a Model, selecting: Selecting<'a>) -> Self {
         let operation = Space { parent: None, origin: Origin::Operation };
-        Self { model, selecting, reads: vec![], wanted: vec![], spaces: vec![operation], arguments: vec![], introspects: false }
+        Self {
+            model,
+            selecting,
+            reads: vec![],
+            wanted: vec![],
+            spaces: vec![operation],
+            arguments: vec![],
+            introspects: false,
+            scope: HashMap::new(),
+        }
     }
 
     pub fn type_named(&self, name: &str) -> Result<&'a ObjectType, PlanError> {
@@ -33,9 +48,15 @@ impl<'a> Builder<'a> {
 
     /// The shape of an object, and the reads that it needs.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
+        let collected = self.selecting.fields(&of.ty.name, sets);
+        self.collected(of, collected, inside)
+    }
+
+    /// The shape of an object of fields that are collected.
+    pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, Collected<'a>>, inside: bool) -> Result<Object, PlanError> {
         let ty = of.ty;
         let mut fields = Vec::new();
-        for (key, collected) in self.selecting.fields(&ty.name, sets) {
+        for (key, collected) in all {
             let value = match collected.field.name.as_str() {
                 "__typename" => OutputValue::Typename,
                 "__schema" | "__type" => {
@@ -44,13 +65,7 @@ impl<'a> Builder<'a> {
                 }
                 name => self.field(of, self.field_of(ty, name)?, &collected, inside)?,
             };
-            fields.push(Output {
-                label: label(&key),
-                key: key.to_string(),
-                location: collected.location,
-                ty: collected.field.definition.ty.clone(),
-                value,
-            });
+            fields.push(output(&key, &collected, value));
         }
         Ok(Object { type_name: ty.name.clone(), fields })
     }
@@ -114,6 +129,21 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// A seeded item: its entity, which is in scope everywhere.
+    pub fn seed(&mut self, ty: &'a ObjectType) -> Entity<'a> {
+        let space = self.space(0, Origin::Seed);
+        let held = vec![(Holder::Element(space), None)];
+        Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)) }
+    }
+
+    /// The plan of what was built.
+    pub fn finish(self, root: Object) -> Plan {
+        let Self { model, mut reads, wanted, spaces, arguments, .. } = self;
+        project::assign(model, &mut reads, &wanted);
+        let waves = wave::assign(&mut reads, &spaces);
+        Plan { reads, spaces, arguments, waves, root }
+    }
+
     pub fn space(&mut self, parent: SpaceId, origin: Origin) -> SpaceId {
         self.spaces.push(Space { parent: Some(parent), origin });
         self.spaces.len() - 1
@@ -153,7 +183,11 @@ impl<'a> Builder<'a> {
             Source::Parent(field) => {
                 from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
             }
-            Source::Item(ty, field) => return Err(internal(&format!("{ty}.{field} is not in scope"))),
+            Source::Item(ty, field) => self
+                .scope
+                .get(ty)
+                .and_then(|entity| entity.value(self.model, field))
+                .ok_or_else(|| internal(&format!("{ty}.{field} is not in scope")))?,
             Source::Text(parts) => {
                 let part = |part: &TextPart| {
                     Ok(match part {
@@ -211,6 +245,12 @@ impl<'a> Builder<'a> {
             _ => false,
         })
     }
+}
+
+/// A field of the response.
+pub(super) fn output(key: &str, collected: &Collected<'_>, value: OutputValue) -> Output {
+    let ty = collected.field.definition.ty.clone();
+    Output { label: label(key), key: key.to_owned(), location: collected.location, ty, value }
 }
 
 /// `"key":`; response keys are GraphQL names, so nothing in them needs an escape.

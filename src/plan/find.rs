@@ -15,18 +15,18 @@ use apollo_compiler::ast::Type;
 use std::collections::HashMap;
 
 /// What is asked of one relation on the way of a find.
-struct Hop<'a> {
+pub(super) struct Hop<'a> {
     /// The field coordinate, for people.
-    coordinate: String,
-    field: &'a Field,
-    find: &'a Find,
-    arguments: ArgumentsId,
+    pub coordinate: String,
+    pub field: &'a Field,
+    pub find: &'a Find,
+    pub arguments: ArgumentsId,
     /// The stored fields that are needed of what it finds.
-    needs: Vec<String>,
+    pub needs: Vec<String>,
     /// Whether it must be known that the item is there.
-    must_exist: bool,
+    pub must_exist: bool,
     /// How much is wanted where it can find several.
-    want: Want,
+    pub want: Want,
 }
 
 impl<'a> Builder<'a> {
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Follows the relations of a `through` path. The first that can find several is the one that pages.
-    fn through(
+    pub(super) fn through(
         &mut self,
         of: &Entity<'a>,
         path: &'a [String],
@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
     }
 
     /// One relation: a Get, a Query, a Query and a Get, or nothing at all.
-    fn follow(&mut self, from: &Entity<'a>, hop: Hop<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+    pub(super) fn follow(&mut self, from: &Entity<'a>, hop: Hop<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let ty = self.type_named(&hop.find.item)?;
         let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
         let key = self.key(ty, path, from, hop.arguments)?;

@@ -1,9 +1,3 @@
-//! A model and an operation in, a [`tree::Plan`] out: pure. Must not know AWS, async or HTTP.
-//!
-//! The passes, in their order: parse and validate within budgets ([`document`]), find on which variables the plan depends
-//! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`), give
-//! each read its projection (`project`) and its wave ([`wave`]); [`print`] shows it as text and JSON.
-
 pub mod argument;
 pub mod budget;
 mod build;
@@ -12,6 +6,7 @@ pub mod document;
 mod entity;
 pub mod error;
 mod find;
+mod mutate;
 pub mod print;
 mod project;
 pub mod specialise;
@@ -25,17 +20,18 @@ use document::Document;
 use entity::Entity;
 use error::PlanError;
 use serde_json::{Map, Value};
-use tree::Plan;
+use tree::{Step, Steps};
 
 /// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more than
 /// [`specialise::plan_key`] tells apart.
-pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<Plan, PlanError> {
+pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<Steps, PlanError> {
     let selecting = Selecting { api: &model.api, document: &document.parsed, variables };
+    if operation.is_mutation() {
+        return mutate::steps(model, selecting, operation);
+    }
     let mut builder = build::Builder::new(model, selecting);
     let root = Entity::root(builder.type_named(operation.object_type())?);
     let root = builder.object(&root, &[&operation.selection_set], false)?;
-    let build::Builder { mut reads, wanted, spaces, arguments, introspects, .. } = builder;
-    project::assign(model, &mut reads, &wanted);
-    let waves = wave::assign(&mut reads, &spaces);
-    Ok(Plan { reads, spaces, arguments, waves, root, introspects })
+    let introspects = builder.introspects;
+    Ok(Steps { steps: vec![Step { write: None, plan: builder.finish(root) }], introspects })
 }

@@ -4,12 +4,52 @@ use super::tree::*;
 use super::wave::dependencies;
 use crate::schema::model::{Access, Model, SortAccess};
 use crate::schema::template::{Part, Template};
+use crate::schema::write::{Action, ActionKind};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
+impl Steps {
+    /// The number of waves in which an operation reads its response, all steps together.
+    pub fn waves(&self) -> usize {
+        self.steps.iter().map(|step| step.plan.waves.len()).sum()
+    }
+
+    /// The plan as text, step by step.
+    pub fn to_text(&self, model: &Model) -> String {
+        let mut text = String::new();
+        for step in &self.steps {
+            if let Some(write) = &step.write {
+                text += &write_text(model, write);
+            }
+            text += &step.plan.to_text(model);
+        }
+        if text.is_empty() {
+            text.push_str("nothing to read\n");
+        }
+        text
+    }
+
+    /// The plan as JSON: the reads of a query; of a mutation, the writes and the reads after each.
+    pub fn to_json(&self, model: &Model) -> Value {
+        match self.steps.as_slice() {
+            [Step { write: None, plan }] => plan.to_json(model),
+            steps => {
+                let step = |step: &Step| {
+                    let mut json = step.plan.to_json(model);
+                    if let (Some(write), Value::Object(json)) = (&step.write, &mut json) {
+                        json.insert("write".into(), write_json(model, write));
+                    }
+                    json
+                };
+                json!({ "waves": self.waves(), "steps": steps.iter().map(step).collect::<Vec<_>>() })
+            }
+        }
+    }
+}
+
 impl Plan {
     /// The plan as text: waves, and the reads of each.
-    pub fn to_text(&self, model: &Model) -> String {
+    fn to_text(&self, model: &Model) -> String {
         let mut text = String::new();
         for (number, wave) in self.waves.iter().enumerate() {
             let _ = writeln!(text, "wave {}", number + 1);
@@ -26,14 +66,11 @@ impl Plan {
                 }
             }
         }
-        if text.is_empty() {
-            text.push_str("nothing to read\n");
-        }
         text
     }
 
     /// The plan as JSON: a list of reads, each with its wave and what it waits for.
-    pub fn to_json(&self, model: &Model) -> Value {
+    fn to_json(&self, model: &Model) -> Value {
         let reads = self.reads.iter().enumerate().map(|(id, read)| {
             let table = &model.tables[read.table];
             let mut step = json!({
@@ -59,6 +96,55 @@ impl Plan {
     }
 }
 
+/// The actions of a write, and what is read for it.
+fn write_text(model: &Model, write: &PlannedWrite) -> String {
+    let mut text = format!("write {}\n", write.field);
+    let lookup = |name: &str, lookup: &Lookup| {
+        let plan = lookup.plan.to_text(model);
+        plan.lines().fold(format!("  {name} {}\n", lookup.item), |text, line| text + "    " + line + "\n")
+    };
+    text.extend(write.found.iter().map(|found| lookup("find", found)));
+    let actions = actions_of(model, write);
+    for (action, lookups) in actions.iter().zip(&write.actions) {
+        let _ = writeln!(text, "  {} {}", kind(action), action.item);
+        text.extend(lookups.target.iter().map(|target| lookup("which", target)));
+        text.extend(lookups.cascade.iter().map(|cascade| lookup("and", cascade)));
+    }
+    text
+}
+
+fn write_json(model: &Model, write: &PlannedWrite) -> Value {
+    let lookup = |lookup: &Lookup| json!({ "type": lookup.item, "plan": lookup.plan.to_json(model) });
+    let actions = actions_of(model, write).iter().zip(&write.actions).map(|(action, lookups)| {
+        json!({
+            "action": kind(action),
+            "type": action.item,
+            "reads": lookups.target.as_ref().map(lookup),
+            "cascade": lookups.cascade.iter().map(lookup).collect::<Vec<_>>(),
+        })
+    });
+    json!({ "field": write.field, "found": write.found.as_ref().map(lookup), "actions": actions.collect::<Vec<_>>() })
+}
+
+fn actions_of<'m>(model: &'m Model, write: &PlannedWrite) -> &'m [Action] {
+    match model.mutation(&write.field) {
+        Some(write) => &write.actions,
+        None => &[],
+    }
+}
+
+fn kind(action: &Action) -> &'static str {
+    match (&action.kind, &action.at) {
+        (ActionKind::Put { .. }, None) => "put",
+        (ActionKind::Put { .. }, Some(_)) => "put an element of",
+        (ActionKind::Update { .. }, None) => "update",
+        (ActionKind::Update { .. }, Some(_)) => "update an element of",
+        (ActionKind::Delete { .. }, None) => "delete",
+        (ActionKind::Delete { .. }, Some(_)) => "delete an element of",
+        (ActionKind::Check, _) => "check",
+    }
+}
+
 fn operation(read: &Read) -> &'static str {
     match &read.action {
         Action::Get(_) | Action::Complete(_) => "Get",
@@ -77,7 +163,7 @@ fn place(model: &Model, read: &Read) -> String {
 
 fn each(plan: &Plan, read: &Read) -> String {
     match &plan.spaces[read.space].origin {
-        Origin::Operation => String::new(),
+        Origin::Operation | Origin::Seed => String::new(),
         Origin::Read(of) => format!(", each of #{of}"),
         Origin::Elements(_, reader) => format!(", each of {}", reader.field),
     }

@@ -31,10 +31,63 @@ pub struct Plan {
     pub arguments: Vec<Arguments>,
     /// The reads of each wave, in the order of `reads`.
     pub waves: Vec<Vec<ReadId>>,
-    /// The response's data.
+    /// The response's data, or the part of it that the step makes.
     pub root: Object,
+}
+
+/// What an operation does: one step for a query, one for each root field of a mutation, run one after the other.
+#[derive(Debug)]
+pub struct Steps {
+    /// The steps.
+    pub steps: Vec<Step>,
     /// Whether the root selects `__schema` or `__type`.
     pub introspects: bool,
+}
+
+/// One step of an operation.
+#[derive(Debug)]
+pub struct Step {
+    /// What is written first.
+    pub write: Option<PlannedWrite>,
+    /// What is read, and the part of the response that it makes.
+    pub plan: Plan,
+}
+
+/// The write of a mutation's root field.
+#[derive(Debug)]
+pub struct PlannedWrite {
+    /// The field of `Mutation`, where the model tells its actions.
+    pub field: String,
+    /// The field's arguments, in the step's plan.
+    pub arguments: ArgumentsId,
+    /// Where the items that the write gives back are seeded.
+    pub result: Option<SpaceId>,
+    /// What its `@find` reads.
+    pub found: Option<Lookup>,
+    /// For each action, what it reads to find its items, and what it deletes beside them.
+    pub actions: Vec<ActionLookups>,
+}
+
+/// What an action of a write reads beforehand.
+#[derive(Debug, Default)]
+pub struct ActionLookups {
+    /// Its items, where its key does not name them.
+    pub target: Option<Lookup>,
+    /// The items of the relations that are deleted with it.
+    pub cascade: Vec<Lookup>,
+}
+
+/// Items that are read for a write: a plan without a response.
+#[derive(Debug)]
+pub struct Lookup {
+    /// The item type.
+    pub item: String,
+    /// The plan; its first arguments are the mutation field's.
+    pub plan: Plan,
+    /// Where the items are.
+    pub target: Target,
+    /// The item types in scope, and where each one's item is seeded.
+    pub seeds: Vec<(String, SpaceId)>,
 }
 
 /// A set of rows.
@@ -53,6 +106,8 @@ pub enum Origin {
     Operation,
     /// The items of a read.
     Read(ReadId),
+    /// An item that was written or found before the plan runs: it is handed in, and in scope everywhere.
+    Seed,
     /// The elements of an embedded list, wherever it stands: in a read's item or in an element of another such list.
     Elements(Holder, Arc<FieldReader>),
 }
@@ -62,12 +117,12 @@ pub enum Origin {
 pub enum Holder {
     /// The item of a read.
     Read(ReadId),
-    /// The element of an embedded list that is the row of this space.
+    /// The element of an embedded list, or the seed, that is the row of this space.
     Element(SpaceId),
 }
 
 /// The arguments of one field of the operation.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Arguments {
     /// Argument name → its type and what the document (or else its default) says. Arguments without a value are not in it.
     pub values: IndexMap<String, (Type, ArgumentValue)>,
@@ -273,6 +328,8 @@ pub enum OutputValue {
     List(Target, Object),
     /// A connection.
     Page(Target, Vec<PageOutput>),
+    /// True: what the field writes is written.
+    Done,
     /// Whether there is an item.
     Exists(Target),
     /// How many items there are.
@@ -308,6 +365,8 @@ pub struct Target {
 pub enum Presence {
     /// The item of a read.
     Read(ReadId),
+    /// A seed of this space.
+    Seed(SpaceId),
     /// Values that must not be null: the object is taken to exist where its key is known.
     Values(Vec<ValueSource>),
 }

@@ -6,7 +6,11 @@ use super::table::Table;
 use super::template::Template;
 use super::value_type::ValueType;
 use super::write::{Constraint, Rules, Write};
-use apollo_compiler::{Schema, ast::Type, validation::Valid};
+use apollo_compiler::{
+    Schema,
+    ast::{OperationType, Type},
+    validation::Valid,
+};
 use indexmap::IndexMap;
 
 /// A loaded schema.
@@ -24,6 +28,15 @@ pub struct Model {
 }
 
 impl Model {
+    /// The write of a field of `Mutation` (whatever the root type is called).
+    pub fn mutation(&self, field: &str) -> Option<&Write> {
+        let root = self.api.root_operation(OperationType::Mutation)?;
+        match &self.types.get(root.as_str())?.fields.get(field)?.kind {
+            FieldKind::Write(write) => Some(write),
+            _ => None,
+        }
+    }
+
     /// An item type with its keys; `None` for every other type.
     pub fn item(&self, type_name: &str) -> Option<(&ObjectType, &ItemKeys)> {
         let object = self.types.get(type_name)?;

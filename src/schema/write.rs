@@ -1,7 +1,7 @@
 //! What the fields of `Mutation` write: the checked model of `@put`, `@update`, `@delete` and `@check`, and of the rules on written
 //! values. Plain data; must not know how it is run.
 
-use super::condition::{Condition, Operand, Path};
+use super::condition::{Condition, Operand, Path, Segment};
 use super::model::{Find, Source};
 use indexmap::IndexMap;
 
@@ -218,4 +218,18 @@ pub enum SetValue {
     IfNotExists(Path, Box<SetValue>),
     /// `list_append(a, b)`
     ListAppend(Box<SetValue>, Box<SetValue>),
+}
+
+impl Update {
+    /// Whether the update leaves an item the same however often it is made: it counts nothing, appends nothing, takes no value from
+    /// another attribute and removes no position of a list, behind which the others move up.
+    pub fn has_same_effect_twice(&self) -> bool {
+        let is_element = |path: &Path| path.segments.iter().any(|segment| matches!(segment, Segment::Index(_)));
+        let plain = |value: &SetValue| match value {
+            SetValue::Operand(operand) => !matches!(operand, Operand::Path(_) | Operand::Size(_)),
+            SetValue::IfNotExists(_, value) => matches!(&**value, SetValue::Operand(operand) if !matches!(operand, Operand::Path(_))),
+            _ => false,
+        };
+        self.add.is_empty() && self.set.iter().all(|(_, value)| plain(value)) && !self.remove.iter().any(is_element)
+    }
 }

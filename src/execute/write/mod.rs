@@ -1,5 +1,17 @@
-//! A mutation field's actions → one write, and the item it gives back.
+//! A mutation field's actions → one write, and the items it gives back.
+//!
+//! In the order of a write: `engine` runs it, `checks` holds the constraints against what comes in, `actions` (with `updates`,
+//! `elements`, `lookups` and `defaults`) drafts its calls, `assemble` says what they write, and `judge` tells why one fails.
 
+mod actions;
 pub mod assemble;
+mod checks;
+mod conditions;
 pub mod constraints;
 pub mod defaults;
+mod draft;
+mod elements;
+pub mod engine;
+mod judge;
+mod lookups;
+mod updates;

@@ -1,0 +1,406 @@
+//! The actions of a field → calls: puts, deletes and checks here; updates in `updates.rs`, elements of lists in `elements.rs`.
+
+use super::conditions::Conditions;
+use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
+use super::engine::{Job, Refusals};
+use super::lookups::{self, Scope, keys_of};
+use super::{assemble, defaults};
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::filter;
+use crate::execute::state::argument;
+use crate::schema::model::{ObjectType, Source, TextPart};
+use crate::schema::write::{Action, ActionKind, WriteTarget, WrittenValue};
+use crate::table::attribute::{Item, Key};
+use crate::table::write::{WriteAction, WriteCall};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
+const MOST_IN_TRANSACTION: usize = 100;
+
+/// A write while it is drafted.
+pub(super) struct Drafting<'a, 'j> {
+    pub job: &'a Job<'j>,
+    pub generated: &'a mut Generated,
+    /// Whether an attempt before this one may have been applied.
+    pub uncertain: bool,
+    pub draft: Draft,
+    /// What was found and put so far, by type.
+    pub scope: Scope,
+}
+
+/// An item that an action is about: its key, and the item where it was read to find it.
+pub(super) struct Aim {
+    pub key: Key,
+    pub item: Option<Arc<Item>>,
+}
+
+/// Drafts all actions of a field.
+pub(super) async fn draft(job: &Job<'_>, generated: &mut Generated, uncertain: bool) -> Result<Draft, Refusals> {
+    let mut drafting = Drafting { job, generated, uncertain, draft: Draft::default(), scope: Scope::new() };
+    if let Some(lookup) = &job.planned.found {
+        let Some(item) = lookups::items(job, lookup, &drafting.scope).await?.into_iter().next() else {
+            return Err(vec![Refusal::new(ErrorCode::NotFound, format!("There is no such {}.", lookup.item))]);
+        };
+        drafting.scope.insert(lookup.item.clone(), item.clone());
+        drafting.draft.found = Some(item);
+    }
+    for position in 0..job.write.actions.len() {
+        drafting.action(position).await?;
+    }
+    Ok(drafting.draft)
+}
+
+impl Drafting<'_, '_> {
+    async fn action(&mut self, position: usize) -> Result<(), Refusals> {
+        let job = self.job;
+        let action = &job.write.actions[position];
+        self.draft.results.push(Vec::new());
+        match (&action.kind, &action.at) {
+            (ActionKind::Put { replace }, None) => self.put(position, action, *replace).await,
+            (ActionKind::Put { .. }, Some(element)) => self.append(position, action, element).await,
+            (ActionKind::Update { .. }, None) => self.update(position, action).await,
+            (ActionKind::Update { .. }, Some(element)) => self.change_element(position, action, element).await,
+            (ActionKind::Delete { .. }, None) => self.delete(position, action).await,
+            (ActionKind::Delete { .. }, Some(element)) => self.remove_element(position, action, element).await,
+            (ActionKind::Check, _) => self.check(position, action).await,
+        }
+    }
+
+    async fn put(&mut self, position: usize, action: &Action, replace: bool) -> Result<(), Refusals> {
+        let job = self.job;
+        let (model, ty) = (job.engine.run.model, job.type_named(&action.item)?);
+        let values = self.values(position, ty, &action.values)?;
+        let item = assemble::item(model, ty, &values).map_err(misfit)?;
+        let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
+        let mut conditions = Conditions::default();
+        let mut gone = Vec::new();
+        if !replace {
+            conditions.absent(&key.partition.0);
+        } else if ty.fields.values().any(|field| field.rules.unique) {
+            // What is written over may hold guards that are none of the new item's.
+            let old = job.read(&ty.name, &key).await?;
+            self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
+            match &old {
+                None => conditions.absent(&key.partition.0),
+                Some(old) => gone = keys_of(job, ty, old).split_off(1),
+            }
+        }
+        self.author(action, &mut conditions)?;
+        let repeat = if replace { Repeat::Same } else { Repeat::SeenByItem(Box::new(item.clone())) };
+        let main = Main { repeat, creates: !replace, must_exist: false, ..self.main(position, action) };
+        let call = Call::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
+        self.draft.calls.push(call);
+        for field in ty.fields.values().filter(|field| field.rules.unique) {
+            let value = values.get(&field.name).unwrap_or(&Value::Null);
+            self.guard(ty, &field.name, value, &key, &mut gone)?;
+        }
+        self.along(ty, gone);
+        let item = Arc::new(item);
+        self.draft.results[position].push(Outcome::Known(item.clone()));
+        self.scope.insert(ty.name.clone(), item);
+        Ok(())
+    }
+
+    /// A guard for a unique value; one that the item has already stays as it is, and is taken out of those that go.
+    pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), Refusals> {
+        let model = self.job.engine.run.model;
+        let Some(guard) = assemble::guard(model, ty, field, value, owner).map_err(misfit)? else { return Ok(()) };
+        let key = assemble::key_of(model, ty, &guard);
+        if let Some(kept) = gone.iter().position(|gone| key.as_ref() == Some(gone)) {
+            gone.remove(kept);
+            return Ok(());
+        }
+        let mut conditions = Conditions::default();
+        conditions.absent(&owner.partition.0);
+        self.draft.calls.push(Call {
+            write: WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition: conditions.build() },
+            role: Role::Guard(ty.name.clone(), field.to_owned()),
+        });
+        Ok(())
+    }
+
+    /// Deletes that go along with another call.
+    pub fn along(&mut self, ty: &ObjectType, keys: Vec<Key>) {
+        let table = self.job.table_of(ty);
+        self.draft.calls.extend(keys.into_iter().map(|key| Call::along(table.clone(), WriteAction::Delete(key))));
+    }
+
+    async fn delete(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+        let job = self.job;
+        let ty = job.type_named(&action.item)?;
+        let alone = job.write.actions.len() == 1;
+        let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
+        let unique = ty.fields.values().any(|field| field.rules.unique);
+        let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
+        for aim in self.aims(position, action, ty).await? {
+            let item = match aim.item {
+                Some(item) => Some(item),
+                None if !alone || cascades || unique => job.read(&ty.name, &aim.key).await?,
+                None => None,
+            };
+            let read = item.is_some() || !alone || cascades || unique;
+            let mut conditions = Conditions::default();
+            match &item {
+                None if read && alone => {
+                    // There is nothing to delete, and nothing to give back.
+                    self.draft.results[position].push(Outcome::Nothing);
+                    continue;
+                }
+                // Alone, DeleteItem itself says whether there was an item.
+                None if alone && action.condition.is_none() => {}
+                _ => conditions.exists(&aim.key.partition.0),
+            }
+            let held = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name);
+            self.hold(ty, item.as_deref(), held, &mut conditions);
+            let version = self.expected_version(ty, action, &mut conditions);
+            self.author(action, &mut conditions)?;
+            let main = Main { version, must_exist: !alone || action.condition.is_some(), ..self.main(position, action) };
+            let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
+            let at = self.draft.calls.len();
+            self.draft.calls.push(call);
+            match item {
+                Some(item) => {
+                    self.along(ty, keys_of(job, ty, &item).split_off(1));
+                    if cascades {
+                        self.cascade(position, &item).await?;
+                    }
+                    self.draft.results[position].push(Outcome::Known(item));
+                }
+                None => self.draft.results[position].push(Outcome::Answer(at, ty.name.clone(), aim.key)),
+            }
+        }
+        if many && alone && self.draft.calls.len() > MOST_IN_TRANSACTION {
+            self.delete_in_batches(ty);
+        }
+        Ok(())
+    }
+
+    /// The relations of a deleted item: in the same transaction if they fit, else before it, so that a crash leaves an item that can be
+    /// deleted again, and never a relation of nothing.
+    async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
+        let related = lookups::cascade(self.job, position, item).await?;
+        let keys = related.into_keys(self.job);
+        let count: usize = keys.values().map(Vec::len).sum();
+        if self.draft.calls.len() + count <= MOST_IN_TRANSACTION {
+            for (table, keys) in keys {
+                self.draft.calls.extend(keys.into_iter().map(|key| Call::along(table.clone(), WriteAction::Delete(key))));
+            }
+        } else {
+            self.draft.first.extend(keys);
+        }
+        self.draft.cascades.push((position, item.clone()));
+        Ok(())
+    }
+
+    /// A delete of more items than a transaction takes: it can be repeated, so batches do.
+    fn delete_in_batches(&mut self, ty: &ObjectType) {
+        let keys = self.draft.calls.drain(..).filter_map(|call| match call.write.action {
+            WriteAction::Delete(key) => Some(key),
+            _ => None,
+        });
+        let keys = keys.collect();
+        self.draft.first.push((self.job.table_of(ty), keys));
+    }
+
+    async fn check(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+        let ty = self.job.type_named(&action.item)?;
+        for aim in self.aims(position, action, ty).await? {
+            let mut conditions = Conditions::default();
+            self.author(action, &mut conditions)?;
+            let main = self.main(position, action);
+            self.draft.calls.push(Call::main(self.job.table_of(ty), WriteAction::Check(aim.key), conditions, main));
+        }
+        Ok(())
+    }
+
+    /// What is known of an action's main call, as far as it is the same for all kinds.
+    pub fn main(&self, position: usize, action: &Action) -> Main {
+        Main {
+            action: position,
+            item: action.item.clone(),
+            condition: action.condition.clone(),
+            message: action.message.clone(),
+            creates: false,
+            must_exist: true,
+            version: None,
+            repeat: Repeat::Same,
+        }
+    }
+
+    /// The author's condition.
+    pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), Refusals> {
+        if let Some(condition) = &action.condition {
+            let scope = self.job.scope();
+            let expression = filter::whole(condition, &scope).map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
+            conditions.and(expression);
+        }
+        Ok(())
+    }
+
+    /// The version that the caller says it has seen.
+    pub fn expected_version(&self, ty: &ObjectType, action: &Action, conditions: &mut Conditions) -> Option<(String, Value)> {
+        let field = ty.fields.values().find(|field| field.rules.version)?;
+        let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).filter(|value| !value.is_null())?;
+        let (attribute, value) = attribute_of(self.job.engine.run.model, ty, &field.name, &expected)?;
+        conditions.equals(&attribute, value);
+        Some((attribute, expected))
+    }
+
+    /// Demands that fields are as they were read.
+    pub fn hold<'f>(
+        &self,
+        ty: &ObjectType,
+        item: Option<&Item>,
+        fields: impl Iterator<Item = &'f String>,
+        conditions: &mut Conditions,
+    ) {
+        let Some(item) = item else { return };
+        for field in fields {
+            if let Some(attribute) = stored(ty, field).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+                conditions.unchanged(attribute, item);
+            }
+        }
+    }
+
+    /// The items that an action is about. With a key, one; else those that a lookup finds: none is refused, unless many are meant or
+    /// they are to be deleted.
+    pub async fn aims(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<Aim>, Refusals> {
+        let model = self.job.engine.run.model;
+        let many = match &action.target {
+            WriteTarget::Key(sources) => {
+                let values = self.key_values(sources)?;
+                let key = assemble::primary_key(model, ty, &values).map_err(misfit)?;
+                return Ok(vec![Aim { key, item: None }]);
+            }
+            WriteTarget::Read { many, .. } => *many,
+        };
+        let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
+        let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
+        let found = lookups::items(self.job, lookup, &self.scope).await?;
+        if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
+            return Err(vec![not_found(ty, action.message.as_deref())]);
+        }
+        let aim = |item: Arc<Item>| Some(Aim { key: assemble::key_of(model, ty, &item)?, item: Some(item) });
+        Ok(found.into_iter().filter_map(aim).collect())
+    }
+
+    /// The values of a key's fields.
+    pub fn key_values(&self, sources: &IndexMap<String, Source>) -> Result<Map<String, Value>, Refusals> {
+        let mut values = Map::new();
+        for (field, source) in sources {
+            match self.given(source) {
+                Some(value) if !value.is_null() => values.insert(field.clone(), value),
+                _ => return Err(vec![Refusal::new(ErrorCode::BadUserInput, format!("\"{field}\" is needed to name the item."))]),
+            };
+        }
+        Ok(values)
+    }
+
+    /// The values of a put: what is given, and defaults where nothing is. Generated values stay the same over all attempts.
+    pub fn values(
+        &mut self,
+        position: usize,
+        ty: &ObjectType,
+        written: &IndexMap<String, WrittenValue>,
+    ) -> Result<Map<String, Value>, Refusals> {
+        let mut values = Map::new();
+        for (field, written) in written {
+            let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+            let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
+            if !replaced {
+                values.insert(field.clone(), value);
+            }
+        }
+        // Defaults that are made of other fields come after those that these may have.
+        let is_made_of_fields = |written: &WrittenValue| {
+            let parts = written.default.iter().flat_map(|default| &default.parts);
+            parts.clone().any(|part| matches!(part, crate::schema::write::DefaultPart::Field(_)))
+        };
+        for of_fields in [false, true] {
+            for (field, written) in written.iter().filter(|(_, written)| is_made_of_fields(written) == of_fields) {
+                let (Some(default), false) = (&written.default, values.contains_key(field)) else { continue };
+                let Some(stored) = stored(ty, field) else { continue };
+                let slot = (position, field.clone());
+                let made = match self.generated.get(&slot).filter(|_| !of_fields) {
+                    Some(value) => Some(value.clone()),
+                    None => defaults::value(default, &stored.value, self.job.engine.now, &|other| values.get(other).cloned()),
+                };
+                if let Some(made) = made {
+                    self.generated.insert(slot, made.clone());
+                    values.insert(field.clone(), made);
+                }
+            }
+        }
+        for field in ty.fields.values().filter(|field| field.rules.version) {
+            values.insert(field.name.clone(), json!(1));
+        }
+        for (name, field) in &ty.fields {
+            if values.get(name).is_some_and(Value::is_null) && field.ty.is_non_null() && !field.ty.is_list() {
+                let message = format!("{}.{name} must not be null.", ty.name);
+                return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
+            }
+        }
+        Ok(values)
+    }
+
+    /// What a source brings: `None` where it brings nothing, null where it brings null.
+    pub fn given(&self, source: &Source) -> Option<Value> {
+        match source {
+            Source::Argument(name) => argument(self.job.arguments, name).cloned(),
+            Source::Item(ty, field) => {
+                let item = self.scope.get(ty)?;
+                let ty = self.job.type_named(ty).ok()?;
+                assemble::values_of(self.job.engine.run.model, ty, item).get(field).cloned()
+            }
+            Source::Parent(_) => None,
+            Source::Text(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    match part {
+                        TextPart::Literal(literal) => text.push_str(literal),
+                        TextPart::Value(source) => match self.given(source)? {
+                            Value::Null => return Some(Value::Null),
+                            Value::String(value) => text.push_str(&value),
+                            value => text.push_str(&value.to_string()),
+                        },
+                    }
+                }
+                Some(Value::String(text))
+            }
+        }
+    }
+}
+
+/// The stored field of that name.
+pub(super) fn stored<'t>(ty: &'t ObjectType, field: &str) -> Option<&'t crate::schema::model::Stored> {
+    match &ty.fields.get(field)?.kind {
+        crate::schema::model::FieldKind::Stored(stored) => Some(stored),
+        _ => None,
+    }
+}
+
+/// The attribute in which a field's value is kept as it is, and the value as it is kept.
+pub(super) fn attribute_of(
+    model: &crate::schema::model::Model,
+    ty: &ObjectType,
+    field: &str,
+    value: &Value,
+) -> Option<(String, crate::table::attribute::Attribute)> {
+    let name = stored(ty, field)?.attribute.clone()?;
+    Some((name, assemble::attribute(model, ty, field, value).ok()??))
+}
+
+pub(super) fn misfit(misfit: assemble::Misfit) -> Refusals {
+    let message = format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message);
+    vec![Refusal::new(ErrorCode::BadUserInput, message)]
+}
+
+pub(super) fn not_found(ty: &ObjectType, message: Option<&str>) -> Refusal {
+    Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("There is no such {}.", ty.name), str::to_owned))
+}
+
+pub(super) fn internal(what: &str) -> Refusals {
+    vec![Refusal::new(ErrorCode::Internal, format!("The write cannot be made: {what}."))]
+}

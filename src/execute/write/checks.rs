@@ -1,0 +1,78 @@
+//! `@constraint`s held against everything that a field is going to write, before anything is written: all that are broken are told.
+
+use super::constraints::broken;
+use super::engine::{Job, Refusals};
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::state::argument;
+use crate::schema::model::{ObjectType, Source};
+use apollo_compiler::schema::ExtendedType;
+use serde_json::{Value, json};
+
+/// Refuses where a constraint is broken: one refusal for each, with the argument that breaks it.
+pub(super) fn check(job: &Job<'_>) -> Result<(), Refusals> {
+    let mut refusals = Refusals::new();
+    of_arguments(job, &mut refusals);
+    for action in &job.write.actions {
+        let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
+        let Some(ty) = job.engine.run.model.types.get(owner) else { continue };
+        for (field, written) in &action.values {
+            if let Some(Source::Argument(name)) = &written.source {
+                of_field(job, ty, field, name, &mut refusals);
+            }
+        }
+    }
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+}
+
+fn of_field(job: &Job<'_>, ty: &ObjectType, field: &str, name: &str, refusals: &mut Refusals) {
+    let (Some(field), Some(value)) = (ty.fields.get(field), argument(job.arguments, name)) else { return };
+    if value.is_null() && field.ty.is_non_null() && !field.rules.version && field.rules.default.is_none() {
+        tell(name, format!("must not be null, as {}.{} is not", ty.name, field.name), refusals);
+    }
+    for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {
+        tell(name, sentence, refusals);
+    }
+}
+
+/// The constraints on arguments and on fields of input objects, however deep they stand.
+fn of_arguments(job: &Job<'_>, refusals: &mut Refusals) {
+    let model = job.engine.run.model;
+    let Some(root) = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation) else { return };
+    let Some(field) = model.types.get(root.as_str()).and_then(|root| root.fields.get(&job.planned.field)) else { return };
+    for argument in &field.arguments {
+        let Some(value) = job.arguments.get(&argument.name) else { continue };
+        let coordinate = format!("{root}.{}.{}", field.name, argument.name);
+        walk(job, (&coordinate, argument.ty.inner_named_type().as_str()), &argument.name, value, refusals);
+    }
+}
+
+fn walk(job: &Job<'_>, (coordinate, type_name): (&str, &str), name: &str, value: &Value, refusals: &mut Refusals) {
+    let model = job.engine.run.model;
+    for sentence in model.constraints.get(coordinate).iter().flat_map(|constraint| broken(constraint, value)) {
+        tell(name, sentence, refusals);
+    }
+    let Some(ExtendedType::InputObject(input)) = model.api.types.get(type_name) else { return };
+    match value {
+        Value::Array(values) => {
+            for (position, value) in values.iter().enumerate() {
+                walk(job, ("", type_name), &format!("{name}.{position}"), value, refusals);
+            }
+        }
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                let Some(definition) = input.fields.get(field.as_str()) else { continue };
+                let inner = definition.ty.inner_named_type();
+                walk(job, (&format!("{type_name}.{field}"), inner), &format!("{name}.{field}"), value, refusals);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn tell(name: &str, sentence: String, refusals: &mut Refusals) {
+    let message = format!("\"{name}\" {}.", sentence.trim_end_matches('.'));
+    if !refusals.iter().any(|known| known.message == message) {
+        let details = vec![("argument", json!(name.split('.').collect::<Vec<_>>()))];
+        refusals.push(Refusal { code: ErrorCode::BadUserInput, message, details });
+    }
+}

@@ -1,0 +1,111 @@
+//! A write before it is sent: its calls, what each of them means, and what the field gives back.
+
+use super::conditions::Conditions;
+use crate::schema::condition::Condition;
+use crate::table::attribute::{Attribute, Item, Key};
+use crate::table::write::{WriteAction, WriteCall};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What one attempt is going to write.
+#[derive(Default)]
+pub(super) struct Draft {
+    /// The calls: alone a single write, together a transaction.
+    pub calls: Vec<Call>,
+    /// Items that go before the calls are made, because there are too many for one transaction: table and keys.
+    pub first: Vec<(Arc<str>, Vec<Key>)>,
+    /// For each action, the items that it gives back.
+    pub results: Vec<Vec<Outcome>>,
+    /// What the `@find` found.
+    pub found: Option<Arc<Item>>,
+    /// Items deleted with their relations: they are looked for once more afterwards. Position of the action, and the item.
+    pub cascades: Vec<(usize, Arc<Item>)>,
+}
+
+/// The item that a call gives back.
+#[derive(Debug, Clone)]
+pub(super) enum Outcome {
+    /// It is known without the call's answer.
+    Known(Arc<Item>),
+    /// It is not there, and that is right.
+    Nothing,
+    /// A single call answers with it; after a transaction it is read: position of the call, type and key.
+    Answer(usize, String, Key),
+}
+
+/// A call and what it means.
+pub(super) struct Call {
+    /// The call.
+    pub write: WriteCall,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// What a call is for.
+pub(super) enum Role {
+    /// The item of an action.
+    Main(Box<Main>),
+    /// The guard of a `@unique` field: type and field.
+    Guard(String, String),
+    /// Something that goes along.
+    Along,
+}
+
+/// What is known of the main call of an action, to tell why its condition failed.
+pub(super) struct Main {
+    /// Position of the action.
+    pub action: usize,
+    /// The item type.
+    pub item: String,
+    /// The author's condition.
+    pub condition: Option<Condition>,
+    /// The author's message.
+    pub message: Option<String>,
+    /// The item must not be there yet.
+    pub creates: bool,
+    /// The item must be there.
+    pub must_exist: bool,
+    /// The version attribute and the version that the caller expects.
+    pub version: Option<(String, Value)>,
+    /// How the call may be repeated where it is not known whether it was applied.
+    pub repeat: Repeat,
+}
+
+/// Whether a call may be repeated where it is not known whether it was applied.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Repeat {
+    /// It has the same effect twice.
+    Same,
+    /// Its condition fails the second time; that it was applied is seen by this whole item.
+    SeenByItem(Box<Item>),
+    /// Its condition fails the second time; that it was applied is seen by this element in the list attribute.
+    SeenByElement(String, Box<Attribute>),
+    /// It would count twice.
+    Never,
+}
+
+/// Generated values, kept over the attempts of one request: action and field → value.
+pub(super) type Generated = HashMap<(usize, String), Value>;
+
+impl Call {
+    /// The main call of an action.
+    pub fn main(table: Arc<str>, action: WriteAction, conditions: Conditions, main: Main) -> Self {
+        Self { write: WriteCall { table, action, condition: conditions.build() }, role: Role::Main(Box::new(main)) }
+    }
+
+    /// A call that goes along with another.
+    pub fn along(table: Arc<str>, action: WriteAction) -> Self {
+        Self { write: WriteCall { table, action, condition: None }, role: Role::Along }
+    }
+}
+
+impl Draft {
+    /// Whether an uncertain call may be repeated: transactions always may, by their token.
+    pub fn repeatable(&self) -> bool {
+        match self.calls.as_slice() {
+            [Call { role: Role::Main(main), .. }] => main.repeat != Repeat::Never,
+            _ => true,
+        }
+    }
+}

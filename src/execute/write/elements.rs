@@ -1,0 +1,145 @@
+//! `at:` on an element of a list inside an item: appended, changed or removed where it stands, under the condition that it still does.
+//!
+//! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
+//! writers on one element, each sees what the other did.
+
+use super::actions::{Aim, Drafting, misfit, not_found, stored};
+use super::assemble;
+use super::conditions::Conditions;
+use super::draft::{Call, Main, Outcome, Repeat};
+use super::engine::Refusals;
+use super::stored_values;
+use super::updates::count_versions;
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::update::{Changes, attribute as path};
+use crate::schema::condition::Segment;
+use crate::schema::model::ObjectType;
+use crate::schema::write::{Action, Element};
+use crate::table::attribute::{Attribute, Item};
+use crate::table::write::WriteAction;
+use serde_json::Value;
+
+impl Drafting<'_, '_> {
+    pub(super) async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+        let job = self.job;
+        let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
+        let values = self.values(position, of_element, &action.values)?;
+        let map = Attribute::M(assemble::embedded(job.engine.run.model, &element.element, &values).map_err(misfit)?);
+        for aim in self.aims(position, action, ty).await? {
+            let mut conditions = Conditions::default();
+            // The element is in no list twice, so a call that was applied already is known by its condition failing.
+            conditions.lacks(&element.attribute, map.clone());
+            let mut changes = Changes::default();
+            changes.append(&path(&element.attribute), vec![map.clone()]);
+            let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
+            self.element_call(position, action, (ty, aim), (conditions, changes, repeat))?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn change_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+        let job = self.job;
+        let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
+        for aim in self.aims(position, action, ty).await? {
+            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
+                return Err(vec![not_found(of_element, action.message.as_deref())]);
+            };
+            let mut changes = Changes::default();
+            for (field, written) in &action.values {
+                let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+                let (Some(definition), Some(kept)) = (of_element.fields.get(field), stored(of_element, field)) else { continue };
+                if value.is_null() && definition.ty.is_non_null() {
+                    let message = format!("{}.{field} must not be null.", of_element.name);
+                    return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
+                }
+                let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
+                let model = job.engine.run.model;
+                match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(misfit)? {
+                    Some(value) => changes.set(&inside(element, at, Some(&attribute)), value),
+                    None => changes.remove(&inside(element, at, Some(&attribute))),
+                };
+            }
+            self.element_call(position, action, (ty, aim), (conditions, changes, Repeat::Same))?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn remove_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+        let job = self.job;
+        let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
+        for aim in self.aims(position, action, ty).await? {
+            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
+                // An attempt before this one, of which no answer came, may have removed it.
+                if self.uncertain {
+                    let item = job.read(&ty.name, &aim.key).await?;
+                    self.draft.results[position].extend(item.map(Outcome::Known));
+                    continue;
+                }
+                return Err(vec![not_found(of_element, action.message.as_deref())]);
+            };
+            let mut changes = Changes::default();
+            changes.remove(&inside(element, at, None));
+            self.element_call(position, action, (ty, aim), (conditions, changes, Repeat::Same))?;
+        }
+        Ok(())
+    }
+
+    /// Where the element stands, and the condition that it does. `None` if the item has no such element.
+    async fn locate(
+        &mut self,
+        action: &Action,
+        element: &Element,
+        (ty, of_element): (&ObjectType, &ObjectType),
+        aim: &Aim,
+    ) -> Result<Option<(usize, Conditions)>, Refusals> {
+        let job = self.job;
+        let Some((field, attribute, source)) = &element.by else { return Ok(None) };
+        let Some(item) = job.read(&ty.name, &aim.key).await? else {
+            return Err(vec![not_found(ty, action.message.as_deref())]);
+        };
+        let wanted = self.given(source).unwrap_or(Value::Null);
+        let (Some(definition), Some(kept)) = (of_element.fields.get(field), stored(of_element, field)) else { return Ok(None) };
+        let wanted = stored_values::of_field(job.engine.run.model, &definition.ty, &kept.value, &wanted).map_err(misfit)?;
+        let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
+        let is_it = |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute) == Some(&wanted));
+        let Some(at) = elements.iter().position(is_it) else { return Ok(None) };
+        let mut conditions = Conditions::default();
+        conditions.element_equals(&element.attribute, at, attribute, wanted);
+        Ok(Some((at, conditions)))
+    }
+
+    /// The call that changes the list of an item.
+    fn element_call(
+        &mut self,
+        position: usize,
+        action: &Action,
+        (ty, aim): (&ObjectType, Aim),
+        (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
+    ) -> Result<(), Refusals> {
+        let job = self.job;
+        conditions.exists(&aim.key.partition.0);
+        let version = self.expected_version(ty, action, &mut conditions);
+        self.author(action, &mut conditions)?;
+        let counts = count_versions(ty, &mut changes);
+        let repeat = if counts && repeat == Repeat::Same { Repeat::Never } else { repeat };
+        let update = changes.expression();
+        let main = Main { version, repeat, ..self.main(position, action) };
+        let at = self.draft.calls.len();
+        self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
+        self.draft.results[position].push(Outcome::Answer(at, ty.name.clone(), aim.key));
+        Ok(())
+    }
+}
+
+/// The path of an element, or of one of its attributes.
+fn inside(element: &Element, at: usize, attribute: Option<&str>) -> Vec<Segment> {
+    let mut segments = path(&element.attribute);
+    segments.push(Segment::Index(u32::try_from(at).unwrap_or(u32::MAX)));
+    segments.extend(attribute.map(|name| Segment::Attribute(name.to_owned())));
+    segments
+}
+
+/// Whether a list attribute of an item holds an element.
+pub(super) fn holds(item: &Item, list: &str, element: &Attribute) -> bool {
+    matches!(item.get(list), Some(Attribute::L(elements)) if elements.contains(element))
+}

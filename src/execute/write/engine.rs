@@ -1,0 +1,229 @@
+//! Runs the write of a mutation's field: drafts it, sends it, and where somebody else was faster, drafts it anew.
+//!
+//! One call is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems, whose token is the same as long as it says the
+//! same. What was read for a draft is among its conditions, so that a lost race is seen and never overwrites anything.
+
+use super::draft::{Draft, Generated, Outcome};
+use super::judge::{Verdict, judge};
+use super::{actions, checks, lookups};
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::waves::{Run, failure};
+use crate::plan::tree::PlannedWrite;
+use crate::execute::filter::Scope;
+use crate::schema::model::{FieldKind, Model, ObjectType};
+use crate::schema::write::{Write, WriteReturns};
+use crate::table::attribute::{Item, Key};
+use crate::table::call::Get;
+use crate::table::error::TableError;
+use crate::table::write::{WriteCall, WriteError};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Attempts after which a race is given up: at 64 writers of one item, each wins long before.
+const MOST_ATTEMPTS: u32 = 200;
+/// The upper bound of the first wait after a lost race; each further one doubles it.
+const FIRST_WAIT: Duration = Duration::from_millis(2);
+/// No wait is longer.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+/// How often relations are looked for again after what they belong to is gone.
+const MOST_SWEEPS: usize = 10;
+
+/// What the writes of one request share.
+pub struct Engine<'a> {
+    /// The request's reads.
+    pub run: &'a Run<'a>,
+    /// The time of the request, in milliseconds since 1970.
+    pub now: i64,
+    /// When the request ends.
+    pub deadline: Instant,
+    /// 32 characters that no other request has: what its idempotency tokens begin with.
+    pub token: String,
+}
+
+/// The write of one field, over all its attempts.
+pub(super) struct Job<'a> {
+    pub engine: &'a Engine<'a>,
+    pub planned: &'a PlannedWrite,
+    pub write: &'a Write,
+    pub arguments: &'a Map<String, Value>,
+    pub variables: &'a Map<String, Value>,
+}
+
+/// Why a draft, or a write, came to nothing.
+pub(super) type Refusals = Vec<Refusal>;
+
+impl Engine<'_> {
+    /// Writes, and gives the items that the field gives back: none where it gives none, or where there is nothing to give.
+    pub async fn write(
+        &self,
+        planned: &PlannedWrite,
+        arguments: &Map<String, Value>,
+        variables: &Map<String, Value>,
+    ) -> Result<Vec<Arc<Item>>, Vec<Refusal>> {
+        let Some(write) = self.run.model.mutation(&planned.field) else {
+            return Err(vec![Refusal::new(ErrorCode::Internal, "The field writes nothing.")]);
+        };
+        let job = Job { engine: self, planned, write, arguments, variables };
+        checks::check(&job)?;
+        job.run().await
+    }
+}
+
+impl Job<'_> {
+    async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
+        let mut generated = Generated::new();
+        let mut uncertain = false;
+        for attempt in 0..MOST_ATTEMPTS {
+            let draft = actions::draft(self, &mut generated, uncertain).await?;
+            match self.send(&draft, attempt).await {
+                Ok(answer) => return self.finish(&draft, answer).await,
+                Err(WriteError::Conditions(failures)) => match judge(self, &draft, &failures, uncertain) {
+                    Verdict::Race => {}
+                    Verdict::Applied(item) => return self.finish(&draft, Some(item)).await,
+                    Verdict::Refused(refusals) => return Err(refusals),
+                },
+                Err(WriteError::Uncertain(_)) if draft.repeatable() => uncertain = true,
+                Err(error) => return Err(vec![refusal(error)]),
+            }
+            if !self.wait(attempt).await {
+                break;
+            }
+        }
+        let message = "Others keep changing the same items; try again.";
+        Err(vec![Refusal::new(ErrorCode::Conflict, message)])
+    }
+
+    /// Sends a draft; a single update answers with the item as it is, a single put or delete with the item as it was.
+    async fn send(&self, draft: &Draft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
+        let loaders = self.engine.run.loaders;
+        for (table, keys) in &draft.first {
+            loaders.delete_batch(table, keys.clone()).await?;
+        }
+        match draft.calls.as_slice() {
+            [] => Ok(None),
+            [call] if !matches!(call.write.action, crate::table::write::WriteAction::Check(_)) => {
+                Ok(loaders.write(&call.write).await?.map(Arc::new))
+            }
+            calls => {
+                let calls: Vec<WriteCall> = calls.iter().map(|call| call.write.clone()).collect();
+                // A draft that was made anew says something else, and must not pass for the one before.
+                let token = format!("{}{attempt:04}", self.engine.token);
+                loaders.transact(&calls, &token).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// After the write: relations that came in between go too, and the items that the field gives back are gathered.
+    async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
+        self.sweep(draft).await?;
+        let outcomes: &[Outcome] = match self.write.returns {
+            WriteReturns::Done => return Ok(Vec::new()),
+            WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
+            WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
+        };
+        let single = draft.calls.len() == 1;
+        let mut items = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Nothing => {}
+                Outcome::Known(item) => items.push(item.clone()),
+                Outcome::Answer(..) if single => items.extend(answer.clone()),
+                Outcome::Answer(_, ty, key) => items.extend(self.read(ty, key).await?),
+            }
+        }
+        Ok(items)
+    }
+
+    /// What belongs to an item may be put between the reading of its relations and its end. Afterwards nothing new can come, as puts
+    /// check that what they belong to is there; so what is found now is all that is left.
+    async fn sweep(&self, draft: &Draft) -> Result<(), Refusals> {
+        for (action, item) in &draft.cascades {
+            for _ in 0..MOST_SWEEPS {
+                let left = lookups::cascade(self, *action, item).await?;
+                if left.is_empty() {
+                    break;
+                }
+                for (table, keys) in left.into_keys(self) {
+                    self.engine.run.loaders.delete_batch(&table, keys).await.map_err(|error| vec![refusal(error)])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of the request that conditions and expressions may use.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { arguments: self.arguments, now: self.engine.run.now }
+    }
+
+    /// The type of that name.
+    pub fn type_named(&self, name: &str) -> Result<&ObjectType, Refusals> {
+        self.engine.run.model.types.get(name).ok_or_else(|| vec![Refusal::new(ErrorCode::Internal, format!("There is no type {name}."))])
+    }
+
+    /// The name of the table in which a type's items are.
+    pub fn table_of(&self, ty: &ObjectType) -> Arc<str> {
+        let model = self.engine.run.model;
+        let position = model.item(&ty.name).map(|(_, keys)| keys.table);
+        position.and_then(|position| model.tables.get(position)).map_or_else(|| "".into(), |table| table.name.as_str().into())
+    }
+
+    /// Reads a whole item strongly.
+    pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, Refusals> {
+        let ty = self.type_named(ty)?;
+        let projection = attributes(self.engine.run.model, ty).into();
+        let get = Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true };
+        let found = self.engine.run.loaders.get(&[get]).await.into_iter().next();
+        found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])
+    }
+
+    /// Waits after a lost race, with full jitter; `false` where the deadline is too near.
+    async fn wait(&self, attempt: u32) -> bool {
+        let bound = FIRST_WAIT.saturating_mul(1 << attempt.min(10)).min(LONGEST_WAIT);
+        let wait = bound.mul_f64(fastrand::f64());
+        if Instant::now() + wait >= self.engine.deadline {
+            return false;
+        }
+        tokio::time::sleep(wait).await;
+        true
+    }
+}
+
+/// Every attribute that items of a type can have, sorted.
+fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    if let Some((_, keys)) = model.item(&ty.name) {
+        names.extend(keys.keys.keys().chain(keys.constants.iter().map(|(name, _)| name)).cloned());
+    }
+    for field in ty.fields.values() {
+        if let FieldKind::Stored(stored) = &field.kind {
+            names.extend(stored.attribute.clone());
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What a caller is told of a write that did not happen, or of which that is not known.
+pub(super) fn refusal(error: WriteError) -> Refusal {
+    match error {
+        WriteError::Failed(error) => of_table(&error),
+        WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
+        WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
+        WriteError::Uncertain(error) => {
+            let told = of_table(&error);
+            let message = "No answer came, and it is not known whether the change was made; look before you repeat it.";
+            Refusal::new(told.code, message)
+        }
+    }
+}
+
+/// What a caller is told of trouble with the table.
+pub(super) fn of_table(error: &TableError) -> Refusal {
+    let failure = failure(error);
+    Refusal::new(failure.code, failure.message.clone())
+}

@@ -1,0 +1,207 @@
+//! `@update` of an item → its call: what is set, the index keys and guards that follow from it, and what that takes to be known.
+
+use super::actions::{Aim, Drafting, internal, misfit, not_found, stored};
+use super::assemble::{self, IndexChanges};
+use super::conditions::Conditions;
+use super::defaults;
+use super::draft::{Call, Main, Outcome, Repeat};
+use super::engine::Refusals;
+use super::key_values::to_attribute;
+use super::lookups::keys_of;
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::filter::operand_value;
+use crate::execute::update::{Changes, attribute as path};
+use crate::schema::model::ObjectType;
+use crate::schema::write::{Action, ActionKind, Update};
+use crate::table::attribute::{Attribute, Item};
+use crate::table::write::WriteAction;
+use serde_json::{Map, Value};
+
+impl Drafting<'_, '_> {
+    pub(super) async fn update(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+        let ty = self.job.type_named(&action.item)?;
+        for aim in self.aims(position, action, ty).await? {
+            self.update_one(position, action, ty, aim).await?;
+        }
+        Ok(())
+    }
+
+    async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, aim: Aim) -> Result<(), Refusals> {
+        let job = self.job;
+        let model = job.engine.run.model;
+        let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        let set = self.set_values(position, action, ty)?;
+        let mut changed = set.clone();
+        changed.extend(self.changed_by(expression.as_ref())?);
+        let mut item = aim.item.clone();
+        let of_key = assemble::values_of(model, ty, &key_item(&aim));
+        let mut index = index_changes(job, ty, &changed, &of_key, item.as_deref())?;
+        let unique: Vec<&String> = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name).collect();
+        let changes_unique = unique.iter().any(|field| changed.contains_key(*field));
+        let mut was_read = item.is_some();
+        if item.is_none() && (!index.unknown.is_empty() || changes_unique) {
+            item = job.read(&ty.name, &aim.key).await?;
+            was_read = true;
+            if item.is_none() && !upsert {
+                return Err(vec![not_found(ty, action.message.as_deref())]);
+            }
+        }
+        let mut conditions = Conditions::default();
+        if was_read {
+            let held = index.unknown.clone();
+            let nothing = Item::new();
+            let old = item.as_deref().unwrap_or(&nothing);
+            self.hold(ty, Some(old), held.iter().chain(unique.iter().copied().filter(|_| changes_unique)), &mut conditions);
+            index = index_changes(job, ty, &changed, &of_key, Some(old))?;
+        }
+        if !upsert {
+            conditions.exists(&aim.key.partition.0);
+        }
+        let version = self.expected_version(ty, action, &mut conditions);
+        self.author(action, &mut conditions)?;
+        let mut changes = match expression {
+            Some(update) => Changes::of(model, update, &job.scope()).map_err(unfit)?,
+            None => Changes::default(),
+        };
+        for (field, value) in &set {
+            let Some(attribute) = stored(ty, field).and_then(|stored| stored.attribute.clone()) else { continue };
+            match assemble::attribute(model, ty, field, value).map_err(misfit)? {
+                Some(value) => changes.set(&path(&attribute), value),
+                None => changes.remove(&path(&attribute)),
+            };
+        }
+        for (attribute, value) in index.set {
+            changes.set(&path(&attribute), value);
+        }
+        for attribute in &index.remove {
+            changes.remove(&path(attribute));
+        }
+        let counts = count_versions(ty, &mut changes);
+        if *upsert {
+            self.initial(position, ty, &set, &mut changes)?;
+        }
+        let repeat = match expression {
+            Some(update) if !update.has_same_effect_twice() => Repeat::Never,
+            _ if counts => Repeat::Never,
+            _ => Repeat::Same,
+        };
+        let update = changes.expression();
+        let main = Main { version, must_exist: !upsert, repeat, ..self.main(position, action) };
+        let at = self.draft.calls.len();
+        self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
+        if changes_unique {
+            let mut gone = item.as_deref().map(|item| keys_of(job, ty, item).split_off(1)).unwrap_or_default();
+            let mut values = item.as_deref().map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+            values.extend(changed);
+            for field in unique {
+                self.guard(ty, field, values.get(field).unwrap_or(&Value::Null), &aim.key, &mut gone)?;
+            }
+            self.along(ty, gone);
+        }
+        self.draft.results[position].push(Outcome::Answer(at, ty.name.clone(), aim.key));
+        Ok(())
+    }
+
+    /// What is set without an expression: what the arguments bring, and defaults that are made at every write.
+    fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, Refusals> {
+        let mut set = Map::new();
+        for (field, written) in &action.values {
+            let Some(definition) = ty.fields.get(field).filter(|field| !field.rules.version) else { continue };
+            let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+            if value.is_null() && definition.ty.is_non_null() && !definition.ty.is_list() {
+                let message = format!("{}.{field} must not be null.", ty.name);
+                return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
+            }
+            set.insert(field.clone(), value);
+        }
+        for field in ty.fields.values() {
+            let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
+            let (Some(stored), false) = (stored(ty, &field.name), set.contains_key(&field.name)) else { continue };
+            let slot = (position, field.name.clone());
+            let made = match self.generated.get(&slot) {
+                Some(value) => Some(value.clone()),
+                None => defaults::value(default, &stored.value, self.job.engine.now, &|other| set.get(other).cloned()),
+            };
+            if let Some(made) = made {
+                self.generated.insert(slot, made.clone());
+                set.insert(field.name.clone(), made);
+            }
+        }
+        Ok(set)
+    }
+
+    /// The fields that an expression sets to plain values; the checker sees to it that no others are in composite keys.
+    fn changed_by(&self, expression: Option<&Update>) -> Result<Map<String, Value>, Refusals> {
+        let mut changed = Map::new();
+        for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
+            if let Some(operand) = operand {
+                let value = operand_value(operand, &self.job.scope());
+                changed.insert(field.clone(), value.ok_or_else(|| internal(field))?);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// What an item is given besides when an update makes it: constants, and defaults of fields that are not set.
+    fn initial(&mut self, position: usize, ty: &ObjectType, set: &Map<String, Value>, changes: &mut Changes) -> Result<(), Refusals> {
+        let model = self.job.engine.run.model;
+        if let Some((_, keys)) = model.item(&ty.name) {
+            for (name, value) in &keys.constants {
+                changes.initial(&path(name), Attribute::S(value.clone()));
+            }
+        }
+        for field in ty.fields.values().filter(|field| !set.contains_key(&field.name)) {
+            let (Some(default), Some(stored)) = (&field.rules.default, stored(ty, &field.name)) else { continue };
+            let Some(attribute) = &stored.attribute else { continue };
+            let slot = (position, field.name.clone());
+            let made = match self.generated.get(&slot) {
+                Some(value) => Some(value.clone()),
+                None => defaults::value(default, &stored.value, self.job.engine.now, &|other| set.get(other).cloned()),
+            };
+            let Some(made) = made else { continue };
+            if let Some(value) = assemble::attribute(model, ty, &field.name, &made).map_err(misfit)? {
+                changes.initial(&path(attribute), value);
+            }
+            self.generated.insert(slot, made);
+        }
+        Ok(())
+    }
+}
+
+fn index_changes(
+    job: &super::engine::Job<'_>,
+    ty: &ObjectType,
+    changed: &Map<String, Value>,
+    of_key: &Map<String, Value>,
+    item: Option<&Item>,
+) -> Result<IndexChanges, Refusals> {
+    let model = job.engine.run.model;
+    let old = item.map(|item| assemble::values_of(model, ty, item));
+    let known = |field: &str| match (of_key.get(field), &old) {
+        (Some(value), _) => Some(Some(value.clone())),
+        (None, Some(old)) => Some(old.get(field).cloned()),
+        (None, None) => None,
+    };
+    assemble::index_changes(model, ty, changed, &known).map_err(misfit)
+}
+
+/// An item of nothing but its primary key.
+fn key_item(aim: &Aim) -> Item {
+    let parts = std::iter::once(&aim.key.partition).chain(&aim.key.sort);
+    parts.map(|(name, value)| (name.clone(), to_attribute(value.clone()))).collect()
+}
+
+/// One more for every version field; whether there is one.
+pub(super) fn count_versions(ty: &ObjectType, changes: &mut Changes) -> bool {
+    let versions = ty.fields.values().filter(|field| field.rules.version);
+    let mut counts = false;
+    for attribute in versions.filter_map(|field| stored(ty, &field.name)?.attribute.as_ref()) {
+        counts |= changes.increment(&path(attribute));
+    }
+    counts
+}
+
+/// An argument that does not fit its use.
+fn unfit(why: String) -> Refusals {
+    vec![Refusal::new(ErrorCode::BadUserInput, why)]
+}

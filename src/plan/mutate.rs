@@ -1,0 +1,196 @@
+//! The root fields of a mutation → steps: what each writes, what it reads for that beforehand, and what of the result is read after.
+//!
+//! Each field is planned by itself, as they run one after the other (GraphQL spec section 6.2.2, "Mutation"). What is read in a
+//! mutation is read strongly wherever DynamoDB can, so that it sees the write.
+
+use super::argument;
+use super::build::{Builder, internal, output};
+use super::collect::{Collected, Selecting};
+use super::entity::Entity;
+use super::error::PlanError;
+use super::find::Hop;
+use super::tree::*;
+use crate::schema::model::{Field, FieldKind, Find, Model, ObjectType, Returns, Via};
+use crate::schema::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
+use apollo_compiler::Name;
+use apollo_compiler::executable::Operation;
+use indexmap::IndexMap;
+
+/// The most items that one relation of a cascade, or a write of many, may hold.
+const MOST_WRITTEN: u32 = 100_000;
+
+/// The steps of a mutation.
+pub(super) fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<Steps, PlanError> {
+    let mut steps = Vec::new();
+    let mut introspects = false;
+    let fields = selecting.fields(operation.object_type(), &[&operation.selection_set]);
+    for (key, collected) in fields {
+        let mut builder = Builder::new(model, selecting);
+        let root = builder.type_named(operation.object_type())?;
+        let step = match root.fields.get(collected.field.name.as_str()) {
+            Some(field) if let FieldKind::Write(write) = &field.kind => write_step(builder, root, field, write, (&key, &collected))?,
+            // `__typename`, and fields that only read.
+            _ => {
+                let object = builder.collected(&Entity::root(root), IndexMap::from([(key, collected)]), false)?;
+                introspects |= builder.introspects;
+                Step { write: None, plan: builder.finish(object) }
+            }
+        };
+        steps.push(step);
+    }
+    Ok(Steps { steps, introspects })
+}
+
+fn write_step<'a>(
+    mut builder: Builder<'a>,
+    root: &'a ObjectType,
+    field: &'a Field,
+    write: &'a Write,
+    (key, collected): (&Name, &Collected<'a>),
+) -> Result<Step, PlanError> {
+    let arguments = argument::of_field(&builder.selecting, field, collected);
+    let lookups = Lookups { model: builder.model, selecting: builder.selecting, field, write, arguments: &arguments };
+    let found = match &write.find {
+        Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
+        None => None,
+    };
+    let actions = (0..write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
+    let arguments = builder.push_arguments(arguments);
+    let result_type = match write.returns {
+        WriteReturns::Done => None,
+        WriteReturns::Item(action) | WriteReturns::Items(action) => write.actions.get(action).map(|action| action.item.as_str()),
+        WriteReturns::Found => write.find.as_ref().map(|find| find.item.as_str()),
+    };
+    let (result, value) = match result_type {
+        None => (None, OutputValue::Done),
+        Some(name) => {
+            let entity = builder.seed(builder.type_named(name)?);
+            let target = Target { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
+            let object = builder.object(&entity, &collected.sets, false)?;
+            let many = matches!(write.returns, WriteReturns::Items(_));
+            (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
+        }
+    };
+    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)] };
+    let plan = strong(builder.model, builder.finish(object));
+    Ok(Step { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
+}
+
+/// Reads strongly wherever DynamoDB can: everywhere but in global indexes.
+fn strong(model: &Model, mut plan: Plan) -> Plan {
+    for read in &mut plan.reads {
+        let local = read.index.is_none_or(|index| model.tables[read.table].indexes[index].local);
+        read.consistent |= local;
+    }
+    plan
+}
+
+/// Plans what a write reads beforehand.
+struct Lookups<'a, 'p> {
+    model: &'a Model,
+    selecting: Selecting<'a>,
+    field: &'a Field,
+    write: &'a Write,
+    arguments: &'p Arguments,
+}
+
+impl<'a> Lookups<'a, '_> {
+    fn of_action(&self, position: usize) -> Result<ActionLookups, PlanError> {
+        let action: &'a Action = &self.write.actions[position];
+        let target = match &action.target {
+            WriteTarget::Key(_) => None,
+            WriteTarget::Read { find, many } => {
+                let want = if *many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
+                Some(self.of_find(find, want, position)?)
+            }
+        };
+        let cascade = match &action.kind {
+            ActionKind::Delete { cascade } => cascade.iter().map(|path| self.of_cascade(&action.item, path)).collect::<Result<_, _>>()?,
+            _ => Vec::new(),
+        };
+        Ok(ActionLookups { target, cascade })
+    }
+
+    /// The items of a find whose sources are arguments and the items in scope before an action.
+    fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<Lookup, PlanError> {
+        let mut builder = Builder::new(self.model, self.selecting);
+        let seeds = self.seed_scope(&mut builder, before, find)?;
+        let arguments = builder.push_arguments(self.arguments.clone());
+        let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
+        let ty = builder.type_named(&find.item)?;
+        let hop = Hop {
+            coordinate: format!("Mutation.{}", self.field.name),
+            field: self.field,
+            find,
+            arguments,
+            needs: stored_fields(ty),
+            must_exist: true,
+            want,
+        };
+        let (entity, pages) = match &find.via {
+            Via::Keys(_) => builder.follow(&root, hop)?,
+            Via::Through(path) => builder.through(&root, path, arguments, hop)?,
+        };
+        self.lookup(builder, &find.item, (entity, pages), seeds)
+    }
+
+    /// The items that a path of relations leads to from an item that is deleted.
+    fn of_cascade(&self, item: &str, path: &'a [String]) -> Result<Lookup, PlanError> {
+        let mut builder = Builder::new(self.model, self.selecting);
+        let owner = builder.seed(builder.type_named(item)?);
+        let seeds = vec![(item.to_owned(), owner.space)];
+        let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
+        let arguments = builder.push_arguments(nothing);
+        let mut ty = owner.ty;
+        let mut last: Option<(&'a Field, &'a Find)> = None;
+        for name in path {
+            let field = builder.field_of(ty, name)?;
+            let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{}.{name} is no find", ty.name))) };
+            ty = builder.type_named(&find.item)?;
+            last = Some((field, find));
+        }
+        let (field, find) = last.ok_or_else(|| internal("a cascade without a relation"))?;
+        let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
+        let want = if many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
+        let coordinate = format!("{item}.{}", path.join("."));
+        let hop = Hop { coordinate, field, find, arguments, needs: unique_fields(ty), must_exist: true, want };
+        let reached = builder.through(&owner, path, arguments, hop)?;
+        self.lookup(builder, &ty.name, reached, seeds)
+    }
+
+    fn lookup(
+        &self,
+        builder: Builder<'a>,
+        item: &str,
+        (entity, pages): (Entity<'a>, Option<ReadId>),
+        seeds: Vec<(String, SpaceId)>,
+    ) -> Result<Lookup, PlanError> {
+        let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
+        let target = Target { pages, space: entity.space, presence, keeps_place: false };
+        let root = Object { type_name: item.to_owned(), fields: Vec::new() };
+        Ok(Lookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
+    }
+
+    /// Seeds for what was found, and for what the actions before put.
+    fn seed_scope(&self, builder: &mut Builder<'a>, before: usize, of: &Find) -> Result<Vec<(String, SpaceId)>, PlanError> {
+        let is_own = self.write.find.as_ref().is_some_and(|find| std::ptr::eq(find, of));
+        let found = self.write.find.as_ref().filter(|_| !is_own).map(|find| &find.item);
+        let put = self.write.actions.iter().take(before).filter(|action| matches!(action.kind, ActionKind::Put { .. }));
+        let mut seeds: Vec<(String, SpaceId)> = Vec::new();
+        for name in found.into_iter().chain(put.map(|action| &action.item)) {
+            let entity = builder.seed(builder.type_named(name)?);
+            seeds.push((name.clone(), entity.space));
+            builder.scope.insert(name.clone(), entity);
+        }
+        Ok(seeds)
+    }
+}
+
+fn stored_fields(ty: &ObjectType) -> Vec<String> {
+    ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))).map(|field| field.name.clone()).collect()
+}
+
+/// What must be known of an item that goes: the values that its guards hold.
+fn unique_fields(ty: &ObjectType) -> Vec<String> {
+    ty.fields.values().filter(|field| field.rules.unique).map(|field| field.name.clone()).collect()
+}
