@@ -9,7 +9,7 @@ pub mod budget;
 mod build;
 pub mod collect;
 pub mod document;
-mod entity;
+pub(crate) mod entity;
 pub mod error;
 mod find;
 pub mod print;

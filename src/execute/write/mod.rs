@@ -3,3 +3,5 @@
 pub mod assemble;
 pub mod constraints;
 pub mod defaults;
+mod key_values;
+pub(super) mod stored_values;
