@@ -1,14 +1,11 @@
 //! A checked condition and the arguments of its field → a filter expression with placeholders.
-//!
-//! Names and values always go through placeholders, so reserved words and odd names need no care
-//! (DynamoDB developer guide, "Expression attribute names (aliases)").
 
 use super::encode;
-use crate::schema::condition::{ArgumentType, Comparator, Condition, Operand, Path, Segment};
+use super::placeholders::Placeholders;
+use crate::schema::condition::{ArgumentType, Comparator, Condition, Operand};
 use crate::table::attribute::Attribute;
 use crate::table::call::Expression;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// Values of the request that a condition may use.
 pub struct Scope<'a> {
@@ -18,19 +15,29 @@ pub struct Scope<'a> {
     pub now: &'a str,
 }
 
+impl Scope<'_> {
+    /// An argument, or a field of an input object by its dotted name (`input.name`); `None` where it is not given.
+    pub fn argument(&self, name: &str) -> Option<&Value> {
+        if let Some(value) = self.arguments.get(name) {
+            return Some(value);
+        }
+        let (argument, fields) = name.split_once('.')?;
+        fields.split('.').try_fold(self.arguments.get(argument)?, |value, field| value.as_object()?.get(field))
+    }
+}
+
 /// The expression; `None` where every conjunct has a null argument. `Err` names the argument whose value does not fit.
 pub fn expression(condition: &Condition, scope: &Scope<'_>) -> Result<Option<Expression>, String> {
-    let is_null = |name: &str| scope.arguments.get(name).is_none_or(Value::is_null);
+    let is_null = |name: &str| scope.argument(name).is_none_or(Value::is_null);
     let Some(condition) = condition.without(&is_null) else { return Ok(None) };
-    let mut writer = Writer { scope, names: BTreeMap::new(), values: BTreeMap::new() };
+    let mut writer = Writer { scope, placeholders: Placeholders::new('f') };
     let text = writer.condition(&condition)?;
-    Ok(Some(Expression { text, names: writer.names, values: writer.values }))
+    Ok(Some(writer.placeholders.expression(text)))
 }
 
 struct Writer<'a> {
     scope: &'a Scope<'a>,
-    names: BTreeMap<String, String>,
-    values: BTreeMap<String, Attribute>,
+    placeholders: Placeholders,
 }
 
 impl Writer<'_> {
@@ -65,15 +72,15 @@ impl Writer<'_> {
                     false => format!("{value} IN ({})", among.join(", ")),
                 }
             }
-            Condition::Exists(path) => format!("attribute_exists({})", self.path(path)),
-            Condition::NotExists(path) => format!("attribute_not_exists({})", self.path(path)),
+            Condition::Exists(path) => format!("attribute_exists({})", self.placeholders.path(&path.segments)),
+            Condition::NotExists(path) => format!("attribute_not_exists({})", self.placeholders.path(&path.segments)),
             Condition::AttributeType(path, kind) => {
-                let path = self.path(path);
-                let name = self.placeholder(Attribute::S(kind.clone()));
+                let path = self.placeholders.path(&path.segments);
+                let name = self.placeholders.value(Attribute::S(kind.clone()));
                 format!("attribute_type({path}, {name})")
             }
-            Condition::BeginsWith(path, operand) => format!("begins_with({}, {})", self.path(path), self.operand(operand)?),
-            Condition::Contains(path, operand) => format!("contains({}, {})", self.path(path), self.operand(operand)?),
+            Condition::BeginsWith(path, operand) => format!("begins_with({}, {})", self.placeholders.path(&path.segments), self.operand(operand)?),
+            Condition::Contains(path, operand) => format!("contains({}, {})", self.placeholders.path(&path.segments), self.operand(operand)?),
         })
     }
 
@@ -84,10 +91,10 @@ impl Writer<'_> {
 
     fn operand(&mut self, operand: &Operand) -> Result<String, String> {
         Ok(match operand {
-            Operand::Path(path) => self.path(path),
-            Operand::Size(path) => format!("size({})", self.path(path)),
+            Operand::Path(path) => self.placeholders.path(&path.segments),
+            Operand::Size(path) => format!("size({})", self.placeholders.path(&path.segments)),
             Operand::Argument(name, kind) => {
-                let value = self.scope.arguments.get(name).cloned().unwrap_or(Value::Null);
+                let value = self.scope.argument(name).cloned().unwrap_or(Value::Null);
                 self.value(kind, &value).ok_or_else(|| format!("Argument \"{name}\" does not fit its use in the filter."))?
             }
             Operand::Now(kind) => {
@@ -103,47 +110,12 @@ impl Writer<'_> {
     /// The operands of IN: a list argument stands for its values.
     fn operands(&mut self, operand: &Operand) -> Result<Vec<String>, String> {
         let Operand::Argument(name, kind) = operand else { return Ok(vec![self.operand(operand)?]) };
-        let Some(Value::Array(values)) = self.scope.arguments.get(name) else { return Ok(vec![self.operand(operand)?]) };
+        let Some(Value::Array(values)) = self.scope.argument(name) else { return Ok(vec![self.operand(operand)?]) };
         let misfit = || format!("Argument \"{name}\" does not fit its use in the filter.");
         values.clone().iter().map(|value| self.value(kind, value).ok_or_else(misfit)).collect()
     }
 
     fn value(&mut self, kind: &ArgumentType, value: &Value) -> Option<String> {
-        encode::attribute(&kind.0, value).map(|attribute| self.placeholder(attribute))
-    }
-
-    /// The placeholder of a value, the same one for equal values.
-    fn placeholder(&mut self, attribute: Attribute) -> String {
-        if let Some((name, _)) = self.values.iter().find(|(_, known)| **known == attribute) {
-            return name.clone();
-        }
-        let name = format!(":f{}", self.values.len());
-        self.values.insert(name.clone(), attribute);
-        name
-    }
-
-    fn path(&mut self, path: &Path) -> String {
-        let mut text = String::new();
-        for segment in &path.segments {
-            match segment {
-                Segment::Attribute(name) => {
-                    if !text.is_empty() {
-                        text.push('.');
-                    }
-                    text.push_str(&self.name(name));
-                }
-                Segment::Index(position) => text.push_str(&format!("[{position}]")),
-            }
-        }
-        text
-    }
-
-    fn name(&mut self, attribute: &str) -> String {
-        if let Some((name, _)) = self.names.iter().find(|(_, known)| *known == attribute) {
-            return name.clone();
-        }
-        let name = format!("#f{}", self.names.len());
-        self.names.insert(name.clone(), attribute.to_owned());
-        name
+        encode::attribute(&kind.0, value).map(|attribute| self.placeholders.value(attribute))
     }
 }

@@ -3,7 +3,7 @@ pub mod budget;
 mod build;
 pub mod collect;
 pub mod document;
-mod entity;
+pub(crate) mod entity;
 pub mod error;
 mod find;
 mod mutate;

@@ -1,9 +1,168 @@
-//! `@constraint`: what a value must be. To be written.
+//! `@constraint`: what a value must be. Must not know whose value it is.
 
-use crate::schema::write::Constraint;
+use crate::schema::decimal::canonical_float;
+use crate::schema::write::{Constraint, Format};
+use crate::table::number;
+use lru::LruCache;
+use regex::Regex;
 use serde_json::Value;
+use std::cmp::Ordering;
+use std::num::NonZeroUsize;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use uuid::Uuid;
 
-/// What is wrong with a value, one sentence for each rule that it breaks; lists are checked element by element. Null breaks none.
-pub fn broken(_constraint: &Constraint, _value: &Value) -> Vec<String> {
-    todo!()
+/// What is wrong with a value, one sentence for each rule that it breaks, to be read after the field's name: "must have at most 30
+/// characters, and has 31". Lists are checked element by element. Null breaks none.
+pub fn broken(constraint: &Constraint, value: &Value) -> Vec<String> {
+    broken_elements(constraint, value).into_iter().map(|(_, sentence)| sentence).collect()
 }
+
+/// The same, each with the positions of the element inside of a list (and of lists in it); of a single value there are none.
+pub fn broken_elements(constraint: &Constraint, value: &Value) -> Vec<(Vec<usize>, String)> {
+    match value {
+        Value::Array(elements) => {
+            let inside = |(position, element): (usize, &Value)| {
+                let found = broken_elements(constraint, element).into_iter();
+                found.map(move |(path, sentence)| (std::iter::once(position).chain(path).collect(), sentence))
+            };
+            elements.iter().enumerate().flat_map(inside).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Object(_) => Vec::new(),
+        Value::String(text) => {
+            let numbers = constraint.min.is_some() || constraint.max.is_some();
+            let of_number = if numbers { of_number(constraint, text) } else { Vec::new() };
+            of_text(constraint, text).into_iter().chain(of_number).map(|sentence| (Vec::new(), sentence)).collect()
+        }
+        Value::Number(number) => of_number(constraint, &number.to_string()).into_iter().map(|sentence| (Vec::new(), sentence)).collect(),
+    }
+}
+
+/// A pattern, ready to match whole texts in time linear in their length; the error is a sentence. The syntax is that of the crate `regex`:
+/// no look-around and no back references, which cannot be matched in linear time.
+pub fn whole_text(pattern: &str) -> Result<Regex, String> {
+    // By itself first, so that `a)|(b` is not made whole by the group around it.
+    let alone = Regex::new(pattern);
+    // A line of its own for the end: in the verbose mode a comment at the end of the pattern would swallow it.
+    let anchored = alone.and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z"))));
+    anchored.map_err(|mistake| match mistake {
+        regex::Error::CompiledTooBig(_) => "The pattern is too large.".to_owned(),
+        mistake => format!("The pattern is no regular expression: {}.", mistake.to_string().lines().last().unwrap_or_default()),
+    })
+}
+
+fn of_text(constraint: &Constraint, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if constraint.min_length.is_some() || constraint.max_length.is_some() {
+        let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+        if let Some(least) = constraint.min_length.filter(|least| length < *least) {
+            found.push(format!("must have at least {}, and has {length}", characters(least)));
+        }
+        if let Some(most) = constraint.max_length.filter(|most| length > *most) {
+            found.push(format!("must have at most {}, and has {length}", characters(most)));
+        }
+    }
+    if let Some(pattern) = constraint.pattern.as_ref().filter(|pattern| !matches(pattern, text)) {
+        found.push(format!("must match the pattern {pattern}"));
+    }
+    found.extend(match constraint.format {
+        Some(Format::Email) if !is_email(text) => Some("must be an e-mail address".to_owned()),
+        Some(Format::Url) if !is_url(text) => Some("must be a URL that begins with http:// or https://".to_owned()),
+        Some(Format::Uuid) if !is_uuid(text) => Some("must be a UUID".to_owned()),
+        _ => None,
+    });
+    found
+}
+
+fn characters(count: u64) -> String {
+    format!("{count} character{}", if count == 1 { "" } else { "s" })
+}
+
+/// Decimals are compared digit by digit: a float would make 0.1 more than it is.
+fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(least) = constraint.min.filter(|least| !matches!(compare(text, *least), Some(Ordering::Greater | Ordering::Equal))) {
+        found.push(format!("must be {least} or more, and is {text}"));
+    }
+    if let Some(most) = constraint.max.filter(|most| !matches!(compare(text, *most), Some(Ordering::Less | Ordering::Equal))) {
+        found.push(format!("must be {most} or less, and is {text}"));
+    }
+    found
+}
+
+/// A number in decimal text against a bound; `None` if it is no number.
+fn compare(text: &str, bound: f64) -> Option<Ordering> {
+    let float = text.parse::<f64>().ok()?;
+    match canonical_float(bound) {
+        Some(bound) => Some(number::compare(text, &bound)),
+        // Beyond DynamoDB's numbers a float is exact enough: none of them is near.
+        None => float.partial_cmp(&bound),
+    }
+}
+
+/// Compiled patterns; there are as many as the schema has.
+static PATTERNS: LazyLock<Mutex<LruCache<String, Regex>>> = LazyLock::new(|| Mutex::new(LruCache::new(MOST_PATTERNS)));
+const MOST_PATTERNS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+
+/// Whether the whole text matches. What is no pattern, which the checker refuses, matches nothing.
+fn matches(pattern: &str, text: &str) -> bool {
+    let known = PATTERNS.lock().unwrap_or_else(PoisonError::into_inner).get(pattern).cloned();
+    let compiled = match known {
+        Some(compiled) => compiled,
+        None => {
+            let Ok(compiled) = whole_text(pattern) else { return false };
+            PATTERNS.lock().unwrap_or_else(PoisonError::into_inner).put(pattern.to_owned(), compiled.clone());
+            compiled
+        }
+    };
+    compiled.is_match(text)
+}
+
+/// HTML living standard, "E-mail state (type=email)": valid e-mail address.
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.split_once('@') else { return false };
+    let in_local = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
+    !local.is_empty() && local.bytes().all(in_local) && domain.split('.').all(is_label)
+}
+
+/// A label of a domain: letters, digits and, inside, hyphens; at most 63 (RFC 1034, section 3.5).
+fn is_label(label: &str) -> bool {
+    let inside = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    inside && (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+}
+
+/// `http` or `https`, a host, perhaps a port, and no white space (RFC 3986, section 3). Names that are not ASCII may stand as they are
+/// read. A user's name and password before the host are refused: they have no place in data (RFC 9110, section 4.2.4).
+fn is_url(text: &str) -> bool {
+    let scheme = ["http://", "https://"].into_iter().find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let Some(rest) = scheme.and_then(|scheme| text.get(scheme.len()..)) else { return false };
+    if text.chars().any(|letter| letter.is_whitespace() || letter.is_control() || "\"<>\\^`{|}".contains(letter)) {
+        return false;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(literal) => {
+            let Some((address, port)) = literal.split_once(']') else { return false };
+            return address.parse::<std::net::Ipv6Addr>().is_ok() && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
+        }
+        None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
+    };
+    let label = |label: &str| match label.is_ascii() {
+        // Underscores are in use, though not in hosts' names as RFC 1034 has them.
+        true => is_label(&label.replace('_', "a")),
+        false => label.chars().all(|letter| letter.is_alphanumeric() || letter == '-' || !letter.is_ascii()),
+    };
+    host.strip_suffix('.').unwrap_or(host).split('.').all(label) && port.is_none_or(is_port)
+}
+
+fn is_port(text: &str) -> bool {
+    text.is_empty() || (text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok())
+}
+
+/// The 36 characters of RFC 9562, section 4, in either case.
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && Uuid::try_parse(text).is_ok()
+}
+
+#[cfg(test)]
+#[path = "constraint_tests.rs"]
+mod tests;

@@ -15,3 +15,5 @@ pub mod engine;
 mod judge;
 mod lookups;
 mod updates;
+mod key_values;
+pub(super) mod stored_values;
