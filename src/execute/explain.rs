@@ -5,15 +5,15 @@ use crate::schema::model::Model;
 use crate::table::loaders::CallRecord;
 use serde_json::{Value, json};
 
-/// The extensions of an explained response. Reads only: a query writes nothing, so its write capacity is 0.
+/// The extensions of an explained response.
 pub fn extensions(model: &Model, steps: &Steps, calls: &[CallRecord]) -> Value {
-    let read: f64 = calls.iter().map(|call| call.capacity).sum();
+    let units = |write: bool| calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
     json!({
         "keyfold": {
             "plan": steps.to_json(model),
             "waves": steps.waves(),
             "calls": calls,
-            "capacity": { "read": read, "write": 0.0 },
+            "capacity": { "read": units(false), "write": units(true) },
         }
     })
 }

@@ -18,12 +18,15 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     /// An argument, or a field of an input object by its dotted name (`input.name`); `None` where it is not given.
     pub fn argument(&self, name: &str) -> Option<&Value> {
-        if let Some(value) = self.arguments.get(name) {
-            return Some(value);
-        }
-        let (argument, fields) = name.split_once('.')?;
-        fields.split('.').try_fold(self.arguments.get(argument)?, |value, field| value.as_object()?.get(field))
+        argument(self.arguments, name)
     }
+}
+
+/// An argument, or a field of an input object by its dotted name (`input.name`); `None` where it is not given.
+pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    let mut names = name.split('.');
+    let first = arguments.get(names.next()?)?;
+    names.try_fold(first, |value, field| value.as_object()?.get(field))
 }
 
 /// The expression; `None` where every conjunct has a null argument. `Err` names the argument whose value does not fit.
@@ -33,6 +36,24 @@ pub fn expression(condition: &Condition, scope: &Scope<'_>) -> Result<Option<Exp
     let mut writer = Writer { scope, placeholders: Placeholders::new('f') };
     let text = writer.condition(&condition)?;
     Ok(Some(writer.placeholders.expression(text)))
+}
+
+/// The expression of the whole condition: an argument that is null or not given is DynamoDB's null, to which nothing compares. `Err`
+/// names the argument whose value does not fit.
+pub fn whole(condition: &Condition, scope: &Scope<'_>) -> Result<Expression, String> {
+    let mut writer = Writer { scope, placeholders: Placeholders::new('f') };
+    let text = writer.condition(condition)?;
+    Ok(writer.placeholders.expression(text))
+}
+
+/// The API value of an operand that is no path: an argument's (null where it is not given), the time, a literal.
+pub fn operand_value(operand: &Operand, scope: &Scope<'_>) -> Option<Value> {
+    match operand {
+        Operand::Argument(name, _) => Some(scope.argument(name).cloned().unwrap_or(Value::Null)),
+        Operand::Now(_) => Some(Value::String(scope.now.to_owned())),
+        Operand::Literal(value, _) => Some(value.clone()),
+        Operand::Path(_) | Operand::Size(_) => None,
+    }
 }
 
 struct Writer<'a> {

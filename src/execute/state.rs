@@ -3,17 +3,11 @@
 use super::cursor::{Cursors, Positions};
 use super::decode;
 use super::error::ErrorCode;
+use super::filter::argument;
 use crate::plan::tree::{Holder, Origin, Plan, ReadId, Presence, SourceText, SpaceId, Target, ValueSource};
 use crate::table::attribute::Item;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// An argument by name; a field of an input object is dotted: `input.name`.
-pub fn argument<'v>(values: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
-    let mut names = name.split('.');
-    let first = values.get(names.next()?)?;
-    names.try_fold(first, |value, name| value.get(name))
-}
 
 /// Why something could not be read; told at the path of each field that wanted it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -131,6 +131,15 @@ impl Changes {
         self.claim(path, increment).is_ok()
     }
 
+    /// `SET path = value` where there is none yet; under the same rule.
+    pub fn initial(&mut self, path: &[Segment], value: Attribute) -> bool {
+        let initial = |changes: &mut Self, path: String| {
+            let value = changes.placeholders.value(value);
+            changes.set.push(format!("{path} = if_not_exists({path}, {value})"));
+        };
+        self.claim(path, initial).is_ok()
+    }
+
     /// Whether the path, a part of it or what holds it is changed.
     pub fn touches(&self, path: &[Segment]) -> bool {
         self.paths.iter().any(|known| known.starts_with(path) || path.starts_with(known))

@@ -4,7 +4,7 @@ use super::tree::*;
 use super::wave::dependencies;
 use crate::schema::model::{Access, Model, SortAccess};
 use crate::schema::template::{Part, Template};
-use crate::schema::write::{Action, ActionKind};
+use crate::schema::write::{self, ActionKind};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -126,14 +126,14 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
     json!({ "field": write.field, "found": write.found.as_ref().map(lookup), "actions": actions.collect::<Vec<_>>() })
 }
 
-fn actions_of<'m>(model: &'m Model, write: &PlannedWrite) -> &'m [Action] {
+fn actions_of<'m>(model: &'m Model, write: &PlannedWrite) -> &'m [write::Action] {
     match model.mutation(&write.field) {
         Some(write) => &write.actions,
         None => &[],
     }
 }
 
-fn kind(action: &Action) -> &'static str {
+fn kind(action: &write::Action) -> &'static str {
     match (&action.kind, &action.at) {
         (ActionKind::Put { .. }, None) => "put",
         (ActionKind::Put { .. }, Some(_)) => "put an element of",

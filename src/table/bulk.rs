@@ -1,21 +1,17 @@
 //! Many items in or out of a table at once, for import, export and samples. Part of the store; must not know files.
 
 use super::attribute::{Attribute, Item, Key};
+use super::batch_write::{BATCHES_AT_ONCE, ITEMS_PER_BATCH, write_batch};
 use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_of};
 use super::error::{TableError, TableErrorKind};
 use super::key_range::canonical;
-use super::retry::{Attempts, Backoff};
+use super::retry::Attempts;
 use super::store::Store;
 use crate::schema::table::Table;
 use aws_sdk_dynamodb::types::{PutRequest, Select, WriteRequest};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use tokio::time::Instant;
-
-/// Most items of a BatchWriteItem (DynamoDB API reference, `BatchWriteItem`).
-const ITEMS_PER_BATCH: usize = 25;
-/// BatchWriteItems that are under way at once.
-const BATCHES_AT_ONCE: usize = 8;
 
 /// Whole items of one page of a Scan, and where to go on.
 #[derive(Debug, Default)]
@@ -83,26 +79,8 @@ impl Store {
             });
             Ok(WriteRequest::builder().put_request(put?).build())
         });
-        let mut open: HashMap<String, Vec<WriteRequest>> = HashMap::from([(table.to_owned(), requests.collect::<Result<_, _>>()?)]);
-        let attempts = Attempts { operation: "BatchWriteItem", table, deadline };
-        let mut backoff = Backoff::default();
-        loop {
-            let output = attempts.send(|| self.client().batch_write_item().set_request_items(Some(open.clone())).send()).await?;
-            let count = |requests: &HashMap<String, Vec<WriteRequest>>| requests.values().map(Vec::len).sum::<usize>();
-            let unprocessed = output.unprocessed_items.unwrap_or_default();
-            let left = count(&unprocessed);
-            if left == 0 {
-                return Ok(());
-            }
-            if left < count(&open) {
-                backoff.reset();
-            }
-            open = unprocessed;
-            if !backoff.wait(deadline).await {
-                let detail = format!("BatchWriteItem {table}: {left} items stayed unprocessed");
-                return Err(TableError { kind: TableErrorKind::Throttled, detail });
-            }
-        }
+        let requests = requests.collect::<Result<Vec<_>, TableError>>()?;
+        write_batch(self.client(), table, requests, deadline).await.map(|_| ())
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Every attribute name goes through a placeholder: it may be one of the 573 reserved words, or hold a dot or a dash
 //! (DynamoDB developer guide, "Expression attribute names (aliases)"). Projections use `#p0 …`, key conditions `#k0 …` and `:k0 …`;
-//! filters bring their own (`#n0`, `:v0`), and where one of theirs would collide, ours step aside.
+//! filters bring their own (`#n0`, `:v0`), and where one of theirs would collide, ours step aside. The condition and the update of a
+//! write were made apart: where a placeholder means one thing here and another there, the update's is renamed.
 
 use super::attribute::KeyValue;
 use super::call::{Expression, SortCondition};
@@ -19,6 +20,10 @@ pub(super) struct Expressions {
     pub(super) projection: Option<String>,
     /// `FilterExpression`.
     pub(super) filter: Option<String>,
+    /// `ConditionExpression`.
+    pub(super) condition: Option<String>,
+    /// `UpdateExpression`.
+    pub(super) update: Option<String>,
     names: HashMap<String, String>,
     values: HashMap<String, AttributeValue>,
 }
@@ -33,6 +38,34 @@ impl Expressions {
             values: filter.values.iter().map(|(placeholder, value)| (placeholder.clone(), attribute_to_sdk(value.clone()))).collect(),
             ..Self::default()
         }
+    }
+
+    /// The condition and the update of a write.
+    pub(super) fn of_write(condition: Option<&Expression>, update: Option<&Expression>) -> Self {
+        let mut built = Self::default();
+        built.condition = condition.map(|condition| built.take_in(condition));
+        built.update = update.map(|update| built.take_in(update));
+        built
+    }
+
+    /// Takes over the placeholders of an expression and gives its text, in which those have new names that mean something else already.
+    fn take_in(&mut self, expression: &Expression) -> String {
+        let mut renamed: HashMap<&str, String> = HashMap::new();
+        let (names, values) = (self.free_prefix("#u"), self.free_prefix(":u"));
+        for (placeholder, name) in &expression.names {
+            let taken = self.names.get(placeholder).is_some_and(|known| known != name);
+            let ours = if taken { format!("{names}_{}", renamed.len()) } else { placeholder.clone() };
+            self.names.insert(ours.clone(), name.clone());
+            renamed.insert(placeholder, ours);
+        }
+        for (placeholder, value) in &expression.values {
+            let value = attribute_to_sdk(value.clone());
+            let taken = self.values.get(placeholder).is_some_and(|known| *known != value);
+            let ours = if taken { format!("{values}_{}", renamed.len()) } else { placeholder.clone() };
+            self.values.insert(ours.clone(), value);
+            renamed.insert(placeholder, ours);
+        }
+        replace_placeholders(&expression.text, &renamed)
     }
 
     /// Adds the attributes wanted. None are no projection: the expression may not be empty, and without one everything comes back.
@@ -90,6 +123,22 @@ impl Expressions {
         }
         prefix
     }
+}
+
+/// The text with its placeholders replaced. Outside of placeholders an expression has neither `#` nor `:`.
+fn replace_placeholders(text: &str, renamed: &HashMap<&str, String>) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(['#', ':']) {
+        let (before, from) = rest.split_at(start);
+        let length = from[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(from.len(), |end| end + 1);
+        let (placeholder, after) = from.split_at(length);
+        replaced.push_str(before);
+        replaced.push_str(renamed.get(placeholder).map_or(placeholder, String::as_str));
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
 }
 
 #[cfg(test)]
@@ -152,5 +201,33 @@ mod tests {
         let (names, values) = (built.names().unwrap(), built.values().unwrap());
         assert_eq!((names["#p0"].as_str(), names["#px0"].as_str(), names["#kx1"].as_str()), ("title", "name", "SK"));
         assert_eq!((names.len(), values.len()), (5, 4));
+    }
+
+    #[test]
+    fn the_condition_and_the_update_of_a_write_share_what_means_the_same_and_no_more() {
+        let expression = |text: &str, names: &[(&str, &str)], values: &[(&str, &str)]| Expression {
+            text: text.into(),
+            names: names.iter().map(|(placeholder, name)| (placeholder.to_string(), name.to_string())).collect(),
+            values: values.iter().map(|(placeholder, value)| (placeholder.to_string(), Attribute::S(value.to_string()))).collect(),
+        };
+        let condition = expression("#f0 = :f0 AND #f1 = :f1", &[("#f0", "state"), ("#f1", "name")], &[(":f0", "new"), (":f1", "x")]);
+        let update = expression(
+            "SET #f0 = :f0, #f1.#f10 = :f1 REMOVE #f10[1]",
+            &[("#f0", "other"), ("#f1", "name"), ("#f10", "ten")],
+            &[(":f0", "old"), (":f1", "x")],
+        );
+        let built = Expressions::of_write(Some(&condition), Some(&update));
+        assert_eq!(built.condition.as_deref(), Some("#f0 = :f0 AND #f1 = :f1"));
+        assert_eq!(built.update.as_deref(), Some("SET #u_0 = :u_3, #f1.#f10 = :f1 REMOVE #f10[1]"));
+        let (names, values) = (built.names().unwrap(), built.values().unwrap());
+        assert_eq!((names["#u_0"].as_str(), names["#f0"].as_str(), names.len()), ("other", "state", 4));
+        assert_eq!((&values[":u_3"], values.len()), (&AttributeValue::S("old".into()), 3));
+
+        // A condition that uses our own prefix makes us step aside.
+        let built = Expressions::of_write(Some(&expression("#u_0 = #u", &[("#u_0", "a"), ("#u", "b")], &[])), {
+            Some(&expression("REMOVE #u, #u_0", &[("#u_0", "c"), ("#u", "d")], &[]))
+        });
+        assert_eq!(built.update.as_deref(), Some("REMOVE #ux_0, #ux_1"));
+        assert_eq!(Expressions::of_write(None, None), Expressions::default());
     }
 }

@@ -12,6 +12,16 @@ pub(super) struct Failure {
     pub(super) error: TableError,
     /// Whether another attempt may succeed.
     pub(super) again: bool,
+    /// Whether the call may have been carried out all the same, so that to send a write again could write twice.
+    pub(super) uncertain: bool,
+}
+
+impl Failure {
+    /// An attempt that was not answered in time.
+    pub(super) fn unanswered() -> Self {
+        let error = TableError { kind: TableErrorKind::Timeout, detail: "no answer in time".to_owned() };
+        Self { error, again: true, uncertain: true }
+    }
 }
 
 /// Says what an error of the SDK means (DynamoDB developer guide, "Error handling with DynamoDB", error messages and codes).
@@ -44,7 +54,40 @@ where
         (Some(code), message) => format!("{code}: {}", message.unwrap_or("no message")),
         _ => DisplayErrorContext(error).to_string(),
     };
-    Failure { error: TableError { kind, detail }, again }
+    Failure { error: TableError { kind, detail }, again, uncertain: may_be_done(error) }
+}
+
+/// Whether a call that failed like this may have been carried out: it was sent, and no answer says that it was refused. A status of 5xx
+/// does not say so (DynamoDB developer guide, "Error handling with DynamoDB": after one, items may have been written).
+fn may_be_done<E>(error: &SdkError<E, HttpResponse>) -> bool
+where
+    E: ProvideErrorMetadata + Error + 'static,
+{
+    match error {
+        SdkError::ServiceError(refusal) => {
+            let throttled = || {
+                let (code, status) = (refusal.err().code().unwrap_or_default(), refusal.raw().status().as_u16());
+                kind_of_refusal(code, "", status).0 == TableErrorKind::Throttled
+            };
+            // The status comes before the body: 400 is a refusal even where the rest of it is lost.
+            let refused = (400..500).contains(&refusal.raw().status().as_u16()) || throttled();
+            !refused
+                || matches!(refusal.err().code(), Some("TransactionInProgressException" | "RequestTimeout" | "RequestTimeoutException"))
+        }
+        SdkError::DispatchFailure(trouble) if trouble.is_user() => false,
+        SdkError::DispatchFailure(trouble) if trouble.is_other() && mentions(error, "credential") => false,
+        SdkError::DispatchFailure(_) => !never_connected(error),
+        SdkError::ConstructionFailure(_) => false,
+        _ => true,
+    }
+}
+
+/// Whether no connection was made, so that nothing can have been sent. The HTTP client keeps its error types to itself.
+fn never_connected(error: &(dyn Error + 'static)) -> bool {
+    let refused = |error: &(dyn Error + 'static)| {
+        error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+    };
+    causes(error).any(refused) || ["client error (Connect)", "HTTP connect timeout"].iter().any(|words| mentions(error, words))
 }
 
 fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, bool) {
@@ -80,7 +123,10 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
         | "InvalidClientTokenId"
         | "NotAuthorized"
         | "OptInRequired" => (Denied, false),
-        "ConditionalCheckFailedException" | "TransactionCanceledException" | "TransactionConflictException" => (Condition, false),
+        "ConditionalCheckFailedException" | "TransactionCanceledException" => (Condition, false),
+        // Another write of the same item was under way; it is over in a moment.
+        "TransactionConflictException" => (Condition, true),
+        "TransactionInProgressException" => (Unavailable, true),
         _ => match status {
             429 => (Throttled, true),
             501 => (Invalid, false),
@@ -100,14 +146,12 @@ fn is_cut_short(response: &HttpResponse) -> bool {
 
 /// Whether an error or one of its causes says this. The SDK keeps some of its error types to itself; their text is all there is to go by.
 fn mentions(error: &(dyn Error + 'static), words: &str) -> bool {
-    let mut chain = Some(error);
-    while let Some(error) = chain {
-        if error.to_string().contains(words) {
-            return true;
-        }
-        chain = error.source();
-    }
-    false
+    causes(error).any(|error| error.to_string().contains(words))
+}
+
+/// An error and its causes.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'e (dyn Error + 'static)| (**error).source())
 }
 
 #[cfg(test)]
@@ -133,6 +177,9 @@ mod tests {
             ("ExpiredTokenException", "", 400, Denied, false),
             ("", "", 403, Denied, false),
             ("ConditionalCheckFailedException", "", 400, Condition, false),
+            ("TransactionConflictException", "", 400, Condition, true),
+            ("TransactionInProgressException", "", 400, Unavailable, true),
+            ("IdempotentParameterMismatchException", "", 400, Invalid, false),
             ("", "", 404, Unavailable, false),
             ("SomethingNew", "", 400, Invalid, false),
         ] {

@@ -24,26 +24,33 @@ pub const CALLS_IN_FLIGHT: usize = 32;
 
 /// The loaders of one request. Use them from any number of tasks at once; drop them with the request.
 pub struct Loaders {
-    session: Arc<Session>,
-    gets: Loader<Arc<Get>, Outcome, Batches>,
+    /// What the reads and the writes of the request share.
+    pub(super) session: Arc<Session>,
+    /// A new one after each write.
+    gets: Mutex<Gets>,
 }
+
+type Gets = Loader<Arc<Get>, Outcome, Batches>;
 
 /// A call that was made: what `extensions.keyfold.calls` shows.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct CallRecord {
-    /// `GetItem`, `BatchGetItem`, `Query`, `Scan` …
+    /// `GetItem`, `BatchGetItem`, `Query`, `Scan`, `PutItem`, `UpdateItem`, `DeleteItem`, `TransactWriteItems`, `BatchWriteItem`.
     pub operation: &'static str,
     /// The table, or the tables joined by a comma.
     pub table: String,
     /// The index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// How many keys it asked for; of a Query, 1.
+    /// How many keys it asked for or wrote; of a Query, 1.
     pub keys: usize,
     /// How many items came back.
     pub items: usize,
     /// Consumed capacity units, as the server told.
     pub capacity: f64,
+    /// Whether those are write capacity units.
+    #[serde(skip)]
+    pub write: bool,
     /// Duration in milliseconds, retries included.
     pub ms: f64,
     /// The wave it belongs to, from 1.
@@ -60,9 +67,7 @@ impl Loaders {
             wave: AtomicUsize::new(1),
             calls: Mutex::default(),
         });
-        // The loader runs its own batches one after another, so it gets all keys at once and the chunks are made in `Batches`. One yield
-        // lets every Get that the same task has begun join the batch.
-        let gets = Loader::new(Batches { session: session.clone() }).with_max_batch_size(usize::MAX).with_yield_count(1);
+        let gets = Mutex::new(session.gets());
         Self { session, gets }
     }
 
@@ -71,11 +76,18 @@ impl Loaders {
         self.session.wave.store(wave, Ordering::Relaxed);
     }
 
-    /// Reads items: distinct keys once per request, 100 a BatchGetItem, chunks side by side; a single key is a GetItem. The results are
+    /// Lets later Gets read anew what was read before: something was written. Gets that are under way keep their loader, and what they
+    /// read is not kept for others.
+    pub(super) fn forget(&self) {
+        *self.gets.lock().unwrap_or_else(PoisonError::into_inner) = self.session.gets();
+    }
+
+    /// Reads items: distinct keys once per request and write, 100 a BatchGetItem, chunks side by side; a single key is a GetItem. The results are
     /// in the order of `gets`.
     pub async fn get(&self, gets: &[Get]) -> Vec<Result<Option<Arc<Item>>, TableError>> {
         let gets: Vec<Arc<Get>> = gets.iter().cloned().map(Arc::new).collect();
-        match self.gets.try_load_many(gets.clone()).await {
+        let loader = self.gets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match loader.try_load_many(gets.clone()).await {
             Ok(outcomes) => gets.iter().map(|get| outcomes.get(get).cloned().unwrap_or_else(|| Err(lost()))).collect(),
             Err(_) => gets.iter().map(|_| Err(lost())).collect(),
         }
@@ -91,7 +103,8 @@ impl Loaders {
         let Some(answer) = read_page(session.store.client(), query, session.deadline).await else { return Ok(Page::default()) };
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
-        session.record(slot, CallRecord { operation, table, index, keys: 1, items, capacity, ms: milliseconds(begun), wave: 0 });
+        session
+            .record(slot, CallRecord { operation, table, index, keys: 1, items, capacity, write: false, ms: milliseconds(begun), wave: 0 });
         answer.map(|(page, _)| page)
     }
 
@@ -102,9 +115,11 @@ impl Loaders {
 }
 
 /// What all calls of a request share.
-struct Session {
-    store: Store,
-    deadline: Instant,
+pub(super) struct Session {
+    /// Where the tables are.
+    pub(super) store: Store,
+    /// When the request ends.
+    pub(super) deadline: Instant,
     permits: Semaphore,
     wave: AtomicUsize,
     /// The wave of each call and, once it is over, its record; in the order in which the calls were begun.
@@ -112,21 +127,29 @@ struct Session {
 }
 
 impl Session {
+    /// A loader that has read nothing yet. It runs its own batches one after another, so it gets all keys at once and the chunks are made
+    /// in `Batches`. One yield lets every Get that the same task has begun join the batch.
+    fn gets(self: &Arc<Self>) -> Gets {
+        Loader::new(Batches { session: self.clone() }).with_max_batch_size(usize::MAX).with_yield_count(1)
+    }
+
     /// Takes the next place in the list of calls, before any waiting, so that the list's order depends on the plan alone.
-    fn reserve(&self) -> usize {
+    pub(super) fn reserve(&self) -> usize {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.push((self.wave.load(Ordering::Relaxed), None));
         calls.len() - 1
     }
 
-    fn record(&self, slot: usize, call: CallRecord) {
+    /// Keeps the record of a call that is over.
+    pub(super) fn record(&self, slot: usize, call: CallRecord) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((wave, record)) = calls.get_mut(slot) {
             *record = Some(CallRecord { wave: *wave, ..call });
         }
     }
 
-    async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, TableError> {
+    /// Waits until one more call may be under way.
+    pub(super) async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, TableError> {
         match timeout_at(self.deadline, self.permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => {
@@ -154,7 +177,7 @@ impl Session {
         let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();
         let table = tables.into_iter().collect::<Vec<_>>().join(",");
         let ms = milliseconds(begun);
-        self.record(slot, CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, ms, wave: 0 });
+        self.record(slot, CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, write: false, ms, wave: 0 });
         outcomes
     }
 }
@@ -224,6 +247,7 @@ fn lost() -> TableError {
     TableError { kind: TableErrorKind::Unavailable, detail: "the batch that held this key was given up".to_owned() }
 }
 
-fn milliseconds(since: Instant) -> f64 {
+/// The time since then, in milliseconds.
+pub(super) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }

@@ -31,36 +31,84 @@ pub(super) struct Attempts<'a> {
     pub(super) deadline: Instant,
 }
 
+/// What a failed attempt means for its call.
+pub(super) enum Next<X> {
+    /// Another attempt may succeed, after this wait at least.
+    Again(TableError, Duration),
+    /// The call is over.
+    Stop(X),
+}
+
+/// How a call ended without an answer to give.
+pub(super) enum Ended<X> {
+    /// A failure stopped it.
+    Stopped(X),
+    /// The deadline came first; the last trouble.
+    Deadline(TableError),
+}
+
 impl Attempts<'_> {
-    /// Makes attempts until one is answered, the trouble is one that stays, or the deadline is too near for another wait.
-    pub(super) async fn send<T, E, F>(self, mut attempt: impl FnMut() -> F) -> Result<T, TableError>
+    /// Makes attempts until one is answered, the trouble is one that stays, or the deadline is too near for another wait. For calls
+    /// that may be carried out twice.
+    pub(super) async fn send<T, E, F>(self, attempt: impl FnMut() -> F) -> Result<T, TableError>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         E: ProvideErrorMetadata + Error + 'static,
+    {
+        let judge = |trouble: Option<SdkError<E, HttpResponse>>| {
+            let Failure { error, again, .. } = trouble.as_ref().map_or_else(Failure::unanswered, failure);
+            if again { Next::Again(error, Duration::ZERO) } else { Next::Stop(error) }
+        };
+        self.until_judged(attempt, judge).await.map_err(|ended| match ended {
+            Ended::Stopped(error) => self.named(error),
+            Ended::Deadline(error) => error,
+        })
+    }
+
+    /// Makes attempts until one is answered, `judge` stops it, or the deadline is too near for another wait. `judge` is told every
+    /// failure, and `None` of an attempt that was given up without an answer.
+    pub(super) async fn until_judged<T, X, E, F>(
+        self,
+        mut attempt: impl FnMut() -> F,
+        mut judge: impl FnMut(Option<SdkError<E, HttpResponse>>) -> Next<X>,
+    ) -> Result<T, Ended<X>>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
     {
         let mut backoff = Backoff::default();
         let mut last: Option<TableError> = None;
         while Instant::now() < self.deadline {
             let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
-            let Failure { error, again } = match timeout_at(limit, attempt()).await {
+            let trouble = match timeout_at(limit, attempt()).await {
                 Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(error)) => failure(&error),
-                // What made the attempts before this one fail tells more than that the deadline cut it short.
-                Err(_) if limit == self.deadline && last.is_some() => break,
-                Err(_) => {
-                    let detail = "no answer in time".to_owned();
-                    Failure { error: TableError { kind: TableErrorKind::Timeout, detail }, again: true }
+                Ok(Err(error)) => Some(error),
+                Err(_) => None,
+            };
+            let cut_short = trouble.is_none() && limit == self.deadline;
+            let (error, at_least) = match judge(trouble) {
+                Next::Again(error, at_least) => (error, at_least),
+                Next::Stop(end) => {
+                    tracing::debug!(operation = self.operation, table = self.table, "attempt failed for good");
+                    return Err(Ended::Stopped(end));
                 }
             };
             let (kind, detail) = (error.kind, &error.detail);
-            tracing::debug!(operation = self.operation, table = self.table, ?kind, detail, again, "attempt failed");
-            last = Some(error);
-            if !again || !backoff.wait(self.deadline).await {
+            tracing::debug!(operation = self.operation, table = self.table, ?kind, detail, "attempt failed");
+            // What made the attempts before this one fail tells more than that the deadline cut it short.
+            if !cut_short || last.is_none() {
+                last = Some(error);
+            }
+            if cut_short || !backoff.wait_at_least(at_least, self.deadline).await {
                 break;
             }
         }
-        let error = last.unwrap_or(TableError { kind: TableErrorKind::Timeout, detail: "the deadline has passed".to_owned() });
-        Err(TableError { kind: error.kind, detail: format!("{} {}: {}", self.operation, self.table, error.detail) })
+        let passed = || TableError { kind: TableErrorKind::Timeout, detail: "the deadline has passed".to_owned() };
+        Err(Ended::Deadline(self.named(last.unwrap_or_else(passed))))
+    }
+
+    /// The error with the call's name in its detail.
+    pub(super) fn named(self, error: TableError) -> TableError {
+        TableError { kind: error.kind, detail: format!("{} {}: {}", self.operation, self.table, error.detail) }
     }
 }
 
@@ -73,9 +121,14 @@ pub(super) struct Backoff {
 impl Backoff {
     /// Waits; or says `false` at once where the wait would end after the deadline.
     pub(super) async fn wait(&mut self, deadline: Instant) -> bool {
+        self.wait_at_least(Duration::ZERO, deadline).await
+    }
+
+    /// As [`Backoff::wait`], but no shorter than this.
+    async fn wait_at_least(&mut self, at_least: Duration, deadline: Instant) -> bool {
         let bound = FIRST_WAIT.saturating_mul(1 << self.failures.min(16)).min(LONGEST_WAIT);
         self.failures += 1;
-        let wait = bound.mul_f64(fastrand::f64());
+        let wait = bound.mul_f64(fastrand::f64()).max(at_least);
         if Instant::now() + wait >= deadline {
             return false;
         }

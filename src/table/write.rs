@@ -21,8 +21,8 @@ pub struct WriteCall {
 pub enum WriteAction {
     /// PutItem: the whole item.
     Put(Item),
-    /// UpdateItem: an update expression on the item with this key.
-    Update(Key, Expression),
+    /// UpdateItem: an update expression on the item with this key; without one, the item is only made if it is not there.
+    Update(Key, Option<Expression>),
     /// DeleteItem.
     Delete(Key),
     /// ConditionCheck: only the condition; in transactions only.

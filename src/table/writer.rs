@@ -1,23 +1,99 @@
-//! Sends writes until they are done, refused, or the request's deadline passes. To be written.
+//! The writes of one request as plain data in; what became of them out. Each is sent until it is done, refused, or the request's deadline
+//! passes, counted among the request's calls, and makes later Gets of the request read anew.
 
 use super::attribute::{Item, Key};
-use super::loaders::Loaders;
+use super::batch_write::{BATCHES_AT_ONCE, ITEMS_PER_BATCH, write_batch};
+use super::convert::key_to_sdk;
+use super::error::{TableError, TableErrorKind};
+use super::key_range::{canonical, key_can_exist};
+use super::loaders::{CallRecord, Loaders, milliseconds};
+use super::single_write::{operation, write_one};
+use super::transaction::{tables_of, write_all};
 use super::write::{WriteCall, WriteError};
+use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
+use futures_util::stream::{self, StreamExt};
+use std::collections::HashSet;
+use tokio::time::Instant;
 
 impl Loaders {
     /// One write as PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update (ALL_NEW), and as it was before a put or
-    /// a delete (ALL_OLD); `None` if there was none.
-    pub async fn write(&self, _call: &WriteCall) -> Result<Option<Item>, WriteError> {
-        todo!()
+    /// a delete (ALL_OLD); `None` if there was none. It is never sent again where it may have been carried out: that is
+    /// [`WriteError::Uncertain`] at once.
+    pub async fn write(&self, call: &WriteCall) -> Result<Option<Item>, WriteError> {
+        let session = &self.session;
+        let slot = session.reserve();
+        let _permit = session.permit().await.map_err(WriteError::Failed)?;
+        let begun = Instant::now();
+        let answer = write_one(session.store.client(), call, session.deadline).await;
+        self.forget();
+        let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
+        if let Some(operation) = operation(&call.action) {
+            session.record(slot, record(operation, call.table.to_string(), (1, items), capacity, begun));
+        }
+        answer.map(|(item, _)| item)
     }
 
-    /// Several writes as one TransactWriteItems with an idempotency token: all or none. The token is the same in every attempt.
-    pub async fn transact(&self, _calls: &[WriteCall], _token: &str) -> Result<(), WriteError> {
-        todo!()
+    /// Several writes as one TransactWriteItems with an idempotency token of up to 36 bytes: all or none; none at all need no call. The
+    /// token is the same in every attempt, so that an attempt whose fate is not known is repeated without a double effect. Of two writes
+    /// of one item the error's detail tells the positions.
+    pub async fn transact(&self, calls: &[WriteCall], token: &str) -> Result<(), WriteError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let session = &self.session;
+        let slot = session.reserve();
+        let _permit = session.permit().await.map_err(WriteError::Failed)?;
+        let begun = Instant::now();
+        let answer = write_all(session.store.client(), calls, token, session.deadline).await;
+        self.forget();
+        if !matches!(answer, Err(WriteError::TooLarge(_))) {
+            let capacity = *answer.as_ref().unwrap_or(&0.0);
+            session.record(slot, record("TransactWriteItems", tables_of(calls), (calls.len(), 0), capacity, begun));
+        }
+        answer.map(|_| ())
     }
 
-    /// Deletes items by BatchWriteItem, 25 a call; safe to repeat.
-    pub async fn delete_batch(&self, _table: &str, _keys: Vec<Key>) -> Result<(), WriteError> {
-        todo!()
+    /// Deletes items by BatchWriteItem, 25 a call, some calls side by side, each key once; keys that no item can have need no call. Safe to
+    /// repeat: an [`WriteError::Uncertain`] leaves some deleted and others not, and the same call again completes it.
+    pub async fn delete_batch(&self, table: &str, keys: Vec<Key>) -> Result<(), WriteError> {
+        let mut seen = HashSet::new();
+        let keys: Vec<Key> = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key))).collect();
+        let batches = keys.len().div_ceil(ITEMS_PER_BATCH);
+        // The futures are listed before they are run: inside the stream, the compiler cannot see that they may cross threads.
+        let asked: Vec<_> = keys.chunks(ITEMS_PER_BATCH).map(|batch| self.delete_up_to_25(table, batch)).collect();
+        let mut answers = stream::iter(asked).buffer_unordered(BATCHES_AT_ONCE);
+        while let Some(answer) = answers.next().await {
+            if let Err(error) = answer {
+                let refused = matches!(error.kind, TableErrorKind::Invalid | TableErrorKind::Denied | TableErrorKind::NoSuchTable);
+                // Of several batches, others may be done.
+                return Err(if refused && batches == 1 { WriteError::Failed(error) } else { WriteError::Uncertain(error) });
+            }
+        }
+        Ok(())
     }
+
+    async fn delete_up_to_25(&self, table: &str, keys: &[Key]) -> Result<(), TableError> {
+        let requests = keys.iter().map(|key| {
+            let delete = DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build().map_err(|error| {
+                let detail = format!("BatchWriteItem {table}: {error}");
+                TableError { kind: TableErrorKind::Invalid, detail }
+            });
+            Ok(WriteRequest::builder().delete_request(delete?).build())
+        });
+        let requests = requests.collect::<Result<Vec<_>, TableError>>()?;
+        let session = &self.session;
+        let slot = session.reserve();
+        let _permit = session.permit().await?;
+        let begun = Instant::now();
+        let answer = write_batch(session.store.client(), table, requests, session.deadline).await;
+        self.forget();
+        let capacity = *answer.as_ref().unwrap_or(&0.0);
+        session.record(slot, record("BatchWriteItem", table.to_owned(), (keys.len(), 0), capacity, begun));
+        answer.map(|_| ())
+    }
+}
+
+/// The record of a write: how many keys it wrote and how many items came back.
+fn record(operation: &'static str, table: String, (keys, items): (usize, usize), capacity: f64, begun: Instant) -> CallRecord {
+    CallRecord { operation, table, index: None, keys, items, capacity, write: true, ms: milliseconds(begun), wave: 0 }
 }

@@ -7,7 +7,7 @@ use super::lookups::{self, Scope, keys_of};
 use super::{assemble, defaults};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter;
-use crate::execute::state::argument;
+use crate::execute::filter::argument;
 use crate::schema::model::{ObjectType, Source, TextPart};
 use crate::schema::write::{Action, ActionKind, WriteTarget, WrittenValue};
 use crate::table::attribute::{Item, Key};
@@ -89,7 +89,7 @@ impl Drafting<'_, '_> {
         }
         self.author(action, &mut conditions)?;
         let repeat = if replace { Repeat::Same } else { Repeat::SeenByItem(Box::new(item.clone())) };
-        let main = Main { repeat, creates: !replace, must_exist: false, ..self.main(position, action) };
+        let main = Main { repeat, creates: !replace, must_exist: false, ..self.main(action) };
         let call = Call::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         for field in ty.fields.values().filter(|field| field.rules.unique) {
@@ -156,9 +156,8 @@ impl Drafting<'_, '_> {
             self.hold(ty, item.as_deref(), held, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let main = Main { version, must_exist: !alone || action.condition.is_some(), ..self.main(position, action) };
+            let main = Main { version, must_exist: !alone || action.condition.is_some(), ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
-            let at = self.draft.calls.len();
             self.draft.calls.push(call);
             match item {
                 Some(item) => {
@@ -168,7 +167,7 @@ impl Drafting<'_, '_> {
                     }
                     self.draft.results[position].push(Outcome::Known(item));
                 }
-                None => self.draft.results[position].push(Outcome::Answer(at, ty.name.clone(), aim.key)),
+                None => self.draft.results[position].push(Outcome::Answer(ty.name.clone(), aim.key)),
             }
         }
         if many && alone && self.draft.calls.len() > MOST_IN_TRANSACTION {
@@ -209,16 +208,15 @@ impl Drafting<'_, '_> {
         for aim in self.aims(position, action, ty).await? {
             let mut conditions = Conditions::default();
             self.author(action, &mut conditions)?;
-            let main = self.main(position, action);
+            let main = self.main(action);
             self.draft.calls.push(Call::main(self.job.table_of(ty), WriteAction::Check(aim.key), conditions, main));
         }
         Ok(())
     }
 
     /// What is known of an action's main call, as far as it is the same for all kinds.
-    pub fn main(&self, position: usize, action: &Action) -> Main {
+    pub fn main(&self, action: &Action) -> Main {
         Main {
-            action: position,
             item: action.item.clone(),
             condition: action.condition.clone(),
             message: action.message.clone(),

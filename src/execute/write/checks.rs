@@ -3,7 +3,7 @@
 use super::constraints::broken;
 use super::engine::{Job, Refusals};
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::state::argument;
+use crate::execute::filter::argument;
 use crate::schema::model::{ObjectType, Source};
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};

@@ -30,8 +30,8 @@ pub(super) enum Outcome {
     Known(Arc<Item>),
     /// It is not there, and that is right.
     Nothing,
-    /// A single call answers with it; after a transaction it is read: position of the call, type and key.
-    Answer(usize, String, Key),
+    /// A single call answers with it; after a transaction it is read: type and key.
+    Answer(String, Key),
 }
 
 /// A call and what it means.
@@ -54,8 +54,6 @@ pub(super) enum Role {
 
 /// What is known of the main call of an action, to tell why its condition failed.
 pub(super) struct Main {
-    /// Position of the action.
-    pub action: usize,
     /// The item type.
     pub item: String,
     /// The author's condition.

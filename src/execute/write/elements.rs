@@ -123,10 +123,9 @@ impl Drafting<'_, '_> {
         let counts = count_versions(ty, &mut changes);
         let repeat = if counts && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
-        let main = Main { version, repeat, ..self.main(position, action) };
-        let at = self.draft.calls.len();
+        let main = Main { version, repeat, ..self.main(action) };
         self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
-        self.draft.results[position].push(Outcome::Answer(at, ty.name.clone(), aim.key));
+        self.draft.results[position].push(Outcome::Answer(ty.name.clone(), aim.key));
         Ok(())
     }
 }

@@ -131,7 +131,7 @@ impl Job<'_> {
                 Outcome::Nothing => {}
                 Outcome::Known(item) => items.push(item.clone()),
                 Outcome::Answer(..) if single => items.extend(answer.clone()),
-                Outcome::Answer(_, ty, key) => items.extend(self.read(ty, key).await?),
+                Outcome::Answer(ty, key) => items.extend(self.read(ty, key).await?),
             }
         }
         Ok(items)

@@ -86,8 +86,7 @@ impl Drafting<'_, '_> {
             _ => Repeat::Same,
         };
         let update = changes.expression();
-        let main = Main { version, must_exist: !upsert, repeat, ..self.main(position, action) };
-        let at = self.draft.calls.len();
+        let main = Main { version, must_exist: !upsert, repeat, ..self.main(action) };
         self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
         if changes_unique {
             let mut gone = item.as_deref().map(|item| keys_of(job, ty, item).split_off(1)).unwrap_or_default();
@@ -98,7 +97,7 @@ impl Drafting<'_, '_> {
             }
             self.along(ty, gone);
         }
-        self.draft.results[position].push(Outcome::Answer(at, ty.name.clone(), aim.key));
+        self.draft.results[position].push(Outcome::Answer(ty.name.clone(), aim.key));
         Ok(())
     }
 
