@@ -100,8 +100,12 @@ impl Writer<'_> {
                 let name = self.placeholders.value(Attribute::S(kind.clone()));
                 format!("attribute_type({path}, {name})")
             }
-            Condition::BeginsWith(path, operand) => format!("begins_with({}, {})", self.placeholders.path(&path.segments), self.operand(operand)?),
-            Condition::Contains(path, operand) => format!("contains({}, {})", self.placeholders.path(&path.segments), self.operand(operand)?),
+            Condition::BeginsWith(path, operand) => {
+                format!("begins_with({}, {})", self.placeholders.path(&path.segments), self.operand(operand)?)
+            }
+            Condition::Contains(path, operand) => {
+                format!("contains({}, {})", self.placeholders.path(&path.segments), self.operand(operand)?)
+            }
         })
     }
 

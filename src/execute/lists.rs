@@ -47,8 +47,21 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The rows of a target that are shown.
     pub(super) fn rows(&self, target: &Target, at: At<'_>) -> Range<usize> {
-        if target.space == at.space { at.row..at.row + 1 } else { self.state.under(at.space, at.row, target.space) }
+        if target.space == at.space {
+            return at.row..at.row + 1;
+        }
+        let rows = self.state.under(at.space, at.row, target.space);
+        match self.own_page(target, at).and_then(|page| page.shown) {
+            Some(shown) => rows.start..rows.end.min(rows.start + shown),
+            None => rows,
+        }
+    }
+
+    fn own_page(&self, target: &Target, at: At<'_>) -> Option<&'a PageOf> {
+        let read = target.pages?;
+        self.page_of(read, self.state.climb(at.space, at.row, self.state.plan.reads[read].space)?)
     }
 
     /// The rows of a list; those whose object is not there are left out, unless they keep their place.
@@ -105,10 +118,7 @@ impl<'a> Writer<'a> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
-        let state = self.state;
-        let own_row = target.pages.and_then(|read| state.climb(at.space, at.row, state.plan.reads[read].space));
-        let page = target.pages.zip(own_row).and_then(|(read, row)| self.page_of(read, row));
-        let context = PageContext { target, page, rows: self.rows(target, at) };
+        let context = PageContext { target, page: self.own_page(target, at), rows: self.rows(target, at) };
         self.parts(parts, |writer, part| writer.page_part(part, &context, at))
     }
 

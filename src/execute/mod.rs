@@ -1,7 +1,7 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
 //! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `searches`, `search`,
-//! `paging`, `cursor` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
+//! `memory`, `paging`, `cursor` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
 
 pub mod cursor;
 pub mod decode;
@@ -14,6 +14,7 @@ pub mod gateway;
 pub mod keys;
 mod leaf;
 mod lists;
+pub mod memory;
 pub mod operations;
 pub mod paging;
 pub mod placeholders;

@@ -175,13 +175,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn one(
-        &mut self,
-        target: &'a Target,
-        object: &'a Object,
-        (type_name, output): (&'a str, &'a Output),
-        at: At<'_>,
-    ) -> Result<(), Null> {
+    fn one(&mut self, target: &'a Target, object: &'a Object, (type_name, output): (&'a str, &'a Output), at: At<'_>) -> Result<(), Null> {
         let row = self.rows(target, at).next();
         let present = row.map_or(Present::No, |row| self.present(target, target.space, row));
         match (present, row) {

@@ -1,4 +1,5 @@
-//! One distinct Query of a wave: its ranges read page by page until enough is found, and merged in order.
+//! One distinct Query of a request: its ranges read page by page until enough is found, and merged in order. What was found can be added
+//! to later without reading anything twice.
 
 use super::cursor::Positions;
 use super::keys::{KeyRange, compare};
@@ -10,6 +11,7 @@ use crate::table::error::TableError;
 use crate::table::loaders::Loaders;
 use futures_util::future::try_join_all;
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
@@ -38,7 +40,7 @@ pub struct Search {
     pub forward: bool,
     /// Whether to read strongly.
     pub consistent: bool,
-    /// How many items are wanted; `None` counts all of them.
+    /// How many items are wanted at first; `None` counts all of them.
     pub wanted: Option<u32>,
     /// Where each range starts: after this key.
     pub starts: Positions,
@@ -46,15 +48,34 @@ pub struct Search {
     pub recognise: Arc<Recogniser>,
 }
 
-/// What a search found.
+/// What a search found so far. It only grows at its end.
 #[derive(Debug, Default)]
 pub struct Hits {
-    /// The items in the order in which they were read.
+    /// The items in order.
     pub items: Vec<Arc<Item>>,
     /// For several ranges, the range of each item.
     pub of_range: Vec<usize>,
     /// How many there are, where they are only counted.
     pub count: u64,
+    rests: Vec<Rest>,
+}
+
+/// How far a range was read.
+#[derive(Debug, Default)]
+struct Rest {
+    /// What was read and is not yet among the hits, in order.
+    read: VecDeque<Arc<Item>>,
+    /// Where to go on reading: after this key.
+    after: Option<Item>,
+    /// Whether there is nothing more to read.
+    ended: bool,
+}
+
+impl Hits {
+    /// Whether nothing more can be found.
+    pub fn ended(&self) -> bool {
+        self.rests.iter().all(|rest| rest.ended && rest.read.is_empty())
+    }
 }
 
 impl Search {
@@ -66,44 +87,48 @@ impl Search {
         format!("{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{forward}{consistent}{wanted:?}\0{starts:?}")
     }
 
-    /// Reads until `wanted` items are found in order, or the data ends.
-    pub async fn run(&self, loaders: &Loaders) -> Result<Hits, TableError> {
-        let ranges = self.ranges.iter().zip(&self.starts).map(|(range, start)| self.read(range, start.clone(), loaders));
-        let mut found = try_join_all(ranges).await?;
-        let count = found.iter().map(|(_, count)| count).sum();
-        if found.len() == 1 {
-            let (items, _) = found.swap_remove(0);
-            return Ok(Hits { items, of_range: Vec::new(), count });
-        }
-        let lists = found.into_iter().map(|(items, _)| items).collect();
-        let (items, of_range) = self.merge(lists);
-        Ok(Hits { items, of_range, count })
+    /// What is found before anything is read.
+    pub fn begin(&self) -> Hits {
+        let rest = |start: &Option<Item>| Rest { after: start.clone(), ..Rest::default() };
+        Hits { rests: self.starts.iter().map(rest).collect(), ..Hits::default() }
     }
 
-    async fn read(&self, range: &KeyRange, mut start: Option<Item>, loaders: &Loaders) -> Result<(Vec<Arc<Item>>, u64), TableError> {
-        let (mut items, mut count) = (Vec::new(), 0);
-        loop {
-            let missing = self.wanted.map_or(MAX_LIMIT, |wanted| wanted.saturating_sub(items.len() as u32));
-            if missing == 0 {
-                return Ok((items, count));
-            }
-            let limit = match self.filter {
-                None => missing.min(MAX_LIMIT),
-                Some(_) => missing.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
-            };
-            let page = loaders.query(&self.call(range, limit, start)).await?;
-            for item in page.items.into_iter().filter(|item| self.belongs(range, item)) {
-                match self.wanted {
-                    None => count += 1,
-                    Some(wanted) if items.len() as u32 == wanted => break,
-                    Some(_) => items.push(item),
-                }
-            }
-            start = page.last_key;
-            if start.is_none() {
-                return Ok((items, count));
-            }
+    /// Reads on until there are `wanted` hits in order (`None`: until all are counted), or the data ends.
+    pub async fn extend(&self, mut hits: Hits, wanted: Option<u32>, loaders: &Loaders) -> Result<Hits, TableError> {
+        let missing = wanted.map(|wanted| (wanted as usize).saturating_sub(hits.items.len()));
+        let ranges = self.ranges.iter().zip(std::mem::take(&mut hits.rests));
+        let read = try_join_all(ranges.map(|(range, rest)| self.read(range, rest, missing, loaders))).await?;
+        for (rest, count) in read {
+            hits.rests.push(rest);
+            hits.count += count;
         }
+        match (missing, hits.rests.as_mut_slice()) {
+            (None, _) => {}
+            (Some(missing), [only]) => hits.items.extend(only.read.drain(..missing.min(only.read.len()))),
+            (Some(missing), _) => self.merge(&mut hits, missing),
+        }
+        Ok(hits)
+    }
+
+    /// Reads a range until `missing` items of it are there.
+    async fn read(&self, range: &KeyRange, mut rest: Rest, missing: Option<usize>, loaders: &Loaders) -> Result<(Rest, u64), TableError> {
+        let mut count = 0;
+        while !rest.ended && missing.is_none_or(|missing| rest.read.len() < missing) {
+            let open = missing.map_or(MAX_LIMIT, |missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
+            let limit = match self.filter {
+                None => open.min(MAX_LIMIT),
+                Some(_) => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            };
+            let page = loaders.query(&self.call(range, limit, rest.after.take())).await?;
+            let found = page.items.into_iter().filter(|item| self.belongs(range, item));
+            match missing {
+                None => count += found.count() as u64,
+                Some(_) => rest.read.extend(found),
+            }
+            rest.after = page.last_key;
+            rest.ended = rest.after.is_none();
+        }
+        Ok((rest, count))
     }
 
     fn call(&self, range: &KeyRange, limit: u32, start: Option<Item>) -> Query {
@@ -134,15 +159,12 @@ impl Search {
         within && begins && self.recognise.recognises(item)
     }
 
-    /// Merges lists that are each in order; equal sort keys come in the order of their ranges.
-    fn merge(&self, lists: Vec<Vec<Arc<Item>>>) -> (Vec<Arc<Item>>, Vec<usize>) {
-        let wanted = self.wanted.map_or(usize::MAX, |wanted| wanted as usize);
-        let mut heads: Vec<_> = lists.into_iter().map(|list| list.into_iter().peekable()).collect();
-        let (mut items, mut of_range) = (Vec::new(), Vec::new());
-        while items.len() < wanted {
+    /// Takes the next `missing` items of all ranges, each of which is in order; equal sort keys come in the order of their ranges.
+    fn merge(&self, hits: &mut Hits, missing: usize) {
+        for _ in 0..missing {
             let mut best: Option<(usize, Option<KeyValue>)> = None;
-            for (position, head) in heads.iter_mut().enumerate() {
-                let Some(item) = head.peek() else { continue };
+            for (position, rest) in hits.rests.iter().enumerate() {
+                let Some(item) = rest.read.front() else { continue };
                 let key = self.merge_key(&self.ranges[position], item);
                 let better = match &best {
                     None => true,
@@ -153,10 +175,9 @@ impl Search {
                 }
             }
             let Some((position, _)) = best else { break };
-            items.extend(heads[position].next());
-            of_range.push(position);
+            hits.items.extend(hits.rests[position].read.pop_front());
+            hits.of_range.push(position);
         }
-        (items, of_range)
     }
 
     /// What of an item's sort key is compared: all that comes after what is the same in its range.

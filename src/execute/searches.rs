@@ -11,6 +11,7 @@ use super::waves::Run;
 use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
 use crate::schema::condition::Condition;
 use crate::schema::table::Table;
+use crate::table::attribute::Item;
 use crate::table::call::Expression;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Wanted {
     page: Option<Paging>,
     cursors: Option<Arc<Cursors>>,
     starts: Positions,
+    /// Of a page whose items only lead to its elements, which may be missing: how many items are looked at first.
+    filled: Option<usize>,
 }
 
 /// The search of a read for a row; `None` where nothing can be found.
@@ -80,8 +83,9 @@ pub fn wanted(
         starts,
         recognise: read.recognise.clone(),
     };
+    let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     let starts = if several { search.starts.clone() } else { Positions::new() };
-    Ok(Some((search, Wanted { want: query.want, page, cursors, starts })))
+    Ok(Some((search, Wanted { want: query.want, page, cursors, starts, filled })))
 }
 
 fn filter_of(run: &Run<'_>, state: &State<'_>, filter: Option<&(Condition, ArgumentsId)>) -> Result<Option<Expression>, Arc<Failure>> {
@@ -104,8 +108,14 @@ fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
 }
 
 impl Wanted {
-    /// The items of the field and what is known of them as a page.
-    pub fn understand(&self, hits: &Hits) -> (Vec<Found>, PageOf) {
+    /// The items of the field and what is known of them as a page. `leads_nowhere` tells the items whose elements are known to be
+    /// missing.
+    pub fn understand(&self, hits: &Hits, leads_nowhere: &dyn Fn(&Item) -> bool) -> (Vec<Found>, PageOf) {
+        if let (Some(first), Some(paging)) = (self.filled, &self.page) {
+            let leading: Vec<usize> = (0..hits.items.len()).filter(|position| !leads_nowhere(&hits.items[*position])).collect();
+            let reserve = hits.items.len() - leading.len();
+            return self.fill(hits, paging, leading.into_iter().take(first + reserve).collect());
+        }
         let mut page = PageOf { count: hits.count, ..PageOf::default() };
         let mut items: Vec<Found> = hits.items.iter().cloned().map(Found::Item).collect();
         match (self.want, &self.page) {
@@ -116,19 +126,34 @@ impl Wanted {
             }
             (Want::Page { .. }, Some(paging)) => {
                 let size = paging.size as usize;
-                let more = items.len() > size;
+                page = self.page(paging, items.len() > size);
                 items.truncate(size);
-                let continued = paging.from.is_some();
                 if paging.backward {
                     items.reverse();
                 }
-                (page.has_next, page.has_previous) = if paging.backward { (continued, more) } else { (more, continued) };
-                page.cursors = self.cursors.clone();
-                page.starts = self.starts.clone();
                 page.of_range = hits.of_range.iter().copied().take(size).collect();
             }
             _ => {}
         }
         (items, page)
+    }
+
+    fn page(&self, paging: &Paging, more: bool) -> PageOf {
+        let continued = paging.from.is_some();
+        let (has_next, has_previous) = if paging.backward { (continued, more) } else { (more, continued) };
+        PageOf { has_next, has_previous, cursors: self.cursors.clone(), starts: self.starts.clone(), ..PageOf::default() }
+    }
+
+    /// A page of the hits that lead somewhere, as far as is known. The rest stands behind it, to take the place of those that turn out
+    /// not to.
+    fn fill(&self, hits: &Hits, paging: &Paging, mut positions: Vec<usize>) -> (Vec<Found>, PageOf) {
+        let shown = positions.len().min(paging.size as usize);
+        let mut page = self.page(paging, positions.len() > shown);
+        if paging.backward {
+            positions[..shown].reverse();
+        }
+        page.shown = Some(shown);
+        page.of_range = positions.iter().filter_map(|position| hits.of_range.get(*position).copied()).collect();
+        (positions.into_iter().map(|position| Found::Item(hits.items[position].clone())).collect(), page)
     }
 }

@@ -4,7 +4,7 @@ use super::cursor::{Cursors, Positions};
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::argument;
-use crate::plan::tree::{Holder, Origin, Plan, ReadId, Presence, SourceText, SpaceId, Target, ValueSource};
+use crate::plan::tree::{Holder, Origin, Plan, Presence, ReadId, SourceText, SpaceId, Target, ValueSource};
 use crate::table::attribute::Item;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -63,6 +63,8 @@ pub struct PageOf {
     pub failure: Option<Arc<Failure>>,
     /// How many items there are, where only they are counted.
     pub count: u64,
+    /// How many of its rows are shown; those behind are only looked at to know whether they are there. `None`: all.
+    pub shown: Option<usize>,
     /// Whether there is something after it.
     pub has_next: bool,
     /// Whether there is something before it.
@@ -87,6 +89,8 @@ pub struct State<'p> {
     pub outcomes: Vec<Outcome>,
     /// For each space of embedded elements, its elements.
     pub elements: Vec<Vec<Arc<Item>>>,
+    /// The reads whose pages are filled where elements are missing.
+    pub filled: Vec<ReadId>,
 }
 
 impl<'p> State<'p> {
@@ -97,7 +101,9 @@ impl<'p> State<'p> {
             *operation = Some(Rows { parents: vec![0], starts: vec![0, 1] });
         }
         let outcomes = plan.reads.iter().map(|_| Outcome::Pending).collect();
-        Self { plan, arguments, rows, outcomes, elements: plan.spaces.iter().map(|_| Vec::new()).collect() }
+        let elements = plan.spaces.iter().map(|_| Vec::new()).collect();
+        let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
+        Self { plan, arguments, rows, outcomes, elements, filled }
     }
 
     /// Hands in the items of a seed.
@@ -136,6 +142,16 @@ impl<'p> State<'p> {
             range = at(range.start)..at(range.end);
         }
         range
+    }
+
+    /// Whether a row stands behind a page's shown ones, so that a read which does not tell if it is there has no use for it.
+    pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
+        self.filled.iter().filter(|page| !self.plan.reads[**page].elements.contains(&read)).any(|page| {
+            let (Some(yields), Outcome::Many(_, pages)) = (self.plan.reads[*page].yields, &self.outcomes[*page]) else { return false };
+            let (Some(row), Some(rows)) = (self.climb(space, row, yields), &self.rows[yields]) else { return false };
+            let parent = rows.parents[row];
+            pages[parent].shown.is_some_and(|shown| row - rows.starts[parent] >= shown)
+        })
     }
 
     /// What a read found for a row of a space at or within its own.

@@ -3,12 +3,13 @@
 use super::decode;
 use super::error::ErrorCode;
 use super::keys;
-use super::search::{Hits, Search};
+use super::memory::{Memory, key_of, rewind};
+use super::search::Search;
 use super::searches::{Wanted, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId};
 use crate::schema::model::Model;
-use crate::table::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::loaders::Loaders;
@@ -41,46 +42,65 @@ enum Slot {
 }
 
 /// The calls of a wave, each distinct search once.
-#[derive(Default)]
-struct Calls {
+struct Calls<'m> {
+    memory: &'m Memory,
     gets: Vec<Get>,
-    searches: Vec<(String, Search)>,
+    searches: Vec<Asked>,
     known: HashMap<String, usize>,
 }
 
-/// What searches found, over all waves of the request.
-type Memory = HashMap<String, Result<Arc<Hits>, Arc<Failure>>>;
+/// A search of a wave and how many hits of it are needed.
+struct Asked {
+    identity: String,
+    search: Search,
+    needed: Option<u32>,
+}
 
 impl Run<'_> {
     /// Runs every wave.
     pub async fn run(&self, state: &mut State<'_>) {
         let plan = state.plan;
-        let mut memory = Memory::new();
-        for (number, wave) in plan.waves.iter().enumerate() {
-            self.loaders.begin_wave(number + 1);
+        let mut memory = Memory::default();
+        let mut number = 0;
+        while let Some(wave) = plan.waves.get(number) {
+            number += 1;
+            self.loaders.begin_wave(number);
             self.expand_elements(state);
-            let mut calls = Calls::default();
+            let mut calls = Calls { memory: &memory, gets: Vec::new(), searches: Vec::new(), known: HashMap::new() };
             let slots: Vec<(ReadId, Vec<Slot>)> = wave.iter().map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
-            let new: Vec<&(String, Search)> = calls.searches.iter().filter(|(identity, _)| !memory.contains_key(identity)).collect();
-            let searching = join_all(new.iter().map(|(_, search)| search.run(self.loaders)));
-            let (items, found) = join(self.loaders.get(&calls.gets), searching).await;
-            for ((identity, _), hits) in new.into_iter().zip(found) {
-                memory.insert(identity.clone(), hits.map(Arc::new).map_err(|error| failure(&error)));
+            let Calls { gets, searches, .. } = calls;
+            let open: Vec<&Asked> = searches.iter().filter(|asked| memory.lacks(&asked.identity, asked.needed)).collect();
+            let known: Vec<Option<_>> = open.iter().map(|asked| memory.searches.remove(&asked.identity)).collect();
+            let searching = join_all(open.iter().zip(known).map(|(asked, known)| {
+                let hits = known.and_then(Result::ok).unwrap_or_else(|| asked.search.begin());
+                asked.search.extend(hits, asked.needed, self.loaders)
+            }));
+            let (items, found) = join(self.loaders.get(&gets), searching).await;
+            for (asked, hits) in open.into_iter().zip(found) {
+                memory.searches.insert(asked.identity.clone(), hits.map_err(|error| failure(&error)));
             }
             for (read, slots) in slots {
-                self.settle(state, read, slots, &items, &calls, &memory);
+                self.settle(state, read, slots, &Answers { items: &items, searches: &searches, memory: &memory });
+            }
+            if let Some(again) = memory.note(state, &self.model.tables, number) {
+                rewind(state, again);
+                number = again - 1;
             }
         }
         self.expand_elements(state);
     }
 
     /// What each row of a read wants.
-    fn slots(&self, state: &State<'_>, id: ReadId, calls: &mut Calls) -> Vec<Slot> {
-        let read = &state.plan.reads[id];
-        (0..state.len(read.space)).map(|row| self.slot(state, read, row, calls).unwrap_or_else(Slot::Failed)).collect()
+    fn slots(&self, state: &State<'_>, id: ReadId, calls: &mut Calls<'_>) -> Vec<Slot> {
+        let space = state.plan.reads[id].space;
+        (0..state.len(space)).map(|row| self.slot(state, id, row, calls).unwrap_or_else(Slot::Failed)).collect()
     }
 
-    fn slot(&self, state: &State<'_>, read: &Read, row: usize, calls: &mut Calls) -> Result<Slot, Arc<Failure>> {
+    fn slot(&self, state: &State<'_>, id: ReadId, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
+        let read = &state.plan.reads[id];
+        if state.is_behind(id, read.space, row) {
+            return Ok(Slot::Absent);
+        }
         // A parent that is known to be missing needs no children; one that is still being read may have them read beside it.
         if let Some(parent) = read.parent {
             let known = !matches!(state.outcomes[parent], Outcome::Pending);
@@ -95,7 +115,7 @@ impl Run<'_> {
             Action::Complete(of) => match state.found(*of, read.space, row) {
                 Found::Absent => Ok(Slot::Absent),
                 Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
-                Found::Item(item) => Ok(match self.key_of(read.table, item) {
+                Found::Item(item) => Ok(match key_of(&self.model.tables[read.table], item) {
                     Some(key) => Slot::Gets(vec![calls.get(self.get(read, key))]),
                     None => Slot::Absent,
                 }),
@@ -103,14 +123,17 @@ impl Run<'_> {
             Action::Query(query) => {
                 let found = wanted(self, state, read, query, row)?;
                 Ok(match found {
-                    Some((search, wanted)) => Slot::Search(calls.search(search), Box::new(wanted)),
+                    Some((search, wanted)) => {
+                        let needed = calls.memory.needed((id, &self.model.tables[read.table]), &search, self.max_nodes)?;
+                        Slot::Search(calls.search(search, needed), Box::new(wanted))
+                    }
                     None => Slot::Absent,
                 })
             }
         }
     }
 
-    fn gets(&self, state: &State<'_>, read: &Read, key: &KeyBinding, row: usize, calls: &mut Calls) -> Result<Slot, Arc<Failure>> {
+    fn gets(&self, state: &State<'_>, read: &Read, key: &KeyBinding, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
         let table = &self.model.tables[read.table];
         let combinations = keys::combinations(state, key, read.space, row)?;
         let positions = combinations.iter().map(|values| match keys::primary_key(table, key, values) {
@@ -125,35 +148,11 @@ impl Run<'_> {
         Get { table, key, projection: read.projection.clone(), consistent: read.consistent }
     }
 
-    fn key_of(&self, table: usize, item: &Item) -> Option<Key> {
-        let table = &self.model.tables[table];
-        let value = |name: &str| {
-            Some(match item.get(name)? {
-                Attribute::S(text) => KeyValue::S(text.clone()),
-                Attribute::N(text) => KeyValue::N(text.clone()),
-                Attribute::B(bytes) => KeyValue::B(bytes.clone()),
-                _ => return None,
-            })
-        };
-        let sort = match &table.sort {
-            Some(sort) => Some((sort.name.clone(), value(&sort.name)?)),
-            None => None,
-        };
-        Some(Key { partition: (table.partition.name.clone(), value(&table.partition.name)?), sort })
-    }
-
     /// Takes in what a read's rows got: its outcome, and the rows of the space it opens.
-    fn settle(
-        &self,
-        state: &mut State<'_>,
-        id: ReadId,
-        slots: Vec<Slot>,
-        items: &[Result<Option<Arc<Item>>, TableError>],
-        calls: &Calls,
-        memory: &Memory,
-    ) {
+    fn settle(&self, state: &mut State<'_>, id: ReadId, slots: Vec<Slot>, answers: &Answers<'_>) {
         let read = &state.plan.reads[id];
-        let got = |position: usize| match items.get(position) {
+        let table = &self.model.tables[read.table];
+        let got = |position: usize| match answers.items.get(position) {
             None | Some(Ok(None)) => Found::Absent,
             Some(Ok(Some(item))) if read.recognise.has_constants(item) => Found::Item(item.clone()),
             Some(Ok(Some(_))) => Found::Absent,
@@ -166,8 +165,8 @@ impl Run<'_> {
                 Slot::Absent => (Vec::new(), PageOf::default()),
                 Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
                 Slot::Gets(positions) => (positions.into_iter().map(got).collect(), PageOf::default()),
-                Slot::Search(position, wanted) => match memory.get(&calls.searches[position].0) {
-                    Some(Ok(hits)) => wanted.understand(hits),
+                Slot::Search(position, wanted) => match answers.memory.searches.get(&answers.searches[position].identity) {
+                    Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
                     Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
                     None => (vec![], PageOf::default()),
                 },
@@ -219,22 +218,31 @@ impl Run<'_> {
     }
 }
 
+/// What the calls of a wave gave.
+struct Answers<'a> {
+    items: &'a [Result<Option<Arc<Item>>, TableError>],
+    searches: &'a [Asked],
+    memory: &'a Memory,
+}
+
 /// A position that no Get has: nothing can have that key.
 const NOTHING: usize = usize::MAX;
 
-impl Calls {
+impl Calls<'_> {
     fn get(&mut self, get: Get) -> usize {
         self.gets.push(get);
         self.gets.len() - 1
     }
 
-    fn search(&mut self, search: Search) -> usize {
+    fn search(&mut self, search: Search, needed: Option<u32>) -> usize {
         let identity = search.identity();
         if let Some(known) = self.known.get(&identity) {
+            let asked = &mut self.searches[*known];
+            asked.needed = asked.needed.max(needed);
             return *known;
         }
         self.known.insert(identity.clone(), self.searches.len());
-        self.searches.push((identity, search));
+        self.searches.push(Asked { identity, search, needed });
         self.searches.len() - 1
     }
 }

@@ -86,6 +86,11 @@ impl<'a> Builder<'a> {
             _ => false,
         };
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
+        if let (Returns::Connection, Some(page), Presence::Read(tells)) = (find.returns, pages, &presence)
+            && self.reads[page].yields == Some(entity.space)
+        {
+            self.reads[page].elements = (page + 1..=*tells).collect();
+        }
         let target = Target { pages, space: entity.space, presence, keeps_place };
         Ok(match find.returns {
             Returns::One => OutputValue::One(target, self.object(&entity, &sets, false)?),
@@ -214,6 +219,7 @@ impl<'a> Builder<'a> {
             yields: None,
             action,
             parent,
+            elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),
             wave: 0,

@@ -162,6 +162,8 @@ pub struct Read {
     pub action: Action,
     /// The read that tells whether the parent object is there at all, if there is one.
     pub parent: Option<ReadId>,
+    /// Of a page whose items only lead to its elements: the reads on the way, of which the last tells whether an element is there at all.
+    pub elements: Vec<ReadId>,
     /// Whether to read strongly.
     pub consistent: bool,
     /// The attributes that are asked for, sorted, keys among them.

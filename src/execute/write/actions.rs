@@ -247,13 +247,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Demands that fields are as they were read.
-    pub fn hold<'f>(
-        &self,
-        ty: &ObjectType,
-        item: Option<&Item>,
-        fields: impl Iterator<Item = &'f String>,
-        conditions: &mut Conditions,
-    ) {
+    pub fn hold<'f>(&self, ty: &ObjectType, item: Option<&Item>, fields: impl Iterator<Item = &'f String>, conditions: &mut Conditions) {
         let Some(item) = item else { return };
         for field in fields {
             if let Some(attribute) = stored(ty, field).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {

@@ -234,9 +234,7 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Val
     let value = |(field, declared): (&String, &crate::schema::model::Field)| {
         let value = match decode::find(&*reader(ty, field)?, item)? {
             decode::Stored::Key(value) => value,
-            decode::Stored::Attribute(attribute) => {
-                stored_values::read(model, &declared.ty, &stored(ty, field)?.value, attribute)?
-            }
+            decode::Stored::Attribute(attribute) => stored_values::read(model, &declared.ty, &stored(ty, field)?.value, attribute)?,
         };
         Some((field.clone(), value))
     };

@@ -67,8 +67,10 @@ fn email_addresses_are_those_of_html() {
     let right =
         ["ann@example.com", "a@b", "first.last+tag@sub.example.co.uk", "!#$%&'*+/=?^_`{|}~-@x-1.y", ".a..b.@c", &format!("a@{label}.de")];
     let long = format!("a@{label}a.de");
-    let wrong =
-        ["", "a", "@", "a@", "@b", "a b@c", "a@b c", "a@-b", "a@b-", "a@b..c", "a@.b", "a@b.", "a@b@c", "ä@b", "a@ä.de", "a@b\n", "a@b_c", &long];
+    let wrong = [
+        "", "a", "@", "a@", "@b", "a b@c", "a@b c", "a@-b", "a@b-", "a@b..c", "a@.b", "a@b.", "a@b@c", "ä@b", "a@ä.de", "a@b\n", "a@b_c",
+        &long,
+    ];
     assert_format(Format::Email, &right, &wrong);
 }
 
@@ -127,7 +129,12 @@ fn uuids_have_36_characters() {
 fn numbers_are_within_their_bounds() {
     let bounds = |min, max| Constraint { min, max, ..Constraint::default() };
     for (min, max, fits, misses) in [
-        (Some(0.0), None, vec![json!(0), json!(-0.0), json!(0.1), json!("0"), json!(i64::MAX)], vec![json!(-1), json!(-0.5), json!("-0.1")]),
+        (
+            Some(0.0),
+            None,
+            vec![json!(0), json!(-0.0), json!(0.1), json!("0"), json!(i64::MAX)],
+            vec![json!(-1), json!(-0.5), json!("-0.1")],
+        ),
         (None, Some(0.1), vec![json!("0.1"), json!(0.1), json!(-1e100)], vec![json!("0.10000000000000000001"), json!(1)]),
         // 2^53 + 1 is no float.
         (None, Some(9_007_199_254_740_992.0), vec![json!(9_007_199_254_740_992_i64)], vec![json!(9_007_199_254_740_993_i64)]),

@@ -43,7 +43,8 @@ pub fn whole_text(pattern: &str) -> Result<Regex, String> {
     // By itself first, so that `a)|(b` is not made whole by the group around it.
     let alone = Regex::new(pattern);
     // A line of its own for the end: in the verbose mode a comment at the end of the pattern would swallow it.
-    let anchored = alone.and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z"))));
+    let anchored =
+        alone.and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z"))));
     anchored.map_err(|mistake| match mistake {
         regex::Error::CompiledTooBig(_) => "The pattern is too large.".to_owned(),
         mistake => format!("The pattern is no regular expression: {}.", mistake.to_string().lines().last().unwrap_or_default()),
@@ -133,7 +134,8 @@ fn is_label(label: &str) -> bool {
 /// `http` or `https`, a host, perhaps a port, and no white space (RFC 3986, section 3). Names that are not ASCII may stand as they are
 /// read. A user's name and password before the host are refused: they have no place in data (RFC 9110, section 4.2.4).
 fn is_url(text: &str) -> bool {
-    let scheme = ["http://", "https://"].into_iter().find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let scheme =
+        ["http://", "https://"].into_iter().find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     let Some(rest) = scheme.and_then(|scheme| text.get(scheme.len()..)) else { return false };
     if text.chars().any(|letter| letter.is_whitespace() || letter.is_control() || "\"<>\\^`{|}".contains(letter)) {
         return false;

@@ -66,7 +66,8 @@ fn refused(job: &Job<'_>, main: &Main, item: Option<&Item>) -> Option<Refusal> {
         return told(ErrorCode::NotFound, format!("There is no such {}.", main.item));
     }
     if let Some((attribute, expected)) = &main.version {
-        let current = item.and_then(|item| item.get(attribute)).and_then(|value| decode::scalar(&crate::schema::value_type::ValueType::Int, value));
+        let current =
+            item.and_then(|item| item.get(attribute)).and_then(|value| decode::scalar(&crate::schema::value_type::ValueType::Int, value));
         if current.as_ref() != Some(expected) {
             let message = format!("This {} has been changed in the meantime.", main.item);
             let details = vec![("currentVersion", current.unwrap_or(Value::Null))];

@@ -1,0 +1,19 @@
+//! Laws that hold for every operation and all data, each tried on random ones: pages put together are the whole list (`pages`), a planned
+//! nested query gives what reading field by field gives (`naive`), and any valid operation gets a well-formed response by few batches
+//! (`operations`). Data and operations are made of a list of numbers (`choices`), so that a failing case shrinks to a small one.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+#[path = "laws/choices.rs"]
+mod choices;
+#[path = "laws/naive.rs"]
+mod naive;
+#[path = "laws/operations.rs"]
+mod operations;
+#[path = "laws/pages.rs"]
+mod pages;
+#[path = "laws/selection.rs"]
+mod selection;
+#[path = "laws/world.rs"]
+mod world;

@@ -1,0 +1,140 @@
+//! Any valid operation on any system's items: the response is well-formed JSON in the order of the selection, and no item is read twice,
+//! nor by more batches than it takes.
+
+use crate::choices::Choices;
+use crate::selection::{Grammar, Selection, text};
+use crate::support;
+use crate::world::{self, block_on};
+use keyfold::execute::gateway::{Gateway, Response};
+use keyfold::schema::model::Model;
+use keyfold::table::attribute::Item;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, LazyLock};
+
+/// Texts that name something in one of the systems, and some that are odd.
+const TEXTS: [&str; 22] = [
+    "11111111-1111-4111-8111-111111111111",
+    "22222222-2222-4222-8222-222222222222",
+    "33333333-3333-4333-8333-333333333333",
+    "aiko.tanaka@example.com",
+    "f0dc1d0c661c49abe954679e12baa06d",
+    "u1",
+    "u2",
+    "t1",
+    "f1",
+    "p1",
+    "a",
+    "b",
+    "chess",
+    "1",
+    "7",
+    "",
+    "#",
+    "a#b",
+    "%23",
+    "\u{10FFFF}",
+    "ü\"\\\n",
+    "eyJub3QiOiJhIGN1cnNvciJ9",
+];
+
+static SYSTEMS: LazyLock<Vec<(&'static str, Arc<Model>)>> =
+    LazyLock::new(|| ["pantry", "favorites", "posts", "workshop"].map(|system| (system, support::model(system))).into());
+
+async fn run(gateway: &Gateway, query: &str, explain: bool) -> Vec<u8> {
+    match gateway.prepare(&support::request(query, Value::Null)) {
+        Ok(prepared) => gateway.run(prepared, support::deadline(), explain).await.body,
+        Err(errors) => Response::refused(&errors).body,
+    }
+}
+
+/// Whether an object's keys are those of the selection, in its order, and so on within.
+fn in_order(value: &Value, set: &[Selection]) -> bool {
+    match value {
+        Value::Array(values) => values.iter().all(|value| in_order(value, set)),
+        Value::Object(fields) if !set.is_empty() => {
+            fields.len() == set.len() && fields.iter().zip(set).all(|((key, value), one)| *key == one.key && in_order(value, &one.inner))
+        }
+        _ => true,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_response_is_json_in_the_order_of_the_selection(system in 0usize..4, mut choices in Choices::any(200)) {
+        let (name, model) = &SYSTEMS[system];
+        let grammar = Grammar { schema: &model.api, texts: &TEXTS, without: &[], integers: -1..=30 };
+        let set = grammar.operation(&mut choices, 6);
+        let query = text(&set);
+        let body = block_on(async {
+            let (gateway, _) = support::system(name).await;
+            run(&gateway, &query, false).await
+        });
+        let response: Value = serde_json::from_slice(&body).unwrap();
+        prop_assert_eq!(response.to_string().into_bytes(), body, "a key stands twice, or a value is written oddly: {}", query);
+        prop_assert!(response.get("data").is_some(), "refused: {}\n{:#}", query, response);
+        prop_assert!(in_order(&response["data"], &set), "{}\n{:#}", query, response);
+        for error in response["errors"].as_array().into_iter().flatten() {
+            prop_assert!(error["path"].is_array() && error["extensions"]["code"] != "UNAVAILABLE", "{}\n{:#}", query, error);
+        }
+    }
+
+    #[test]
+    fn batches_are_full_and_no_item_is_read_twice(size in 1usize..140, mut choices in Choices::any(60)) {
+        let (_, model) = &SYSTEMS[0];
+        let texts = ["g", "u0", "u7"];
+        let without = ["first", "last", "after", "before", "pageInfo"];
+        let grammar = Grammar { schema: &model.api, texts: &texts, without: &without, integers: 1..=1 };
+        let query = text(&grammar.operation(&mut choices, 6));
+        let (response, calls) = block_on(async {
+            let (gateway, recorder) = world::gateway(model, crowd(size)).await;
+            (run(&gateway, &query, true).await, recorder.take())
+        });
+        let response: Value = serde_json::from_slice(&response).unwrap();
+        let made = response["extensions"]["keyfold"]["calls"].as_array().unwrap();
+        let mut waves: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for call in made.iter().filter(|call| call["operation"] != "Query") {
+            let (keys, batches) = waves.entry(call["wave"].as_u64().unwrap()).or_default();
+            *keys += call["keys"].as_u64().unwrap();
+            *batches += 1;
+        }
+        for (wave, (keys, batches)) in waves {
+            prop_assert!(batches <= keys.div_ceil(100), "wave {} reads {} keys by {} calls: {}", wave, keys, batches, query);
+        }
+        let mut seen = HashSet::new();
+        for key in calls.iter().flat_map(|(operation, body)| keys(operation, body)) {
+            prop_assert!(seen.insert(key.to_string()), "{} is read twice: {}", key, query);
+        }
+    }
+}
+
+/// The keys that a call reads.
+fn keys(operation: &str, body: &Value) -> Vec<Value> {
+    match operation {
+        "GetItem" => vec![body["Key"].clone()],
+        "BatchGetItem" => {
+            let tables = body["RequestItems"].as_object().unwrap().values();
+            tables.flat_map(|table| table["Keys"].as_array().unwrap().clone()).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// One group `g` of so many users `u0` …, the first of whom have two groups.
+fn crowd(size: usize) -> Vec<Item> {
+    let mut items = vec![
+        world::item(&[("PK", "g"), ("SK", "Group"), ("GroupName", "all")]),
+        world::item(&[("PK", "h"), ("SK", "Group"), ("GroupName", "few")]),
+    ];
+    for (position, user) in (0..size).map(|user| (user, format!("u{user}"))) {
+        let email = format!("{user}@example.com");
+        items.push(world::item(&[("PK", &user), ("SK", "User"), ("UserName", "somebody"), ("EMailAddress", &email)]));
+        for group in if position < 3 { &["g", "h"][..] } else { &["g"] } {
+            items.push(world::item(&[("PK", &user), ("SK", &format!("Group#{group}")), ("GroupId", group)]));
+        }
+    }
+    items
+}

@@ -1,0 +1,169 @@
+//! A connection read page by page is the connection read at once: nothing twice, nothing left out, every page full but the last, in
+//! either direction, filtered, merged, and through links of which some lead nowhere.
+
+use crate::choices::Choices;
+use crate::support;
+use crate::world::{self, block_on, data, item};
+use keyfold::execute::gateway::Gateway;
+use keyfold::schema::model::Model;
+use keyfold::table::attribute::Item;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::{Arc, LazyLock};
+
+static PANTRY: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
+static FAVORITES: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("favorites"));
+static POSTS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("posts"));
+
+/// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
+struct Connection<'a> {
+    query: &'a str,
+    way: &'a str,
+    /// Whether its edges are selected, so that a page may begin after any of them.
+    edges: bool,
+}
+
+impl Connection<'_> {
+    async fn page(&self, gateway: &Gateway, arguments: &str) -> Value {
+        data(gateway, &self.query.replace('…', arguments)).await.pointer(self.way).unwrap().clone()
+    }
+
+    /// Reads it at once and page by page, and compares.
+    async fn check(&self, gateway: &Gateway, sizes: &mut Choices, backward: bool) -> Result<(), TestCaseError> {
+        let nodes = |page: &Value| page["nodes"].as_array().unwrap().clone();
+        let whole = self.page(gateway, if backward { "last: 1000" } else { "first: 1000" }).await;
+        prop_assert_eq!(
+            &whole["pageInfo"],
+            &json!({"hasNextPage": false, "hasPreviousPage": false,
+            "startCursor": whole["pageInfo"]["startCursor"], "endCursor": whole["pageInfo"]["endCursor"]})
+        );
+        let all = nodes(&whole);
+        let (mut read, mut from): (Vec<Value>, Option<String>) = (Vec::new(), None);
+        loop {
+            let size = 1 + sizes.below(6);
+            let (count, side) = if backward { ("last", "before") } else { ("first", "after") };
+            let after = from.as_ref().map(|cursor| format!(", {side}: \"{cursor}\"")).unwrap_or_default();
+            let page = self.page(gateway, &format!("{count}: {size}{after}")).await;
+            let here = nodes(&page);
+            let info = &page["pageInfo"];
+            let (more, behind) = if backward { ("hasPreviousPage", "hasNextPage") } else { ("hasNextPage", "hasPreviousPage") };
+            prop_assert_eq!(&info[behind], &json!(from.is_some()));
+            let mut taken = here.len();
+            if self.edges && taken > 1 && sizes.once_in(3) {
+                // A page may be left in its middle.
+                taken = 1 + sizes.below(taken - 1);
+            }
+            if backward {
+                read.splice(0..0, here[here.len() - taken..].to_vec());
+            } else {
+                read.extend(here[..taken].to_vec());
+            }
+            let last = if backward { here.len().wrapping_sub(taken) } else { taken.wrapping_sub(1) };
+            if self.edges && taken < here.len() {
+                from = Some(page["edges"][last]["cursor"].as_str().unwrap().to_owned());
+                continue;
+            }
+            prop_assert_eq!(&info[more], &json!(read.len() < all.len()), "after {} of {}", read.len(), all.len());
+            if read.len() >= all.len() {
+                break;
+            }
+            prop_assert_eq!(here.len(), size, "a page with more behind it is full");
+            from = Some(info[if backward { "startCursor" } else { "endCursor" }].as_str().unwrap().to_owned());
+        }
+        prop_assert_eq!(read, all);
+        Ok(())
+    }
+}
+
+const INFO: &str = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn through_links_that_may_lead_nowhere(there in proptest::collection::vec(any::<bool>(), 0..30), backward: bool, mut sizes in Choices::any(60)) {
+        let mut items = vec![item(&[("PK", "g"), ("SK", "Group"), ("GroupName", "all")])];
+        for (user, there) in there.iter().enumerate().map(|(user, there)| (format!("u{user:02}"), there)) {
+            items.push(item(&[("PK", &user), ("SK", "Group#g"), ("GroupId", "g")]));
+            if *there {
+                items.push(item(&[("PK", &user), ("SK", "User"), ("UserName", &user), ("EMailAddress", &user)]));
+            }
+        }
+        let expected: Vec<Value> = (0..there.len()).filter(|user| there[*user]).map(|user| json!({ "name": format!("u{user:02}") })).collect();
+        block_on(async {
+            let (gateway, _) = world::gateway(&PANTRY, items).await;
+            let query = format!("{{ group(id: \"g\") {{ users(…) {{ nodes {{ name }} edges {{ cursor }} {INFO} }} }} }}");
+            let connection = Connection { query: &query, way: "/group/users", edges: true };
+            let mut all: Vec<Value> = connection.page(&gateway, "first: 1000").await["nodes"].as_array().unwrap().clone();
+            // An index without a sort key has no order of its own.
+            all.sort_by_key(Value::to_string);
+            prop_assert_eq!(all, expected);
+            connection.check(&gateway, &mut sizes, backward).await
+        })?;
+    }
+
+    #[test]
+    fn filtered_and_by_type(count in 0usize..40, backward: bool, of_type: bool, filtered: bool, mut choices in Choices::any(120)) {
+        let items = (0..count).map(|number| favorite(number, &mut choices)).collect();
+        block_on(async {
+            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let conditions = [(of_type, ", type: VIDEO"), (filtered, ", search: \"cat\"")];
+            let conditions: String = conditions.iter().filter(|(wanted, _)| *wanted).map(|(_, text)| *text).collect();
+            let query = format!("{{ favorites(userId: \"u\"{conditions}, …) {{ nodes {{ id title type }} edges {{ cursor }} {INFO} }} }}");
+            Connection { query: &query, way: "/favorites", edges: true }.check(&gateway, &mut choices, backward).await
+        })?;
+    }
+
+    #[test]
+    fn merged_of_several_ranges(count in 0usize..40, mut choices in Choices::any(120)) {
+        let items = (0..count).map(|number| post(number, &mut choices)).collect();
+        block_on(async {
+            let (gateway, _) = world::gateway(&POSTS, items).await;
+            let query = format!("{{ posts(status: [UPDATED, CREATED], …) {{ nodes {{ id createdAt }} edges {{ cursor }} {INFO} }} }}");
+            let connection = Connection { query: &query, way: "/posts", edges: true };
+            let all = connection.page(&gateway, "first: 1000").await;
+            let times: Vec<&str> = all["nodes"].as_array().unwrap().iter().map(|post| post["createdAt"].as_str().unwrap()).collect();
+            prop_assert!(times.is_sorted_by(|newer, older| newer >= older), "{:?}", times);
+            connection.check(&gateway, &mut choices, false).await
+        })?;
+    }
+
+    #[test]
+    fn through_an_index_with_links_that_lead_nowhere(count in 0usize..25, mut choices in Choices::any(120)) {
+        let mut items = vec![item(&[("pk", "Tag#u"), ("sk", "t"), ("tagName", "tag"), ("lsiOneSk", "tag")])];
+        for number in 0..count {
+            let (id, time) = (format!("f{number:02}"), minute(choices.below(60)));
+            if !choices.once_in(2) {
+                items.push(favorite(number, &mut choices));
+            }
+            let (pk, by_tag, at) = (format!("FavoriteDataTag#u#{id}"), "FavoriteDataTag#u#t", format!("{time}#{id}"));
+            let keys = [("pk", pk.as_str()), ("sk", "t"), ("gsiOnePk", by_tag), ("gsiOneSk", &at), ("dataType", "video"), ("clipTime", &time)];
+            items.push(item(&keys));
+        }
+        block_on(async {
+            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let query = format!("{{ tag(userId: \"u\", id: \"t\") {{ favorites(…) {{ nodes {{ id title }} edges {{ cursor }} {INFO} }} }} }}");
+            Connection { query: &query, way: "/tag/favorites", edges: true }.check(&gateway, &mut choices, false).await
+        })?;
+    }
+}
+
+fn minute(minute: usize) -> String {
+    format!("2026-11-20T09:{minute:02}:00.000Z")
+}
+
+fn favorite(number: usize, choices: &mut Choices) -> Item {
+    let (id, time) = (format!("f{number:02}"), minute(choices.below(60)));
+    let (kind, title) = (["video", "image"][choices.below(2)], ["a cat", "a dog"][choices.below(2)]);
+    let (by_type, at) = (format!("FavoriteData#u#{kind}"), format!("{time}#{id}"));
+    let keys = [("pk", "FavoriteData#u"), ("sk", &id), ("lsiOneSk", &at), ("gsiOnePk", &by_type), ("gsiOneSk", &at)];
+    let values = [("title", title), ("dataType", kind), ("clipTime", &time), ("contentUrl", "")];
+    item(&[&keys[..], &values[..]].concat())
+}
+
+fn post(number: usize, choices: &mut Choices) -> Item {
+    // Few times, so that some posts have the same.
+    let (id, time, status) = (format!("p{number:02}"), minute(choices.below(12)), ["CREATED", "UPDATED", "DELETED"][choices.below(3)]);
+    let (pk, sk) = (format!("USER#u{}", choices.below(3)), format!("POST#{id}#{time}"));
+    item(&[("PK", &pk), ("SK", &sk), ("title", "post"), ("status", status), ("createdAt", &time)])
+}
