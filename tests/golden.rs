@@ -53,10 +53,11 @@ fn check(system: &str, file: &Path) -> Result<(), Failed> {
         let response = support::run(&gateway, &request, false).await;
         (planned, recorder.take(), response)
     });
+    let mut names = support::made::Names::besides(system, &text);
     let calls: Vec<Value> = calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
     let mut differences = String::new();
     for (ending, is) in [("plan.txt", planned), ("calls.json", pretty(&json!(calls))), ("response.json", pretty(&response))] {
-        differences += &compare(&file.with_extension(ending), &is)?;
+        differences += &compare(&file.with_extension(ending), &names.replace(&is))?;
     }
     if differences.is_empty() { Ok(()) } else { Err(differences.into()) }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod made;
+
 use keyfold::execute::gateway::{Gateway, Request, Response, Settings};
 use keyfold::schema;
 use keyfold::schema::model::Model;

@@ -1,0 +1,184 @@
+//! Kills the gateway while it writes, round after round, and looks at what is left: nothing half written, nothing acknowledged lost.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::store::Store;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const ROUNDS: usize = 50;
+const WRITERS: usize = 4;
+
+/// The gateway as a process of its own, on a data directory.
+struct Process {
+    child: Child,
+    url: String,
+}
+
+impl Process {
+    fn start(data: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_keyfold"))
+            .args(["dev", "--listen", "127.0.0.1:0", "--no-sample", "--data"])
+            .arg(data)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = lines.map(|line| line.unwrap());
+        let url = lines.find_map(|line| line.split_whitespace().find(|word| word.ends_with("/graphql")).map(str::to_owned)).unwrap();
+        // Whoever writes to a closed pipe dies of it, so the rest is read, too.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, url }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// What a round acknowledged: ids by kind.
+#[derive(Default, Debug)]
+struct Acknowledged {
+    users: BTreeSet<String>,
+    groups: BTreeSet<String>,
+    containers: BTreeSet<String>,
+    deleted: BTreeSet<String>,
+}
+
+async fn post(client: &reqwest::Client, url: &str, query: &str, variables: Value) -> Option<Value> {
+    let answer = client.post(url).json(&json!({ "query": query, "variables": variables })).send().await.ok()?;
+    let answer: Value = answer.json().await.ok()?;
+    assert_eq!(answer["errors"], Value::Null, "{answer}");
+    Some(answer["data"].clone())
+}
+
+/// Writes until the gateway is gone.
+async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowledged {
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
+    let mut done = Acknowledged::default();
+    for turn in 0.. {
+        let email = format!("{writer}-{turn}@example.com");
+        let user = post(&client, &url, "mutation ($e: String!) { createUser(name: \"U\", email: $e) { id } }", json!({ "e": email })).await;
+        let Some(user) = user.map(|data| data["createUser"]["id"].as_str().unwrap().to_owned()) else { break };
+        done.users.insert(user.clone());
+        let group = "mutation ($u: ID!) { createGroup(userId: $u, name: \"G\") { id } }";
+        let Some(group) = post(&client, &url, group, json!({ "u": user })).await else { break };
+        let group = group["createGroup"]["id"].as_str().unwrap().to_owned();
+        done.groups.insert(group.clone());
+        let container = "mutation ($g: ID!) { createContainer(groupId: $g, name: \"C\") { id } }";
+        let Some(container) = post(&client, &url, container, json!({ "g": group })).await else { break };
+        let container = container["createContainer"]["id"].as_str().unwrap().to_owned();
+        done.containers.insert(container.clone());
+        let change = "mutation ($u: ID!, $e: String!) { changeEmail(id: $u, email: $e) { id } }";
+        if post(&client, &url, change, json!({ "u": user, "e": format!("new-{email}") })).await.is_none() {
+            break;
+        }
+        count.fetch_add(1, Ordering::Relaxed);
+        if turn % 2 == 0 {
+            // What a killed delete came to is not known, so neither is expected of it.
+            done.groups.remove(&group);
+            done.containers.remove(&container);
+            if post(&client, &url, "mutation ($g: ID!) { deleteGroup(id: $g) { id } }", json!({ "g": group })).await.is_none() {
+                break;
+            }
+            done.deleted.extend([group, container]);
+        }
+    }
+    done
+}
+
+fn text(item: &Item, attribute: &str) -> String {
+    match item.get(attribute) {
+        Some(Attribute::S(text)) => text.clone(),
+        other => panic!("{attribute} is {other:?}"),
+    }
+}
+
+async fn everything(data: &Path) -> Vec<Item> {
+    let store = Store::in_directory(data).unwrap();
+    let mut items = Vec::new();
+    let mut start = None;
+    loop {
+        let page = store.scan_page("nishiki-table-dev-db", start, 1_000, support::deadline()).await.unwrap();
+        items.extend(page.items);
+        start = page.last_key;
+        if start.is_none() {
+            return items;
+        }
+    }
+}
+
+/// Checks that what stands in the table is whole.
+fn check(items: &[Item], acknowledged: &Acknowledged) {
+    let keys: BTreeMap<(String, String), &Item> = items.iter().map(|item| ((text(item, "PK"), text(item, "SK")), item)).collect();
+    let has = |pk: &str, sk: &str| keys.contains_key(&(pk.to_owned(), sk.to_owned()));
+    let mut guarded = BTreeSet::new();
+    for ((pk, sk), item) in &keys {
+        if pk.starts_with("Unique#") {
+            let owner = items.iter().find(|owner| {
+                owner.get("SK") == Some(&Attribute::S("User".into())) && pk.ends_with(&format!("#{}", text(owner, "EMailAddress")))
+            });
+            assert!(owner.is_some(), "the guard {pk} {sk} has no owner");
+            guarded.insert(pk.clone());
+        } else if sk == "Group" {
+            let members = items.iter().filter(|link| link.get("SK") == Some(&Attribute::S(format!("Group#{pk}")))).count();
+            assert!(members > 0, "the group {pk} has no member");
+        } else if sk == "Container" {
+            let link = items.iter().any(|link| link.get("SK") == Some(&Attribute::S(format!("Container#{pk}"))));
+            assert!(link, "the container {pk} belongs to no group");
+        } else if let Some(group) = sk.strip_prefix("Group#") {
+            assert!(has(group, "Group"), "the membership {pk} {sk} is of no group");
+        } else if let Some(container) = sk.strip_prefix("Container#") {
+            assert!(has(container, "Container") && has(pk, "Group"), "the link {pk} {sk} leads to nothing");
+        } else if sk == "User" {
+            let guard = keys.keys().any(|(key, _)| key.starts_with("Unique#") && key.ends_with(&format!("#{}", text(item, "EMailAddress"))));
+            assert!(guard, "the user {pk} has no guard for {}", text(item, "EMailAddress"));
+        }
+    }
+    for (ids, sk) in [(&acknowledged.users, "User"), (&acknowledged.groups, "Group"), (&acknowledged.containers, "Container")] {
+        ids.iter().for_each(|id| assert!(has(id, sk), "{sk} {id} was acknowledged and is lost"));
+    }
+    acknowledged.deleted.iter().for_each(|id| assert!(!has(id, "Group") && !has(id, "Container"), "{id} was deleted and is there"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_half_written_when_the_gateway_is_killed() {
+    let data = tempfile::tempdir().unwrap();
+    let mut acknowledged = Acknowledged::default();
+    let mut turns = 0;
+    for round in 0..ROUNDS {
+        let process = Process::start(data.path());
+        let count = Arc::new(AtomicUsize::new(0));
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone())))
+            .collect();
+        // After a number of turns that differs from round to round, in the middle of whatever is under way.
+        let until = round % 7;
+        while count.load(Ordering::Relaxed) < until {
+            tokio::task::yield_now().await;
+        }
+        process.kill();
+        for writer in writers {
+            let done = writer.await.unwrap();
+            acknowledged.users.extend(done.users);
+            acknowledged.groups.extend(done.groups);
+            acknowledged.containers.extend(done.containers);
+            acknowledged.deleted.extend(done.deleted);
+        }
+        turns += count.load(Ordering::Relaxed);
+        check(&everything(data.path()).await, &acknowledged);
+    }
+    assert!(turns > ROUNDS, "hardly anything was written in {ROUNDS} rounds: {turns} turns");
+}

@@ -1,0 +1,98 @@
+//! What a write makes up — ids, times, hashes, tokens — under names that are the same in every run.
+
+use std::collections::HashMap;
+
+/// The names given so far: the same thing has the same name in plan, calls and response.
+pub struct Names {
+    /// What the system's items and the operation hold, and so is made up by nobody.
+    known: String,
+    given: HashMap<String, String>,
+    uuids: usize,
+    hashes: usize,
+}
+
+impl Names {
+    /// Names for all but what stands in a system's items or in the operation.
+    pub fn besides(system: &str, operation: &str) -> Self {
+        let (_, items) = super::places(system);
+        let mut known = operation.to_owned();
+        for file in std::fs::read_dir(items).into_iter().flatten().flatten() {
+            if file.path().extension().is_some_and(|extension| extension == "jsonl") {
+                known += &std::fs::read_to_string(file.path()).unwrap_or_default();
+            }
+        }
+        Self { known, given: HashMap::new(), uuids: 0, hashes: 0 }
+    }
+
+    /// The text with everything made up replaced by its name.
+    pub fn replace(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(|letter: char| letter.is_ascii_alphanumeric()) {
+            out.push_str(&rest[..start]);
+            rest = &rest[start..];
+            let (token, name) = self.made_up(rest);
+            out.push_str(&name);
+            rest = &rest[token..];
+        }
+        out + rest
+    }
+
+    /// The length of what stands at the beginning of a text, and what is written for it.
+    fn made_up(&mut self, text: &str) -> (usize, String) {
+        let word = |more: &[char]| {
+            text.find(|letter: char| !letter.is_ascii_alphanumeric() && !more.contains(&letter)).unwrap_or(text.len())
+        };
+        if let Some(instant) = text.get(..24).filter(|text| is_instant(text) && !self.known.contains(*text)) {
+            return (24, time_name(instant));
+        }
+        let long = word(&['-']);
+        let candidate = &text[..long];
+        if is_uuid(candidate) && !self.known.contains(candidate) {
+            return (long, self.name(candidate, "uuid"));
+        }
+        let short = word(&[]);
+        let candidate = &text[..short];
+        let is_hex = candidate.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hex && short == 36 {
+            return (short, "<token>".to_owned());
+        }
+        if is_hex && (short == 32 || short == 64) && !self.known.contains(candidate) {
+            return (short, self.name(candidate, "hash"));
+        }
+        (short, candidate.to_owned())
+    }
+
+    fn name(&mut self, made_up: &str, kind: &str) -> String {
+        if let Some(name) = self.given.get(made_up) {
+            return name.clone();
+        }
+        let counter = if kind == "uuid" { &mut self.uuids } else { &mut self.hashes };
+        *counter += 1;
+        let name = format!("<{kind} {counter}>");
+        self.given.insert(made_up.to_owned(), name.clone());
+        name
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+        && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn is_instant(text: &str) -> bool {
+    text.ends_with('Z') && keyfold::schema::date_time::canonical_instant(text).as_deref() == Some(text)
+}
+
+/// A time near the present as its distance in hours.
+fn time_name(instant: &str) -> String {
+    let millis = keyfold::schema::date_time::epoch_millis(instant).unwrap_or(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    let hours = (millis - now) as f64 / 3_600_000.0;
+    match hours.round() as i64 {
+        0 => "<now>".to_owned(),
+        hours @ -1000..=1000 => format!("<now{hours:+}h>"),
+        _ => instant.to_owned(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Many writers at once: what is acknowledged is there, nothing else is, and of rivals one wins.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use keyfold::execute::gateway::Gateway;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use tokio::task::JoinSet;
+
+const CLIENTS: usize = 64;
+const CONTAINER: &str = "33333333-3333-4333-8333-333333333333";
+
+async fn run(gateway: &Gateway, operation: &str, variables: Value) -> Value {
+    support::run(gateway, &support::request(operation, variables), false).await
+}
+
+/// Runs one task for each client, all at once, and gives what they came to in the order of the clients.
+async fn together<T, F, R>(client: F) -> Vec<T>
+where
+    F: Fn(usize) -> R,
+    R: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    let mut tasks = JoinSet::new();
+    for number in 0..CLIENTS {
+        let client = client(number);
+        tasks.spawn(async move { (number, client.await) });
+    }
+    let mut all: Vec<(usize, T)> = tasks.join_all().await;
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What the foods of the container must be, as far as one client has changed them: name → quantity.
+async fn keep_house(gateway: Gateway, number: usize) -> Vec<(String, f64)> {
+    let add = "mutation ($c: ID!, $input: FoodInput!) { addFood(containerId: $c, input: $input) { foods { id name } } }";
+    let update = "mutation ($c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(containerId: $c, foodId: $f, input: $input) { id } }";
+    let remove = "mutation ($c: ID!, $f: ID!) { removeFood(containerId: $c, foodId: $f) { id } }";
+    let mut mine = BTreeMap::new();
+    for round in 0..3 {
+        let name = format!("food {number} {round}");
+        let input = json!({ "name": name, "quantity": 1, "category": "test" });
+        let added = run(&gateway, add, json!({ "c": CONTAINER, "input": input })).await;
+        assert_eq!(added["errors"], Value::Null, "{added}");
+        let foods = added["data"]["addFood"]["foods"].as_array().unwrap();
+        let id = foods.iter().find(|food| food["name"] == name.as_str()).unwrap()["id"].clone();
+        let patch = json!({ "quantity": number as f64 + 0.5 });
+        let updated = run(&gateway, update, json!({ "c": CONTAINER, "f": id, "input": patch })).await;
+        assert_eq!(updated["errors"], Value::Null, "{updated}");
+        mine.insert(name.clone(), number as f64 + 0.5);
+        if round == 1 {
+            let removed = run(&gateway, remove, json!({ "c": CONTAINER, "f": id })).await;
+            assert_eq!(removed["errors"], Value::Null, "{removed}");
+            mine.remove(&name);
+        }
+    }
+    mine.into_iter().collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_one_containers_foods_lose_nothing() {
+    let (gateway, _) = support::system("pantry").await;
+    let foods = "query ($c: ID!) { container(id: $c) { foods { name quantity } } }";
+    let read = |answer: &Value| -> BTreeMap<String, Option<f64>> {
+        let foods = answer["data"]["container"]["foods"].as_array().unwrap();
+        foods.iter().map(|food| (food["name"].as_str().unwrap().to_owned(), food["quantity"].as_f64())).collect()
+    };
+    let mut expected = read(&run(&gateway, foods, json!({ "c": CONTAINER })).await);
+    let kept = together(|number| keep_house(gateway.clone(), number)).await;
+    expected.extend(kept.into_iter().flatten().map(|(name, quantity)| (name, Some(quantity))));
+    assert_eq!(read(&run(&gateway, foods, json!({ "c": CONTAINER })).await), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_rivals_for_one_food_no_change_is_half_made() {
+    let (gateway, _) = support::system("pantry").await;
+    let add = "mutation ($c: ID!, $input: FoodInput!) { addFood(containerId: $c, input: $input) { foods { id name } } }";
+    let input = json!({ "name": "the food", "category": "test" });
+    let added = run(&gateway, add, json!({ "c": CONTAINER, "input": input })).await;
+    let id = added["data"]["addFood"]["foods"].as_array().unwrap().iter().find(|food| food["name"] == "the food").unwrap()["id"].clone();
+    let update = "mutation ($c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(containerId: $c, foodId: $f, input: $input) { id } }";
+    let answers = together(|number| {
+        let (gateway, id) = (gateway.clone(), id.clone());
+        async move {
+            let patch = json!({ "name": format!("name {number}"), "quantity": number, "unit": format!("unit {number}") });
+            run(&gateway, update, json!({ "c": CONTAINER, "f": id, "input": patch })).await
+        }
+    })
+    .await;
+    assert!(answers.iter().all(|answer| answer["errors"].is_null()), "{answers:?}");
+    let foods = run(&gateway, "query ($c: ID!) { container(id: $c) { foods { id name quantity unit } } }", json!({ "c": CONTAINER })).await;
+    let food = foods["data"]["container"]["foods"].as_array().unwrap().iter().find(|food| food["id"] == id).unwrap().clone();
+    let number = food["quantity"].as_f64().unwrap();
+    assert_eq!(food["name"], format!("name {number}"));
+    assert_eq!(food["unit"], format!("unit {number}"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_sign_ups_with_one_address_one_wins() {
+    let (gateway, _) = support::system("pantry").await;
+    let sign_up = "mutation ($name: String!, $email: String!) { createUser(name: $name, email: $email) { id } }";
+    let answers = together(|number| {
+        let gateway = gateway.clone();
+        async move { run(&gateway, sign_up, json!({ "name": format!("user {number}"), "email": "one@example.com" })).await }
+    })
+    .await;
+    let won: Vec<&Value> = answers.iter().filter(|answer| answer["errors"].is_null()).collect();
+    assert_eq!(won.len(), 1, "{answers:?}");
+    let lost = answers.iter().filter(|answer| answer["errors"][0]["extensions"]["code"] == "CONFLICT").count();
+    assert_eq!(lost, CLIENTS - 1);
+    let found = run(&gateway, "{ userByEmail(email: \"one@example.com\") { id } }", json!({})).await;
+    assert_eq!(found["data"]["userByEmail"]["id"], won[0]["data"]["createUser"]["id"]);
+}
