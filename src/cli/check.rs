@@ -1,6 +1,7 @@
 //! `keyfold check`: a schema in, its mistakes and warnings out, and how each field is read.
 
-use super::{access_paths, output, schema_file};
+use super::schema_file::{self, SchemaChoice};
+use super::{access_paths, output};
 use anyhow::Result;
 use clap::Args;
 use std::path::PathBuf;
@@ -9,16 +10,19 @@ use std::process::ExitCode;
 /// Check a schema and show how each field is read; exit code 1 if it has mistakes
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The schema
-    #[arg(env = "KEYFOLD_SCHEMA", default_value = "schema.graphql")]
-    file: PathBuf,
+    /// The schema, if it is not what --schema names
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    choice: SchemaChoice,
 }
 
 impl Check {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
-        let text = schema_file::read(&self.file)?;
-        match schema_file::parse(&self.file, &text) {
+        let file = self.file.unwrap_or(self.choice.schema);
+        let text = schema_file::read(&file)?;
+        match schema_file::parse(&file, &text) {
             Ok((model, warnings)) => {
                 schema_file::show(&warnings);
                 output::print(&access_paths::table(&model))?;

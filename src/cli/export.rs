@@ -43,7 +43,7 @@ impl Export {
     pub async fn run(self) -> Result<ExitCode> {
         let tables = schema_file::load(&self.choice.schema)?.model.tables;
         let table = table_named(&tables, &self.table)?;
-        let store = self.store.open().await?;
+        let store = self.store.open(table).await?;
         let mut out = self.output()?;
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {

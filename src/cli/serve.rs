@@ -35,7 +35,7 @@ impl Serve {
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
         let model = schema_file::load(&self.choice.schema)?.model;
-        let store = self.remote.connect().await?;
+        let store = self.remote.connect(&model.tables).await?;
         let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
             .await
             .with_context(|| format!("the tables did not tell what they are within {} seconds", DESCRIBE_BOUND.as_secs()))?

@@ -31,31 +31,35 @@ pub struct StoreChoice {
 }
 
 impl Remote {
-    /// Connects. Nothing is sent yet but what finding credentials needs.
-    pub async fn connect(&self) -> Result<Store> {
+    /// Connects, and asks for one of the tables to see that somebody answers: a long command would go on asking for minutes.
+    pub async fn connect(&self, tables: &[Table]) -> Result<Store> {
         let endpoint_url = self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"));
         let region = self.region.clone().or_else(|| variable("KEYFOLD_REGION"));
         let connected = Store::connect(endpoint_url.as_deref(), region.as_deref()).await;
-        connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))
+        let store = connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))?;
+        if let Some(table) = tables.first() {
+            store.reachable(table).await.map_err(|error| explained(error, "cannot reach DynamoDB"))?;
+        }
+        Ok(store)
     }
 }
 
 impl StoreChoice {
     /// Opens the store to read from; a directory must be there.
-    pub async fn open(&self) -> Result<Store> {
+    pub async fn open(&self, table: &Table) -> Result<Store> {
         match &self.data {
             Some(directory) => {
                 ensure!(directory.is_dir(), "there is no data directory at {}", directory.display());
                 embedded(directory)
             }
-            None => self.remote.connect().await,
+            None => self.remote.connect(std::slice::from_ref(table)).await,
         }
     }
 
     /// Opens the store to write to. A directory and the table in it are made if they are missing; elsewhere a table is made only where
     /// somebody asks for it, since it costs money.
     pub async fn open_for(&self, table: &Table) -> Result<Store> {
-        let Some(directory) = &self.data else { return self.remote.connect().await };
+        let Some(directory) = &self.data else { return self.remote.connect(std::slice::from_ref(table)).await };
         let store = embedded(directory)?;
         let made = store.create_missing(std::slice::from_ref(table)).await;
         made.map_err(|error| explained(error, &format!("cannot make the table {}", table.name)))?;

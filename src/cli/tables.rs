@@ -44,7 +44,7 @@ impl Tables {
         }
         if self.create {
             let remote = Remote { endpoint_url: self.endpoint_url, region: self.region };
-            let store = remote.connect().await?;
+            let store = remote.connect(&tables).await?;
             let made = store.create_missing(&tables).await.map_err(|error| explained(error, "the tables could not be made"))?;
             for table in &tables {
                 let done = if made.contains(&table.name) { "made" } else { "was there" };

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+/// The longest message in bytes. It may quote what the caller sent, which may be as long as a request.
+const LONGEST_MESSAGE: usize = 400;
+
 /// `extensions.code` of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
@@ -102,7 +105,7 @@ impl GraphqlError {
     /// The error as it stands in a response.
     pub fn to_json(&self) -> Value {
         let mut error = serde_json::Map::new();
-        error.insert("message".into(), json!(self.message));
+        error.insert("message".into(), json!(shortened(&self.message)));
         if !self.locations.is_empty() {
             let places = self.locations.iter().map(|(line, column)| json!({"line": line, "column": column}));
             error.insert("locations".into(), places.collect());
@@ -119,4 +122,11 @@ impl GraphqlError {
         error.insert("extensions".into(), Value::Object(extensions));
         Value::Object(error)
     }
+}
+
+fn shortened(message: &str) -> String {
+    if message.len() <= LONGEST_MESSAGE {
+        return message.to_owned();
+    }
+    format!("{}…", &message[..message.floor_char_boundary(LONGEST_MESSAGE)])
 }

@@ -3,7 +3,7 @@
 use super::error::{ErrorCode, GraphqlError};
 use super::gateway::{Request, Settings};
 use crate::plan::budget::Budgets;
-use crate::plan::document::Document;
+use crate::plan::document::{Document, sentence};
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::specialise::plan_key;
 use crate::plan::tree::Steps;
@@ -68,7 +68,7 @@ impl Operations {
         let coerced = coerce_variable_values(&model.api, operation, &given).map_err(|error| {
             let error_json = error.to_graphql_error(&kept.document.parsed.sources);
             let locations = error_json.locations.iter().map(|place| (place.line, place.column)).collect();
-            one(PlanError { kind: PlanErrorKind::Input, message: format!("{}.", error.message()), locations })
+            one(PlanError { kind: PlanErrorKind::Input, message: sentence(&error.message().to_string()), locations })
         })?;
         let variables = match serde_json::to_value(&*coerced) {
             Ok(Value::Object(map)) => map,

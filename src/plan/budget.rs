@@ -39,25 +39,25 @@ struct Count<'a> {
     spreads: usize,
 }
 
-/// Checks an operation against the budgets; introspection has its own limit and is not counted.
+/// Checks an operation against the budgets. The depth of introspection has a limit of its own; its fields and aliases count like others,
+/// since each alias of `types` is the whole schema once more.
 pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &Budgets) -> Result<(), PlanError> {
     let mut count = Count { document, budgets, fields: 0, aliases: 0, spreads: 0 };
-    count.walk(&operation.selection_set, 1)
+    count.walk(&operation.selection_set, Some(1))
 }
 
 impl Count<'_> {
-    fn walk(&mut self, set: &SelectionSet, depth: usize) -> Result<(), PlanError> {
+    /// `depth` is none within introspection.
+    fn walk(&mut self, set: &SelectionSet, depth: Option<usize>) -> Result<(), PlanError> {
         for selection in &set.selections {
             match selection {
                 Selection::Field(field) => {
-                    if field.name == "__schema" || field.name == "__type" {
-                        continue;
-                    }
+                    let depth = depth.filter(|_| field.name != "__schema" && field.name != "__type");
                     let here = place(field, self.document);
                     self.fields += 1;
                     self.aliases += usize::from(field.alias.is_some());
                     let over = [
-                        (depth, self.budgets.depth, "levels deep"),
+                        (depth.unwrap_or(0), self.budgets.depth, "levels deep"),
                         (self.fields, self.budgets.fields, "fields"),
                         (self.aliases, self.budgets.aliases, "aliases"),
                     ];
@@ -65,7 +65,7 @@ impl Count<'_> {
                         let message = format!("The operation is too large: more than {limit} {what}.");
                         return Err(PlanError::new(PlanErrorKind::Limit, message).at(here));
                     }
-                    self.walk(&field.selection_set, depth + 1)?;
+                    self.walk(&field.selection_set, depth.map(|depth| depth + 1))?;
                 }
                 Selection::InlineFragment(fragment) => self.spread(&fragment.selection_set, depth)?,
                 Selection::FragmentSpread(spread) => {
@@ -79,7 +79,7 @@ impl Count<'_> {
     }
 
     /// Fragments that hold nothing but fragments cost no field, so they are counted by themselves.
-    fn spread(&mut self, set: &SelectionSet, depth: usize) -> Result<(), PlanError> {
+    fn spread(&mut self, set: &SelectionSet, depth: Option<usize>) -> Result<(), PlanError> {
         self.spreads += 1;
         if self.spreads > self.budgets.fields {
             let message = format!("The operation is too large: more than {} fragments.", self.budgets.fields);

@@ -6,8 +6,12 @@ use super::specialise::{Sensitivity, sensitivities};
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
-use apollo_compiler::{ExecutableDocument, Node, Schema, validation::Valid};
+use apollo_compiler::validation::{DiagnosticList, Valid};
+use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
+
+/// The most mistakes that are told of one document.
+const MOST_MISTAKES: usize = 20;
 
 /// A valid document, with what is known of its operations before any variable is.
 #[derive(Debug)]
@@ -22,8 +26,8 @@ impl Document {
     /// Parses and validates a document and checks every operation against the budgets.
     pub fn parse(api: &Valid<Schema>, text: &str, budgets: &Budgets) -> Result<Self, Vec<PlanError>> {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
-        let ast = parser.parse_ast(text, "operation").map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax))?;
-        let parsed = ast.to_executable_validate(api).map_err(|list| of_list(&list.errors, PlanErrorKind::Validity))?;
+        let ast = parser.parse_ast(text, "operation").map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
+        let parsed = ast.to_executable_validate(api).map_err(|list| of_list(&list.errors, PlanErrorKind::Validity, budgets))?;
         let mut all = HashMap::new();
         for operation in parsed.operations.iter() {
             budget::check(&parsed, operation, budgets).map_err(|error| vec![error])?;
@@ -37,8 +41,11 @@ impl Document {
     /// The operation of that name, or the only one.
     pub fn operation(&self, name: Option<&str>) -> Result<&Node<Operation>, PlanError> {
         let name = name.filter(|name| !name.is_empty());
-        let operation =
-            self.parsed.operations.get(name).map_err(|error| PlanError::new(PlanErrorKind::Input, format!("{}.", error.message())))?;
+        let operation = self
+            .parsed
+            .operations
+            .get(name)
+            .map_err(|error| PlanError::new(PlanErrorKind::Input, sentence(&error.message().to_string())))?;
         if operation.operation_type == OperationType::Subscription {
             return Err(PlanError::new(PlanErrorKind::NotAvailable, "Subscriptions are not available over this transport."));
         }
@@ -46,20 +53,49 @@ impl Document {
     }
 }
 
-fn of_list(list: &apollo_compiler::validation::DiagnosticList, kind: PlanErrorKind) -> Vec<PlanError> {
-    // Parser limits come in the same list as syntax errors; the first of them says all.
-    list.iter()
-        .map(|diagnostic| {
-            let place = diagnostic.line_column_range().map(|range| (range.start.line, range.start.column));
-            let message = diagnostic.error.to_string();
-            let kind = if message.contains("limit reached") { PlanErrorKind::Limit } else { kind };
-            PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() }
-        })
-        .collect()
+/// What the compiler says of a document that it refuses.
+fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &Budgets) -> Vec<PlanError> {
+    let refused = list.iter().any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));
+    let mut mistakes: Vec<PlanError> = Vec::new();
+    for diagnostic in list.iter() {
+        // A field whose whole selection was refused has none left, and is then said to need one.
+        if refused && diagnostic.error.unstable_error_name() == Some("MissingSubselection") {
+            continue;
+        }
+        let place = diagnostic.line_column_range().map(|range| (range.start.line, range.start.column));
+        let said = diagnostic.error.to_string();
+        // A limit ends the reading: whatever else is in the list comes of that.
+        if let Some(message) = limit(&said, budgets) {
+            return vec![PlanError { kind: PlanErrorKind::Limit, message, locations: place.into_iter().collect() }];
+        }
+        let message = if kind == PlanErrorKind::Syntax { in_plain_tokens(&said) } else { said };
+        let mistake = PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() };
+        let told = mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
+        if !told && mistakes.len() < MOST_MISTAKES {
+            mistakes.push(mistake);
+        }
+    }
+    mistakes
+}
+
+/// What is said where the compiler came to one of its limits.
+fn limit(message: &str, budgets: &Budgets) -> Option<String> {
+    if message.contains("token limit reached") {
+        return Some(format!("The operation is too large: more than {} tokens.", budgets.tokens));
+    }
+    let nested = ["recursion limit reached", "too much recursion", "too much nesting"];
+    nested.iter().any(|limit| message.contains(limit)).then(|| "The operation is too large: it is nested too deep.".to_owned())
+}
+
+/// The parser calls tokens by its own names for them.
+fn in_plain_tokens(message: &str) -> String {
+    let names = [("R_CURLY", "`}`"), ("L_CURLY", "`{`"), ("R_PAREN", "`)`"), ("L_PAREN", "`(`"), ("R_BRACK", "`]`"), ("COLON", "`:`")];
+    let ends = [("got EOF", "got the end of the document"), ("Unexpected <EOF>", "expected an operation, got the end of the document")];
+    names.iter().chain(&ends).fold(message.to_owned(), |message, (name, plain)| message.replacen(name, plain, 1))
 }
 
 /// The compiler's messages start in lower case and end without a stop.
-fn sentence(message: &str) -> String {
+pub fn sentence(message: &str) -> String {
     let message = message.strip_prefix("syntax error: ").unwrap_or(message);
     let mut letters = message.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

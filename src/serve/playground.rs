@@ -16,11 +16,14 @@ const NAMED: usize = 30;
 /// GraphiQL as a page that finds the API beside itself, whatever path a proxy puts before both.
 pub fn page(starting_text: &str) -> String {
     let page = GraphiQLSource::build().version(GRAPHIQL).title("Keyfold").endpoint("graphql").finish();
-    // The builder has no option for either: it resolves the endpoint from the host's root, and starts with GraphiQL's own text.
-    page.replace("new URL(endpoint, window.location.origin)", "new URL(endpoint, window.location.href)").replace(
-        "defaultEditorToolsVisibility: true,",
-        &format!("defaultEditorToolsVisibility: true,\n          defaultQuery: {},", script_text(starting_text)),
-    )
+    // The builder has no option for these: it resolves the endpoint from the host's root, starts with GraphiQL's own text, and leaves
+    // a browser that cannot reach the scripts with "Loading..." for ever.
+    page.replace("new URL(endpoint, window.location.origin)", "new URL(endpoint, window.location.href)")
+        .replace(">Loading...<", ">GraphiQL is being loaded from unpkg.com. If this stays, that site cannot be reached from here.<")
+        .replace(
+            "defaultEditorToolsVisibility: true,",
+            &format!("defaultEditorToolsVisibility: true,\n          defaultQuery: {},", script_text(starting_text)),
+        )
 }
 
 /// What stands in the editor at first: the queries there are, and one that runs.
@@ -65,7 +68,7 @@ mod tests {
     #[test]
     fn the_page_finds_the_api_beside_itself_and_starts_with_our_text() {
         let page = page("{ __typename } # </script>");
-        assert!(page.contains("createUrl('graphql')"));
+        assert!(page.contains("createUrl('graphql')") && page.contains("loaded from unpkg.com"));
         assert!(page.contains("new URL(endpoint, window.location.href)") && !page.contains("location.origin)"));
         assert!(page.contains(r##"defaultQuery: "{ __typename } # \u003c/script>","##));
     }

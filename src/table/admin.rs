@@ -17,6 +17,8 @@ const CREATE_LIMIT: Duration = Duration::from_secs(300);
 const COMPARE_LIMIT: Duration = Duration::from_secs(30);
 /// The longest that asking for readiness may take: a probe wants to know now.
 const READY_LIMIT: Duration = Duration::from_secs(3);
+/// The longest that a server may take to answer for the first time. Whoever typed a wrong address is waiting to be told.
+const REACH_LIMIT: Duration = Duration::from_secs(5);
 /// Tables that are asked about side by side.
 const TABLES_AT_ONCE: usize = 8;
 
@@ -62,6 +64,14 @@ impl Store {
         let deadline = Instant::now() + READY_LIMIT;
         let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
         stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
+    }
+
+    /// Asks whether somebody answers at all: a table that is missing, or may not be looked at, is an answer too. Takes 5 seconds at most.
+    pub async fn reachable(&self, table: &Table) -> Result<(), TableError> {
+        match self.describe(&table.name, Instant::now() + REACH_LIMIT).await {
+            Err(error) if matches!(error.kind, TableErrorKind::Unavailable | TableErrorKind::Timeout) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {

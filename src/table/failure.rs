@@ -2,7 +2,7 @@
 
 use super::error::{TableError, TableErrorKind};
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use std::error::Error;
 
 /// A failed attempt.
@@ -52,7 +52,7 @@ where
     };
     let detail = match (error.code(), error.message()) {
         (Some(code), message) => format!("{code}: {}", message.unwrap_or("no message")),
-        _ => DisplayErrorContext(error).to_string(),
+        _ => causes(error),
     };
     Failure { error: TableError { kind, detail }, again, uncertain: may_be_done(error) }
 }
@@ -142,6 +142,21 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
 /// Whether a body without an error code is what is left of JSON rather than the page of some other server.
 fn is_cut_short(response: &HttpResponse) -> bool {
     response.status().is_success() || response.body().bytes().is_some_and(|body| body.starts_with(b"{"))
+}
+
+/// An error and its causes, each once: some of them repeat the one below.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut said = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !said.ends_with(&text) {
+            said.push_str(": ");
+            said.push_str(&text);
+        }
+        next = cause.source();
+    }
+    said
 }
 
 /// Whether an error or one of its causes says this. The SDK keeps some of its error types to itself; their text is all there is to go by.

@@ -39,8 +39,7 @@ pub struct CallRecord {
     pub operation: &'static str,
     /// The table, or the tables joined by a comma.
     pub table: String,
-    /// The index.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The index; null for the table itself.
     pub index: Option<String>,
     /// How many keys it asked for or wrote; of a Query, 1.
     pub keys: usize,

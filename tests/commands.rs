@@ -1,0 +1,172 @@
+//! The commands that end by themselves: arguments in; what is written, what is complained of and the exit code out.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
+
+#[path = "served/process.rs"]
+mod process;
+
+use process::{Ended, keyfold, repository, run};
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+const TABLE: &str = "nishiki-table-dev-db";
+
+/// A directory with the pantry's schema in it.
+fn pantry() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::copy(repository("schema.graphql"), directory.path().join("schema.graphql")).unwrap();
+    directory
+}
+
+fn in_pantry(arguments: &[&str]) -> Ended {
+    run(pantry().path(), arguments)
+}
+
+/// Runs a command with this text as its standard input.
+fn with_input(directory: &Path, arguments: &[&str], input: &str) -> Ended {
+    let mut command = keyfold(directory, arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    Ended::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn check_shows_how_each_field_is_read() {
+    let told = in_pantry(&["check"]).well();
+    let row = told.lines().find(|line| line.starts_with("User.memberships ")).unwrap();
+    assert!(row.contains("Query") && row.contains("PK = \"{userId}\" AND begins_with(SK, \"Group#\")"), "{row}");
+    assert!(told.lines().any(|line| line.starts_with("Group.users ") && line.contains("memberships.user")), "{told}");
+    let named = run(Path::new("/"), &["check", "--schema", repository("schema.graphql").to_str().unwrap()]).well();
+    assert_eq!(named, told);
+}
+
+#[test]
+fn check_tells_ten_mistakes_at_once_each_underlined() {
+    let said = in_pantry(&["check", repository("tests/diagnostics/ten_mistakes.graphql").to_str().unwrap()]).badly(1);
+    assert_eq!(said.lines().filter(|line| line.starts_with("error[KF")).count(), 10, "{said}");
+    assert_eq!(said.lines().filter(|line| line.contains('^')).count(), 10, "{said}");
+    assert_eq!(said.lines().filter(|line| line.contains("ten_mistakes.graphql:") && line.contains("-->")).count(), 10, "{said}");
+    assert!(said.trim_end().ends_with("ten_mistakes.graphql: 10 errors"), "{said}");
+}
+
+#[test]
+fn a_schema_that_is_missing_or_no_text_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    for command in [&["check"][..], &["schema"], &["tables"], &["explain", "-"], &["serve"], &["import", "-", "--table", "t"]] {
+        let said = run(directory.path(), command).badly(1);
+        assert!(said.starts_with("error: there is no schema at ") && said.contains("--schema FILE"), "{command:?}: {said}");
+    }
+    fs::write(directory.path().join("schema.graphql"), b"\xff").unwrap();
+    assert!(run(directory.path(), &["check"]).badly(1).contains("is not UTF-8 text"));
+    fs::write(directory.path().join("schema.graphql"), "").unwrap();
+    assert!(run(directory.path(), &["check"]).badly(1).contains("error[KF"));
+}
+
+#[test]
+fn explain_prints_the_plan_as_text_and_as_json() {
+    let directory = pantry();
+    let query = "query Q($id: ID!) { container(id: $id) { name group { users { nodes { name } } } } } query Other { __typename }";
+    fs::write(directory.path().join("q.graphql"), query).unwrap();
+    let arguments = ["explain", "q.graphql", "--operation", "Q", "--variables", r#"{"id": "1"}"#];
+    let text = run(directory.path(), &arguments).well();
+    assert_eq!(text.lines().filter(|line| line.starts_with("wave ")).collect::<Vec<_>>(), ["wave 1", "wave 2", "wave 3"]);
+    let plan: Value = serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
+    assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 4));
+
+    assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("operationName"));
+    assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("Missing value"));
+    let said = with_input(directory.path(), &["explain", "-"], "{\n  nope\n}").badly(1);
+    assert_eq!(said, "error: 2:3: Type `Query` does not have a field `nope`.\n");
+    assert!(run(directory.path(), &["explain", "none.graphql"]).badly(1).contains("cannot read none.graphql"));
+}
+
+#[test]
+fn schema_prints_what_clients_see_and_what_tools_need() {
+    let api = in_pantry(&["schema"]).well();
+    assert!(api.contains("type Group {") && !api.contains("GroupContainer") && !api.contains("@find") && !api.contains("links"), "{api}");
+    let directives = in_pantry(&["schema", "--directives"]).well();
+    assert!(directives.contains("directive @find(") && directives.contains("scalar Decimal"), "{directives}");
+    // Put in front of the schema, the definitions make it valid for every tool.
+    let whole = format!("{directives}\n{}", fs::read_to_string(repository("schema.graphql")).unwrap());
+    apollo_compiler::Schema::parse_and_validate(whole, "whole.graphql").unwrap();
+    apollo_compiler::Schema::parse_and_validate(api, "api.graphql").unwrap();
+}
+
+#[test]
+fn tables_prints_the_request_that_makes_each() {
+    let request: Value = serde_json::from_str(&in_pantry(&["tables"]).well()).unwrap();
+    assert_eq!((&request["TableName"], &request["BillingMode"]), (&Value::from(TABLE), &Value::from("PAY_PER_REQUEST")));
+    let indexes = request["GlobalSecondaryIndexes"].as_array().unwrap();
+    assert_eq!(indexes.len(), 4);
+    assert_eq!(indexes[3]["Projection"]["NonKeyAttributes"], serde_json::json!(["LinkExpiryDatetime"]));
+    assert!(in_pantry(&["tables", "--table", "other"]).badly(1).contains(&format!("it has: {TABLE}")));
+}
+
+#[test]
+fn items_go_out_and_in_again_unchanged() {
+    let directory = pantry();
+    let samples = repository("samples").join(format!("{TABLE}.jsonl"));
+    let import = |from: &str, data: &str| run(directory.path(), &["import", from, "--table", TABLE, "--data", data]);
+    let export = |to: &str, data: &str| run(directory.path(), &["export", to, "--table", TABLE, "--data", data]);
+    let done = import(samples.to_str().unwrap(), "one");
+    assert!(done.err.contains("173 items were loaded"), "{done:?}");
+    export("one.jsonl", "one").well();
+    import("one.jsonl", "two").well();
+    assert_eq!(with_input(directory.path(), &["import", "-", "--table", TABLE, "--data", "two"], "\n").code, Some(0));
+    let twice = export("-", "two").well();
+
+    let items = |text: &str| {
+        let mut items: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        items.sort_by_key(|item| {
+            (item["Item"]["PK"]["S"].as_str().unwrap().to_owned(), item["Item"]["SK"]["S"].as_str().unwrap().to_owned())
+        });
+        items
+    };
+    let original = items(&fs::read_to_string(samples).unwrap());
+    assert_eq!((original.len(), items(&twice)), (173, original.clone()));
+
+    let said = export("one.jsonl", "two").badly(1);
+    assert!(said.contains("cannot make the file one.jsonl"), "{said}");
+    assert!(export("three.jsonl", "no-such-directory").badly(1).contains("there is no data directory at no-such-directory"));
+    assert!(!directory.path().join("no-such-directory").exists() && !directory.path().join("three.jsonl").exists());
+}
+
+#[test]
+fn a_bad_line_is_named_and_nothing_is_loaded() {
+    let directory = pantry();
+    let good = r#"{"Item": {"PK": {"S": "1"}, "SK": {"S": "User"}, "UserName": {"S": "Ann"}}}"#;
+    let bad = [
+        ("not JSON", "2"),
+        (r#"{"PK": {"S": "1"}}"#, "2"),
+        (r#"{"Item": {"PK": {"S": "1"}}}"#, "\"SK\" is missing"),
+        (r#"{"Item": {"PK": {"N": "1"}, "SK": {"S": "User"}}}"#, "2"),
+        (r#"{"Item": {"PK": {"S": "1"}, "SK": {"X": "User"}}}"#, "2"),
+    ];
+    for (line, said) in bad {
+        fs::write(directory.path().join("items.jsonl"), format!("{good}\n{line}\n{good}\n")).unwrap();
+        let complaint = run(directory.path(), &["import", "items.jsonl", "--table", TABLE, "--data", "data"]).badly(1);
+        assert!(
+            complaint.contains("nothing was loaded") && complaint.contains("items.jsonl:2: ") && complaint.contains(said),
+            "{complaint}"
+        );
+    }
+    assert!(!directory.path().join("data").exists());
+    let said = run(directory.path(), &["import", "items.jsonl", "--table", "other", "--data", "data"]).badly(1);
+    assert!(said.contains("the schema has no table \"other\""), "{said}");
+}
+
+#[test]
+fn usage_is_explained() {
+    assert_eq!(in_pantry(&["--version"]).well().trim(), format!("keyfold {}", env!("CARGO_PKG_VERSION")));
+    let help = in_pantry(&["--help"]).well();
+    for command in ["dev", "serve", "check", "explain", "schema", "tables", "import", "export"] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}: {help}");
+        assert!(in_pantry(&[command, "--help"]).well().contains("Usage: keyfold"));
+    }
+    assert!(in_pantry(&[]).badly(2).contains("Usage: keyfold"));
+    assert!(in_pantry(&["chekc"]).badly(2).contains("'check'"));
+    assert!(in_pantry(&["dev", "--request-timeout", "never"]).badly(2).contains("500ms, 30s, 2m"));
+}

@@ -1,0 +1,83 @@
+//! `keyfold serve` and the tables at the other end: missing, different, gone for a while.
+
+use super::dynamo::Dynamo;
+use super::process::{keyfold, run};
+use super::server::{Behind, Server, TABLE, samples, schema};
+use serde_json::json;
+
+#[test]
+fn a_missing_table_is_told_and_nothing_served() {
+    let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
+    let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
+    let said = ended.badly(1);
+    assert!(said.contains(TABLE) && said.contains("keyfold tables"), "{said}");
+}
+
+#[test]
+fn every_difference_of_the_tables_is_told() {
+    let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
+    let text = std::fs::read_to_string(schema()).unwrap();
+    let path = directory.path().join("other.graphql");
+    let changed = text.replace("projection: INCLUDE, include: [\"LinkExpiryDatetime\"]", "projection: KEYS_ONLY");
+    // The index on e-mail addresses is left out, and what reads by it.
+    let without = |text: &str, from: &str, to: &str| {
+        let (start, end) = (text.find(from).unwrap(), text.find(to).unwrap());
+        format!("{}{}", &text[..start], &text[end..])
+    };
+    let changed = without(&changed, "{ name: \"EMailAndUserIdRelationship\"", "{ name: \"InvitationHash\"");
+    let changed = without(&changed, "\"The user who signed up with", "\"Whether a user belongs").replace(", EMailAddress: \"{email}\"", "");
+    std::fs::write(&path, changed).unwrap();
+    run(directory.path(), &["tables", "--create", "--schema", path.to_str().unwrap(), "--endpoint-url", &dynamo.url()]).well();
+
+    let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
+    let said = ended.badly(1);
+    assert!(said.contains("EMailAndUserIdRelationship") && said.contains("InvitationHash"), "{said}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told() {
+    let (mut dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
+    dynamo.stop();
+    let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
+    let said = ended.badly(1);
+    assert!(said.contains("Is the address right, and does the server run?"), "{said}");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_is_told_at_each_path_and_used_again_when_it_is_back() {
+    let mut server = Server::start(Behind::Socket, &samples());
+    let aiko = json!({"id": "11111111-1111-4111-8111-111111111111"});
+    let query = "query($id: ID!) { user(id: $id) { name } again: user(id: $id) { id groups { nodes { name } } } }";
+    let before = server.ask(query, aiko.clone()).await;
+    assert_eq!((before.data()["user"]["name"].as_str(), server.status("/health/ready").await), (Some("Aiko Tanaka"), 200));
+
+    server.dynamo.as_mut().unwrap().stop();
+    let while_gone = server.ask(query, aiko.clone()).await;
+    let (status, code, path) = while_gone.error();
+    assert!(matches!((status, code), (200, "UNAVAILABLE" | "TIMEOUT")), "{:#}", while_gone.body);
+    assert_eq!((path, &while_gone.body["errors"][1]["path"]), (&json!(["user"]), &json!(["again"])));
+    assert_eq!(while_gone.body["data"], json!({"user": null, "again": null}));
+    assert!(!while_gone.body["errors"].to_string().contains(TABLE), "{:#}", while_gone.body);
+    assert_eq!((server.status("/health/live").await, server.status("/health/ready").await), (200, 503));
+
+    server.dynamo.as_mut().unwrap().start_again();
+    assert_eq!(server.ask(query, aiko).await.data(), before.data());
+}
+
+#[tokio::test]
+async fn introspection_and_explanations_are_off_unless_asked_for() {
+    let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
+    run(directory.path(), &["tables", "--create", "--schema", &schema(), "--endpoint-url", &dynamo.url()]).well();
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()];
+    let mut process = super::process::Process::start(keyfold(directory.path(), &arguments));
+    let line = process.wait_for("serving");
+    let address = line.split_once("address=").unwrap().1.split(' ').next().unwrap();
+    let server =
+        Server { url: format!("http://{address}"), process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory };
+    let answer = server.ask("{ __schema { queryType { name } } }", json!({})).await;
+    assert_eq!(answer.error().1, "GRAPHQL_VALIDATION_FAILED");
+    let answer = server.ask("{ user(id: \"1\") { name } }", json!({})).await;
+    assert_eq!(answer.body, json!({"data": {"user": null}}));
+    let page = server.client.get(&server.url).header("accept", "text/html").send().await.unwrap();
+    assert!(page.headers()["content-type"].to_str().unwrap().starts_with("text/plain"));
+}

@@ -1,0 +1,53 @@
+//! A DynamoDB-compatible server on a port of this machine, which can be stopped and started again with its data.
+
+use dynoxide::Database;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// The server. Its connections end with it: they live on a run time of its own.
+pub struct Dynamo {
+    database: Database,
+    address: SocketAddr,
+    running: Option<Runtime>,
+}
+
+impl Dynamo {
+    /// An empty server on a free port.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let database = Database::memory().unwrap();
+        Self { address: listener.local_addr().unwrap(), running: Some(serve(listener, &database)), database }
+    }
+
+    /// Its URL, for `--endpoint-url`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops it and closes its connections.
+    pub fn stop(&mut self) {
+        // A run time cannot be shut down from within another one, on whose thread a test may be.
+        let running = self.running.take();
+        std::thread::spawn(|| running.map(|runtime| runtime.shutdown_timeout(Duration::from_secs(10)))).join().unwrap();
+    }
+
+    /// Starts it again, on the same port.
+    pub fn start_again(&mut self) {
+        self.running = Some(serve(TcpListener::bind(self.address).unwrap(), &self.database));
+    }
+}
+
+impl Drop for Dynamo {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn serve(listener: TcpListener, database: &Database) -> Runtime {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let database = database.clone();
+    runtime.spawn(async move { dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await });
+    runtime
+}

@@ -1,0 +1,139 @@
+//! The pantry behind a running `keyfold`, on either store: operations in, status and body out.
+
+use super::dynamo::Dynamo;
+use super::process::{Process, keyfold, repository, run};
+use serde_json::{Value, json};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The pantry's table.
+pub const TABLE: &str = "nishiki-table-dev-db";
+
+/// What is behind the gateway.
+#[derive(Debug, Clone, Copy)]
+pub enum Behind {
+    /// `keyfold dev` with its store in memory.
+    Embedded,
+    /// `keyfold serve` and a server at the other end of a socket, its tables made and its items loaded by `keyfold`.
+    Socket,
+}
+
+/// A gateway that answers.
+pub struct Server {
+    pub process: Process,
+    pub client: reqwest::Client,
+    pub url: String,
+    pub dynamo: Option<Dynamo>,
+    /// Where it was started; nothing of the repository is there.
+    pub _directory: TempDir,
+}
+
+/// A response.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Server {
+    /// A gateway on the items of a directory, `<table>.jsonl`.
+    pub fn start(behind: Behind, items: &Path) -> Self {
+        match behind {
+            Behind::Embedded => Self::dev(&["--sample", items.to_str().unwrap()]),
+            Behind::Socket => {
+                let dynamo = Dynamo::start();
+                let (directory, schema, url) = (tempfile::tempdir().unwrap(), schema(), dynamo.url());
+                run(directory.path(), &["tables", "--create", "--schema", &schema, "--endpoint-url", &url]).well();
+                let file = items.join(format!("{TABLE}.jsonl"));
+                let import = ["import", file.to_str().unwrap(), "--table", TABLE, "--schema", &schema, "--endpoint-url", &url];
+                run(directory.path(), &import).well();
+                Self::serve(dynamo, directory)
+            }
+        }
+    }
+
+    /// `keyfold dev` with these options more.
+    pub fn dev(options: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let schema = schema();
+        let arguments = [&["dev", "--listen", "127.0.0.1:0", "--schema", &schema], options].concat();
+        Self::dev_by(keyfold(directory.path(), &arguments), directory)
+    }
+
+    /// `keyfold dev` by this command.
+    pub fn dev_by(command: std::process::Command, directory: TempDir) -> Self {
+        let mut process = Process::start(command);
+        let line = process.wait_for("http://");
+        let url = line.split_once("http://").unwrap().1.trim_end_matches("/graphql");
+        Self { url: format!("http://{url}"), process, client: reqwest::Client::new(), dynamo: None, _directory: directory }
+    }
+
+    /// `keyfold serve` on a server whose tables are there.
+    pub fn serve(dynamo: Dynamo, directory: TempDir) -> Self {
+        let (schema, url) = (schema(), dynamo.url());
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", &schema, "--endpoint-url", &url, "--log-format", "json"];
+        let features = ["--explain", "--introspection", "--request-timeout", "10s"];
+        let mut process = Process::start(keyfold(directory.path(), &[&arguments[..], &features].concat()));
+        let line: Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
+        let address = line["address"].as_str().or(line["fields"]["address"].as_str()).unwrap();
+        Self { url: format!("http://{address}"), process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory }
+    }
+
+    /// Sends an operation; the status tells what came of it, and the calls are told.
+    pub async fn ask(&self, query: &str, variables: Value) -> Answer {
+        self.send(json!({ "query": query, "variables": variables }).to_string().into_bytes(), true).await
+    }
+
+    /// Sends a body as it stands.
+    pub async fn send(&self, body: Vec<u8>, explain: bool) -> Answer {
+        let request = self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json").body(body);
+        let mut request = request.header("accept", "application/graphql-response+json");
+        if explain {
+            request = request.header("x-keyfold-explain", "1");
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        Answer { status, body: serde_json::from_slice(&response.bytes().await.unwrap()).unwrap() }
+    }
+
+    /// The status of a path.
+    pub async fn status(&self, path: &str) -> u16 {
+        self.client.get(format!("{}{path}", self.url)).send().await.unwrap().status().as_u16()
+    }
+}
+
+impl Answer {
+    /// The data, if the operation went well.
+    pub fn data(&self) -> &Value {
+        assert_eq!((self.status, self.body.get("errors")), (200, None), "{:#}", self.body);
+        &self.body["data"]
+    }
+
+    /// Status, code and path of the first error.
+    pub fn error(&self) -> (u16, &str, &Value) {
+        let error = &self.body["errors"][0];
+        (self.status, error["extensions"]["code"].as_str().unwrap_or_else(|| panic!("{:#}", self.body)), &error["path"])
+    }
+
+    /// The explanation.
+    pub fn explained(&self) -> &Value {
+        &self.body["extensions"]["keyfold"]
+    }
+
+    /// The calls of an operation, such as `BatchGetItem`: wave, keys and items of each.
+    pub fn calls(&self, operation: &str) -> Vec<(u64, u64, u64)> {
+        let number = |call: &Value, name: &str| call[name].as_u64().unwrap();
+        let calls = self.explained()["calls"].as_array().unwrap().iter().filter(|call| call["operation"] == operation);
+        calls.map(|call| (number(call, "wave"), number(call, "keys"), number(call, "items"))).collect()
+    }
+}
+
+/// The pantry's schema.
+pub fn schema() -> String {
+    repository("schema.graphql").to_str().unwrap().to_owned()
+}
+
+/// The pantry's sample items.
+pub fn samples() -> std::path::PathBuf {
+    repository("samples")
+}
