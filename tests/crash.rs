@@ -143,7 +143,8 @@ fn check(items: &[Item], acknowledged: &Acknowledged) {
         } else if let Some(container) = sk.strip_prefix("Container#") {
             assert!(has(container, "Container") && has(pk, "Group"), "the link {pk} {sk} leads to nothing");
         } else if sk == "User" {
-            let guard = keys.keys().any(|(key, _)| key.starts_with("Unique#") && key.ends_with(&format!("#{}", text(item, "EMailAddress"))));
+            let guard =
+                keys.keys().any(|(key, _)| key.starts_with("Unique#") && key.ends_with(&format!("#{}", text(item, "EMailAddress"))));
             assert!(guard, "the user {pk} has no guard for {}", text(item, "EMailAddress"));
         }
     }
@@ -161,9 +162,8 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
     for round in 0..ROUNDS {
         let process = Process::start(data.path());
         let count = Arc::new(AtomicUsize::new(0));
-        let writers: Vec<_> = (0..WRITERS)
-            .map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone())))
-            .collect();
+        let writers: Vec<_> =
+            (0..WRITERS).map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
         // After a number of turns that differs from round to round, in the middle of whatever is under way.
         let until = round % 7;
         while count.load(Ordering::Relaxed) < until {

@@ -52,7 +52,7 @@ where
     };
     let detail = match (error.code(), error.message()) {
         (Some(code), message) => format!("{code}: {}", message.unwrap_or("no message")),
-        _ => causes(error),
+        _ => told(error),
     };
     Failure { error: TableError { kind, detail }, again, uncertain: may_be_done(error) }
 }
@@ -83,7 +83,7 @@ where
 }
 
 /// Whether no connection was made, so that nothing can have been sent. The HTTP client keeps its error types to itself.
-fn never_connected(error: &(dyn Error + 'static)) -> bool {
+pub(super) fn never_connected(error: &(dyn Error + 'static)) -> bool {
     let refused = |error: &(dyn Error + 'static)| {
         error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
     };
@@ -144,19 +144,13 @@ fn is_cut_short(response: &HttpResponse) -> bool {
     response.status().is_success() || response.body().bytes().is_some_and(|body| body.starts_with(b"{"))
 }
 
-/// An error and its causes, each once: some of them repeat the one below.
-fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut said = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let text = cause.to_string();
-        if !said.ends_with(&text) {
-            said.push_str(": ");
-            said.push_str(&text);
-        }
-        next = cause.source();
-    }
-    said
+/// What an error and its causes say, each once: some of them repeat the one below.
+fn told(error: &(dyn Error + 'static)) -> String {
+    causes(error).map(ToString::to_string).fold(String::new(), |said, text| match said.as_str() {
+        "" => text,
+        _ if said.ends_with(&text) => said,
+        _ => format!("{said}: {text}"),
+    })
 }
 
 /// Whether an error or one of its causes says this. The SDK keeps some of its error types to itself; their text is all there is to go by.

@@ -5,7 +5,7 @@
 //! (AWS Builders' Library, "Timeouts, retries, and backoff with jitter").
 
 use super::error::{TableError, TableErrorKind};
-use super::failure::{Failure, failure};
+use super::failure::{Failure, failure, never_connected};
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use std::error::Error;
@@ -15,6 +15,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 /// The longest that one attempt may take. DynamoDB answers in milliseconds; one that has not answered by then never will.
 pub(super) const ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
+/// How long a server to which no connection can be made is tried: one that restarts is back by then, and a caller need not wait for one
+/// that is not.
+const AWAY_LIMIT: Duration = Duration::from_secs(3);
 /// The upper bound of the first wait; each further failure doubles it.
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 /// No wait is longer.
@@ -74,9 +77,11 @@ impl Attempts<'_> {
     ) -> Result<T, Ended<X>>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        E: Error + 'static,
     {
         let mut backoff = Backoff::default();
         let mut last: Option<TableError> = None;
+        let mut away: Option<Instant> = None;
         while Instant::now() < self.deadline {
             let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
             let trouble = match timeout_at(limit, attempt()).await {
@@ -85,6 +90,8 @@ impl Attempts<'_> {
                 Err(_) => None,
             };
             let cut_short = trouble.is_none() && limit == self.deadline;
+            let nobody = trouble.as_ref().is_some_and(|error| never_connected(error));
+            away = if nobody { away.or(Some(Instant::now())) } else { None };
             let (error, at_least) = match judge(trouble) {
                 Next::Again(error, at_least) => (error, at_least),
                 Next::Stop(end) => {
@@ -98,7 +105,8 @@ impl Attempts<'_> {
             if !cut_short || last.is_none() {
                 last = Some(error);
             }
-            if cut_short || !backoff.wait_at_least(at_least, self.deadline).await {
+            let given_up = away.is_some_and(|since| since.elapsed() >= AWAY_LIMIT);
+            if cut_short || given_up || !backoff.wait_at_least(at_least, self.deadline).await {
                 break;
             }
         }

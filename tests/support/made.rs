@@ -40,9 +40,8 @@ impl Names {
 
     /// The length of what stands at the beginning of a text, and what is written for it.
     fn made_up(&mut self, text: &str) -> (usize, String) {
-        let word = |more: &[char]| {
-            text.find(|letter: char| !letter.is_ascii_alphanumeric() && !more.contains(&letter)).unwrap_or(text.len())
-        };
+        let word =
+            |more: &[char]| text.find(|letter: char| !letter.is_ascii_alphanumeric() && !more.contains(&letter)).unwrap_or(text.len());
         if let Some(instant) = text.get(..24).filter(|text| is_instant(text) && !self.known.contains(*text)) {
             return (24, time_name(instant));
         }
