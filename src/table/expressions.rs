@@ -224,9 +224,9 @@ mod tests {
         assert_eq!((&values[":u_3"], values.len()), (&AttributeValue::S("old".into()), 3));
 
         // A condition that uses our own prefix makes us step aside.
-        let built = Expressions::of_write(Some(&expression("#u_0 = #u", &[("#u_0", "a"), ("#u", "b")], &[])), {
-            Some(&expression("REMOVE #u, #u_0", &[("#u_0", "c"), ("#u", "d")], &[]))
-        });
+        let condition = expression("#u_0 = #u", &[("#u_0", "a"), ("#u", "b")], &[]);
+        let update = expression("REMOVE #u, #u_0", &[("#u_0", "c"), ("#u", "d")], &[]);
+        let built = Expressions::of_write(Some(&condition), Some(&update));
         assert_eq!(built.update.as_deref(), Some("REMOVE #ux_0, #ux_1"));
         assert_eq!(Expressions::of_write(None, None), Expressions::default());
     }

@@ -2,8 +2,9 @@
 
 use keyfold::schema::table::{Index, KeyAttribute, KeyType, Projection, Table};
 use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
-use keyfold::table::call::{Get, Query};
+use keyfold::table::call::{Expression, Get, Query};
 use keyfold::table::store::Store;
+use keyfold::table::write::{WriteAction, WriteCall};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -86,4 +87,26 @@ pub async fn fill(store: &Store, count: usize) {
     let table = table("things");
     store.create_missing(std::slice::from_ref(&table)).await.unwrap();
     store.load(&table, (0..count).map(|i| item("p", &sort_key(i))).collect(), deadline()).await.unwrap();
+}
+
+pub fn key(pk: &str, sk: &str) -> Key {
+    get("things", pk, sk).key
+}
+
+pub fn expression(text: &str, names: &[(&str, &str)], values: &[(&str, Attribute)]) -> Expression {
+    Expression {
+        text: text.into(),
+        names: names.iter().map(|(placeholder, name)| (placeholder.to_string(), name.to_string())).collect(),
+        values: values.iter().map(|(placeholder, value)| (placeholder.to_string(), value.clone())).collect(),
+    }
+}
+
+pub fn write(action: WriteAction, condition: Option<Expression>) -> WriteCall {
+    WriteCall { table: "things".into(), action, condition }
+}
+
+/// Adds one to the attribute `n` of an item of the partition `p`: what was done twice shows.
+pub fn count_up(sk: &str) -> WriteCall {
+    let update = expression("ADD #n :one", &[("#n", "n")], &[(":one", Attribute::N("1".into()))]);
+    write(WriteAction::Update(key("p", sk), Some(update)), None)
 }

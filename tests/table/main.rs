@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod admin;
+mod applied;
 mod bulk;
 mod embedded;
 mod faults;
@@ -9,3 +10,5 @@ mod fixture;
 mod reads;
 mod scripted;
 mod sockets;
+mod write_faults;
+mod writes;

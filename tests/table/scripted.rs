@@ -15,6 +15,8 @@ pub enum Reply {
     Body(u16, String),
     /// Breaks the connection.
     Reset,
+    /// Takes no connection.
+    Refused,
     /// Never answers.
     Never,
 }
@@ -76,6 +78,10 @@ impl HttpConnector for Server {
                 HttpConnectorFuture::ready(Ok(response))
             }
             Reply::Reset => HttpConnectorFuture::ready(Err(ConnectorError::io("connection reset by peer".into()))),
+            Reply::Refused => {
+                let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+                HttpConnectorFuture::ready(Err(ConnectorError::io(refused.into())))
+            }
             Reply::Never => HttpConnectorFuture::new(std::future::pending()),
         }
     }
