@@ -5,15 +5,15 @@
 //! them for one), `:name` is an argument, `:now` the time of the request; AND, OR, NOT, BETWEEN and IN are read in any case, functions in
 //! theirs, as DynamoDB does.
 
-mod choices;
-mod lexer;
-mod literals;
-mod parser;
+pub(super) mod choices;
+pub(super) mod lexer;
+pub(super) mod literals;
+pub(super) mod parser;
 mod paths;
 mod print;
 #[cfg(test)]
 mod tests;
-mod typing;
+pub(super) mod typing;
 
 use super::value_type::ValueType;
 
@@ -121,6 +121,10 @@ pub trait Names {
     /// Resolves a dotted field path (`foods`, `address.city`) to stored attribute names and the type of what it names.
     /// The `bool` tells whether it is a list (of that type). `Err` gives the valid choices at the segment that failed, by position.
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)>;
+    /// The same where it is only asked whether the field is there (`attribute_exists`): a key that holds it tells this as well.
+    fn existing(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
+        self.path(fields)
+    }
     /// The type of an argument and whether it is a list. `Err` gives the valid choices.
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
 }

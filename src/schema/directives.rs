@@ -106,6 +106,26 @@ impl FindDirective {
     }
 }
 
+impl FindDirective {
+    /// A find that says nothing of itself, at the place of another directive.
+    pub fn bare(span: span::Span) -> Self {
+        Self {
+            span,
+            item: None,
+            bindings: Vec::new(),
+            malformed_where: None,
+            through: None,
+            order_by: None,
+            descending: false,
+            filter: None,
+            index: None,
+            max: None,
+            consistent: false,
+            scan: false,
+        }
+    }
+}
+
 /// The place of a directive's name, with its `@`.
 pub fn named(directive: &Node<Directive>) -> span::Span {
     let name = span::of(directive.name.location());

@@ -4,6 +4,7 @@ use super::model::ItemKeys;
 use super::span::Span;
 use super::table::Table;
 use super::value_type::ValueType;
+use super::write::Rules;
 use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};
 use indexmap::IndexMap;
@@ -59,6 +60,8 @@ pub struct Declared {
     pub named: bool,
     /// The place of the attribute's name, or of the field's.
     pub span: Span,
+    /// The rules for values that are written to it.
+    pub rules: Rules,
 }
 
 impl Declared {

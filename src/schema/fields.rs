@@ -14,6 +14,7 @@ use super::table::{KeyType, Table};
 use super::template::{Part, Template};
 use super::value_type::{Moment, ValueType};
 use super::values;
+use super::write::Rules;
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 
@@ -76,6 +77,7 @@ fn declared(
         attribute: written.as_ref().map_or_else(|| field.name.to_string(), |at| at.value.clone()),
         named: written.is_some(),
         span: written.map_or(place, |at| at.span),
+        rules: Rules::default(),
     };
     if let Some(stored) = attribute.and_then(|directive| name_argument(directive, "stored")) {
         keep(&mut declared, &stored, &coordinate, findings);

@@ -14,12 +14,15 @@ pub mod diagnostic;
 mod directives;
 mod draft;
 mod environment;
+mod field_rules;
 mod fields;
 mod finds;
+mod inputs;
 mod items;
 mod kinds;
 mod later;
 pub mod model;
+mod names;
 mod parse;
 mod render;
 pub mod rules;
@@ -29,9 +32,11 @@ pub mod table;
 mod tables;
 pub mod template;
 mod types;
+pub mod update;
 pub mod value_type;
 mod values;
 pub mod write;
+mod writes;
 
 use diagnostic::{Diagnostics, Findings};
 use draft::{Draft, Kind};
@@ -61,13 +66,15 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     values::check_enums(&schema, findings);
     later::check(&schema, findings);
     read_records(&mut draft, findings);
+    field_rules::read(&mut draft, findings);
+    let constraints = field_rules::constraints(&draft, findings);
     confusion::check(&draft, findings);
     let types = types::read(&draft, findings);
     api::check(&schema, findings);
     if findings.failed() {
         return None;
     }
-    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints: IndexMap::new() })
+    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints })
 }
 
 /// The stored fields of every item type and embedded type, and the keys of every item type.

@@ -4,8 +4,8 @@ use super::diagnostic::Findings;
 use super::directives::{named, write_of};
 use super::draft::{Draft, Kind};
 use super::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
-use super::write::{Rules, Write, WriteReturns};
-use super::{fields, finds, span};
+use super::write::Rules;
+use super::{fields, finds, span, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
 
@@ -18,7 +18,9 @@ pub fn read(draft: &Draft, findings: &mut Findings) -> IndexMap<String, ObjectTy
         let mut read = IndexMap::new();
         for field in object.fields.values() {
             if let Some(field_kind) = field_kind(draft, (&name, kind), field, findings) {
-                read.insert(field.name.to_string(), model_field(field, field_kind));
+                let rules = draft.records.get(&name).and_then(|record| record.get(field.name.as_str()));
+                let rules = rules.map(|declared| declared.rules.clone()).unwrap_or_default();
+                read.insert(field.name.to_string(), model_field(field, field_kind, rules));
             }
         }
         let Some(kind) = type_kind(draft, &name, kind) else { continue };
@@ -52,7 +54,7 @@ fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefi
             let write = write_of(&field.directives);
             match (operation, write, find) {
                 (OperationType::Mutation, Some(_), _) => {
-                    Some(FieldKind::Write(Box::new(Write { find: None, actions: Vec::new(), returns: WriteReturns::Done })))
+                    writes::read(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)))
                 }
                 (OperationType::Mutation, None, Some(find)) => {
                     let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
@@ -102,14 +104,14 @@ fn stored(draft: &Draft, type_name: &str, field_name: &str) -> Option<super::mod
     }
 }
 
-fn model_field(field: &FieldDefinition, kind: FieldKind) -> Field {
+fn model_field(field: &FieldDefinition, kind: FieldKind, rules: Rules) -> Field {
     let argument = |argument: &InputValueDefinition| Argument {
         name: argument.name.to_string(),
         ty: (*argument.ty).clone(),
         default: argument.default_value.as_ref().map(|value| json(value)),
     };
     let arguments = field.arguments.iter().map(|definition| argument(definition)).collect();
-    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules: Rules::default() }
+    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules }
 }
 
 /// A constant of the schema as JSON; an enum's value is its name.

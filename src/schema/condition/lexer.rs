@@ -16,7 +16,7 @@ pub enum Token<'t> {
     Text(String),
     /// `=`, `<>`, `<`, `<=`, `>`, `>=`.
     Comparator(Comparator),
-    /// One of `( ) [ ] , .`
+    /// One of `( ) [ ] , .`, in update expressions also `+` and `-`.
     Mark(char),
 }
 
@@ -32,13 +32,24 @@ pub struct Spanned<'t> {
 /// Takes a text apart. What other languages write (`==`, `&&`, `"text"`) is a mistake and read as what it means, so that the rest can
 /// be judged.
 pub fn tokens(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
-    let (mut tokens, mut mistakes) = (Vec::new(), Vec::new());
+    read(text, false)
+}
+
+/// The same for an update expression, in which `+` and `-` between values are words of their own.
+pub fn tokens_of_update(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+    read(text, true)
+}
+
+fn read(text: &str, arithmetic: bool) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+    let (mut tokens, mut mistakes): (Vec<Spanned>, Vec<ConditionMistake>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let Some(letter) = rest.chars().next() else { break };
         let (length, token, mistake) = match letter {
             _ if letter.is_whitespace() => (letter.len_utf8(), None, None),
             '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
+            // After a value, a sign belongs to no number.
+            '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => (1, Some(Token::Mark(letter)), None),
             '\'' | '"' => quoted(rest, letter),
             ':' => match dotted_length(&rest[1..]) {
                 0 => (1, None, Some(("An argument is written as a colon and its name.".to_owned(), None))),
@@ -58,6 +69,15 @@ pub fn tokens(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
         tokens.extend(token.map(|token| Spanned { token, span }));
     }
     (tokens, mistakes)
+}
+
+/// Whether a value may end with the token.
+fn ends_value(token: &Token) -> bool {
+    match token {
+        Token::Word(_) | Token::Argument(_) | Token::Number(_) | Token::Text(_) => true,
+        Token::Mark(mark) => matches!(mark, ')' | ']'),
+        Token::Comparator(_) => false,
+    }
 }
 
 type Sentence = (String, Option<String>);

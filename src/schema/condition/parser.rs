@@ -17,7 +17,7 @@ const FUNCTIONS: [&str; 5] = ["attribute_exists", "attribute_not_exists", "attri
 /// Parses a condition and checks its names and types.
 pub fn parse(text: &str, names: &dyn Names) -> Result<Condition, Vec<ConditionMistake>> {
     let (tokens, mistakes) = tokens(text);
-    let mut parser = Parser { tokens, at: 0, end: text.len(), names, typing: Typing { text, mistakes }, depth: 0 };
+    let mut parser = Parser::new(text, (tokens, mistakes), names, "condition");
     let condition = parser.alternatives();
     // Only a parenthesis that closes nothing ends the first expression before the text.
     if parser.at < parser.tokens.len() {
@@ -53,9 +53,22 @@ pub struct Parser<'a> {
     /// The types, and all mistakes so far.
     pub typing: Typing<'a>,
     depth: usize,
+    noun: &'static str,
+    /// Whether it is only asked if a field is there.
+    pub(super) existence: bool,
 }
 
 impl<'a> Parser<'a> {
+    /// Reads tokens from the first on; `noun` is what the text is called in mistakes.
+    pub fn new(
+        text: &'a str,
+        (tokens, mistakes): (Vec<Spanned<'a>>, Vec<ConditionMistake>),
+        names: &'a dyn Names,
+        noun: &'static str,
+    ) -> Self {
+        Parser { tokens, at: 0, end: text.len(), names, typing: Typing { text, mistakes }, depth: 0, noun, existence: false }
+    }
+
     /// `a OR b OR c`; `None` if there is a mistake in it.
     fn alternatives(&mut self) -> Option<Condition> {
         self.chain("OR", Self::conjunction, |condition| match condition {
@@ -148,7 +161,10 @@ impl<'a> Parser<'a> {
         }
         self.at += 1;
         let (term, second) = self.within(|parser| {
-            let term = parser.path()?;
+            parser.existence = matches!(name, "attribute_exists" | "attribute_not_exists");
+            let term = parser.path();
+            parser.existence = false;
+            let term = term?;
             let second = match name {
                 "attribute_exists" | "attribute_not_exists" => None,
                 _ => Some(parser.expect(',').and_then(|()| parser.term())?),
@@ -201,7 +217,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A value: a path, `size(path)`, an argument or a literal. A name that is not there is reported and read over.
-    fn term(&mut self) -> Option<Term> {
+    pub fn term(&mut self) -> Option<Term> {
         let span = self.place();
         let kind = match self.peek(0).cloned() {
             Some(Token::Argument("now")) => TermKind::Now,
@@ -246,7 +262,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands in parentheses. After a mistake, what is left up to the closing one is skipped, so that it ends nothing else.
-    fn within<T>(&mut self, inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+    pub fn within<T>(&mut self, inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.expect('(')?;
         let found = inner(self);
         if found.is_some() && self.expect(')').is_some() {
@@ -316,7 +332,7 @@ impl<'a> Parser<'a> {
     pub fn expected(&mut self, what: &str) {
         let span = self.place();
         let found = match self.typing.text.get(span.clone()) {
-            Some("") | None => "the condition ends here".to_owned(),
+            Some("") | None => format!("the {} ends here", self.noun),
             Some(found) => format!("found `{found}`"),
         };
         self.typing.mistake(span, format!("Expected {what}; {found}."), None);

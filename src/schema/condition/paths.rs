@@ -53,7 +53,8 @@ impl<'a> Parser<'a> {
     /// The stored path and type of what names name; unknown, and reported, where they name nothing.
     fn resolve(&mut self, steps: &[Step<'a>], whole: Range<usize>) -> TermKind {
         let fields: Vec<&str> = steps.iter().map(|(name, ..)| *name).collect();
-        let (stored, kind, list) = match self.names.path(&fields) {
+        let named = if self.existence { self.names.existing(&fields) } else { self.names.path(&fields) };
+        let (stored, kind, list) = match named {
             Ok(resolved) => resolved,
             Err((position, choices)) => {
                 let (name, span) = steps.get(position).map_or(("", whole), |(name, span, _)| (*name, span.clone()));

@@ -100,7 +100,7 @@ pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<Acces
 }
 
 /// Smaller is better; `min_by_key` keeps the first of equals.
-fn rank(candidate: &Candidate) -> (bool, Reverse<usize>, bool, bool) {
+pub fn rank(candidate: &Candidate) -> (bool, Reverse<usize>, bool, bool) {
     let get = matches!(candidate.path.access, Access::Get { .. });
     (!get, Reverse(candidate.sort_fields), candidate.path.index.is_some(), !candidate.covers)
 }

@@ -1,6 +1,7 @@
 //! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
 
 use super::choose::{Given, Miss, best};
+use super::wanted::Wanted;
 use crate::schema::diagnostic::Findings;
 use crate::schema::span;
 use crate::schema::suggest::list;
@@ -37,7 +38,7 @@ fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
     let field = miss.order.field.as_deref().unwrap_or_default();
     let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
     let message = format!("no key or index of `{}` that `{}` can read{when} sorts by `{field}`", wanted.target.item, wanted.coordinate());
-    findings.error("KF0413", &miss.order.span, message, Some(keys_of(given)));
+    findings.error("KF0413", &miss.order.span, message, Some(keys_of(given.wanted)));
 }
 
 fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut Findings) {
@@ -82,7 +83,7 @@ fn no_key(given: &Given, findings: &mut Findings) {
         })
     });
     let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
-    findings.error("KF0414", &place, message, Some(keys_of(given)));
+    findings.error("KF0414", &place, message, Some(keys_of(given.wanted)));
 }
 
 /// Some combinations are served, and others are not.
@@ -96,20 +97,19 @@ fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], fi
         Some(name) => {
             let place = wanted.argument(name).map(|argument| span::of(argument.name.location())).unwrap_or_default();
             let message = format!("no key or index of `{}` serves `{}` without `{name}`", wanted.target.item, wanted.coordinate());
-            (place, message, format!("make `{name}` non-null; {}", keys_of(given)))
+            (place, message, format!("make `{name}` non-null; {}", keys_of(given.wanted)))
         }
         None => {
             let first = whens.first().map(|when| describe(when)).unwrap_or_default();
             let message = format!("no key or index of `{}` serves `{}` {first}", wanted.target.item, wanted.coordinate());
-            (wanted.directive.span.clone(), message, keys_of(given))
+            (wanted.directive.span.clone(), message, keys_of(given.wanted))
         }
     };
     findings.error("KF0415", &place, message, Some(help));
 }
 
 /// Each key and index that the item is in, with the fields that it is read by.
-fn keys_of(given: &Given) -> String {
-    let wanted = given.wanted;
+pub fn keys_of(wanted: &Wanted) -> String {
     let fields = |key: &str| {
         let templates = wanted.keys.keys.get(key)?;
         let named = |template: &Template| match template.fields() {

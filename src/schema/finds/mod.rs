@@ -4,16 +4,16 @@
 //! is bound, [`filter`] the condition, [`paging`] the orders, [`candidates`] what could be read, [`choose`] what is read, [`missing`]
 //! why nothing can be; [`through`] is for finds that follow relations instead of keys.
 
-mod candidates;
+pub(super) mod candidates;
 mod choose;
-mod filter;
+pub(super) mod filter;
 mod missing;
 mod paging;
-mod scope;
-mod target;
+pub(super) mod scope;
+pub(super) mod target;
 mod through;
-mod wanted;
-mod where_clause;
+pub(super) mod wanted;
+pub(super) mod where_clause;
 
 use super::condition::Condition;
 use super::diagnostic::Findings;
@@ -62,6 +62,24 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, directive: &No
     Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max, consistent })
 }
 
+/// The best way to read the items of a write, of the candidates that serve; unlike in a find, bindings by name need not be used.
+pub fn best_of_write(
+    wanted: &Wanted,
+    bindings: &Bindings,
+    filter: Option<&Condition>,
+    serves: &dyn Fn(&candidates::Candidate) -> bool,
+) -> Option<AccessPath> {
+    let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
+    let ask = candidates::Ask { present: &|_| true, order, filter, weak: true };
+    let found = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate));
+    found.min_by_key(choose::rank).map(|candidate| candidate.path)
+}
+
+/// Each key and index that the items are in, with the fields that it is read by.
+pub fn keys_of(wanted: &Wanted) -> String {
+    missing::keys_of(wanted)
+}
+
 fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
     let index = check_index(wanted, findings);
     let filter = filter::read(wanted, findings);
@@ -81,7 +99,7 @@ fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>,
 }
 
 /// `max:` is between 1 and [`MAX_LIMIT`].
-fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
+pub(super) fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     let Some(written) = &directive.max else { return Some(MAX_DEFAULT) };
     let max = u32::try_from(written.value).ok().filter(|max| (1..=MAX_LIMIT).contains(max));
     if max.is_none() {
@@ -92,7 +110,7 @@ fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
 }
 
 /// `index:` names an index that the item type is in, and one that can be read as strongly as is asked for.
-fn check_index(wanted: &Wanted, findings: &mut Findings) -> Result<Option<usize>, ()> {
+pub(super) fn check_index(wanted: &Wanted, findings: &mut Findings) -> Result<Option<usize>, ()> {
     let Some(written) = &wanted.directive.index else { return Ok(None) };
     let item = &wanted.target.item;
     let is_in = |index: &super::table::Index| {

@@ -69,7 +69,7 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, findings: &mut Findings) ->
 }
 
 /// `userId` of `User` and `id`.
-fn prefixed(type_name: &str, field: &str) -> String {
+pub fn prefixed(type_name: &str, field: &str) -> String {
     let mut letters = type_name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
     let mut field_letters = field.chars();

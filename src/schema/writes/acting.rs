@@ -1,0 +1,121 @@
+//! What an action is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
+
+use super::directive::ActionDirective;
+use crate::schema::directives::FindDirective;
+use crate::schema::draft::{Draft, Record};
+use crate::schema::finds::target::Target;
+use crate::schema::finds::wanted::Wanted;
+use crate::schema::model::{ItemKeys, Returns, Source};
+use crate::schema::names::ItemNames;
+use crate::schema::span::Span;
+use crate::schema::table::Table;
+use apollo_compiler::ast::FieldDefinition;
+use indexmap::IndexMap;
+
+/// A field of `Mutation` under way.
+#[derive(Clone, Copy)]
+pub struct Writing<'a> {
+    /// The schema under way.
+    pub draft: &'a Draft<'a>,
+    /// The root type's name.
+    pub parent: &'a str,
+    /// The field.
+    pub field: &'a FieldDefinition,
+}
+
+impl Writing<'_> {
+    /// `Mutation.field`.
+    pub fn coordinate(&self) -> String {
+        format!("{}.{}", self.parent, self.field.name)
+    }
+}
+
+/// An item that was found, or put before.
+#[derive(Clone)]
+pub struct InScope<'a> {
+    /// Its type.
+    pub item: String,
+    /// Its stored fields.
+    pub record: &'a Record,
+}
+
+/// An action under way.
+pub struct Acting<'a> {
+    /// The field.
+    pub writing: Writing<'a>,
+    /// The directive.
+    pub directive: &'a ActionDirective,
+    /// The item type.
+    pub item: String,
+    /// Its keys.
+    pub keys: &'a ItemKeys,
+    /// Its stored fields.
+    pub record: &'a Record,
+    /// Its table.
+    pub table: &'a Table,
+    /// The items in scope.
+    pub scope: &'a [InScope<'a>],
+    /// What `set:` or `where:` binds.
+    pub clause: IndexMap<String, Bound>,
+}
+
+/// What a field is bound to.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// The value.
+    pub source: Source,
+    /// The arguments that it is made of, dotted.
+    pub arguments: Vec<String>,
+    /// Whether it may be null or missing.
+    pub nullable: bool,
+    /// Whether it stands for several values, each of which the field could be.
+    pub list: bool,
+    /// Where it is said.
+    pub span: Span,
+}
+
+impl<'a> Acting<'a> {
+    /// The fields in the templates of the table's own keys.
+    pub fn primary_fields(&self) -> Vec<&'a str> {
+        let templates = self.table.primary_key().filter_map(|key| self.keys.keys.get(&key.name)).flatten();
+        let mut fields: Vec<&str> = Vec::new();
+        for field in templates.flat_map(|template| template.fields()) {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
+    /// The fields in the templates of any key.
+    pub fn key_fields(&self) -> Vec<&'a str> {
+        let mut fields = self.primary_fields();
+        for field in self.keys.keys.values().flatten().flat_map(|template| template.fields()) {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
+    /// What the names of `if:` and `expression:` mean.
+    pub fn names(&self) -> ItemNames<'a> {
+        let Writing { draft, field, .. } = self.writing;
+        ItemNames { draft, field, record: self.record, keys: self.keys, table: self.table, keys_tell: true }
+    }
+
+    /// The action's item as a find would want it.
+    pub fn wanted(&self, returns: Returns) -> Wanted<'a> {
+        Wanted {
+            draft: self.writing.draft,
+            parent: self.writing.parent,
+            parent_record: None,
+            field: self.writing.field,
+            directive: FindDirective::bare(self.directive.span.clone()),
+            target: Target { item: self.item.clone(), returns },
+            keys: self.keys,
+            record: self.record,
+            table: self.table,
+        }
+    }
+}

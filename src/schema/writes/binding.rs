@@ -1,0 +1,135 @@
+//! Names bind to names: arguments, fields of input objects and items in scope in, what a field of the target is bound to out. Must not
+//! know which key uses it.
+//!
+//! For each field of the target the first of these binds:
+//!
+//! 1. its entry in `set:` or `where:`;
+//! 2. an argument of its name;
+//! 3. an argument named `<target><Field>`: `containerId` for `Container.id`;
+//! 4. a field of its name in an argument that is an input object;
+//! 5. a field of an item in scope as `<type><Field>`: after a put of a Group, `id` is `groupId`;
+//! 6. a field of the same name of an item in scope, unless 5 has used it under its longer name. `id` says what an item is, so that it
+//!    binds only items of the same type. Values are copied so only where the field has no default and is an ID or never null: what two
+//!    types happen to have both is not copied unasked.
+//!
+//! An argument may be null, and then it binds nothing; what is in scope behind it is hidden all the same.
+
+use super::acting::{Acting, Bound, InScope, Writing};
+use crate::schema::diagnostic::Findings;
+use crate::schema::draft::{Declared, Record};
+use crate::schema::finds::scope::prefixed;
+use crate::schema::inputs::{self, Input, depth_of, writable};
+use crate::schema::model::Source;
+use crate::schema::suggest::list;
+use crate::schema::value_type::ValueType;
+use crate::schema::values;
+
+/// What binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// It finds an item.
+    Key {
+        /// Whether several may be found.
+        many: bool,
+    },
+    /// It is written.
+    Value,
+}
+
+/// A field that is to be bound.
+pub struct Wish<'a> {
+    /// The type that it belongs to: the item, or the element of its list.
+    pub owner: &'a str,
+    /// The stored fields of that type.
+    pub record: &'a Record,
+    /// Its name.
+    pub name: &'a str,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// By an argument or a field of one (rules 2 to 4); `Err` on a mistake.
+pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
+    let schema = writing.draft.schema;
+    let long = prefixed(wish.owner, wish.name);
+    let argument = inputs::input(schema, writing.field, wish.name)
+        .or_else(|| inputs::input(schema, writing.field, &long).filter(|_| !wish.record.contains_key(&long)));
+    if let Some(input) = argument {
+        return checked(writing, wish, declared, &input, findings).map(Some);
+    }
+    let members: Vec<Input> = inputs::arguments(writing.field)
+        .flat_map(|argument| inputs::members(schema, &argument))
+        .filter(|member| member.name.rsplit('.').next() == Some(wish.name))
+        .collect();
+    match members.as_slice() {
+        [] => Ok(None),
+        [input] => checked(writing, wish, declared, input, findings).map(Some),
+        [first, ..] => {
+            let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+            let message = format!("`{}.{}` could be any of {}", wish.owner, wish.name, list(&names));
+            findings.error("KF0713", &first.span, message, Some("say which in `set:` or `where:`, or name one of them otherwise".into()));
+            Err(())
+        }
+    }
+}
+
+/// An argument's value must be one of the field.
+fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, findings: &mut Findings) -> Result<Bound, ()> {
+    let from = input.value(writing.draft.schema);
+    let (depth, wanted) = (depth_of(input.ty), depth_of(&declared.ty));
+    let list = wish.purpose == Purpose::Key { many: true } && depth == wanted + 1;
+    let sound = match &from {
+        Some(from) if depth == wanted || list => writable(writing.draft, from, &declared.value),
+        Some(_) => Err("only one of them is a list".to_owned()),
+        // What does not exist has been reported.
+        None => return Err(()),
+    };
+    if let Err(why) = sound {
+        let coordinate = format!("{}.{}", wish.owner, wish.name);
+        let message = format!("the argument `{}` of type `{}` cannot be `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
+        findings.error("KF0704", &input.span, message, None);
+        return Err(());
+    }
+    let source = Source::Argument(input.name.clone());
+    Ok(Bound { source, arguments: vec![input.name.clone()], nullable: input.nullable, list, span: input.span.clone() })
+}
+
+/// By an item in scope (rules 5 and 6); `Err` on a mistake.
+pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
+    let span = &acting.directive.span;
+    let bound = |item: &InScope, field: &str| {
+        let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
+        let source = Source::Item(item.item.clone(), field.to_owned());
+        Bound { source, arguments: Vec::new(), nullable, list: false, span: span.clone() }
+    };
+    let long = all_named(acting.scope, declared, &|item, field| prefixed(item, field) == wish.name);
+    let short = || {
+        let used = |item: &str| wish.record.contains_key(&prefixed(item, wish.name)) && item != wish.owner;
+        let copied = wish.purpose != Purpose::Value
+            || declared.rules.default.is_none() && (matches!(declared.value, ValueType::Id) || declared.ty.is_non_null());
+        let same = |item: &str, field: &str| field == wish.name && !used(item) && (field != "id" || item == wish.owner);
+        if copied { all_named(acting.scope, declared, &same) } else { Vec::new() }
+    };
+    let found = if long.is_empty() { short() } else { long };
+    match found.as_slice() {
+        [] => Ok(None),
+        [(item, field)] => Ok(Some(bound(item, field))),
+        several => {
+            let names: Vec<String> = several.iter().map(|(item, field)| format!("{}.{field}", item.item)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let message = format!("`{}.{}` could be any of {}", wish.owner, wish.name, list(&names));
+            let help = format!("say which in `{}:`", acting.directive.clause());
+            findings.error("KF0713", span, message, Some(help));
+            Err(())
+        }
+    }
+}
+
+/// The fields of items in scope that fit by type, and by name as the caller has it.
+fn all_named<'s>(scope: &'s [InScope<'s>], declared: &Declared, named: &dyn Fn(&str, &str) -> bool) -> Vec<(&'s InScope<'s>, &'s str)> {
+    let fits = |own: &Declared| depth_of(&own.ty) == depth_of(&declared.ty) && values::fits(&own.value, &declared.value);
+    let fields = scope.iter().flat_map(|item| item.record.iter().map(move |(field, own)| (item, field.as_str(), own)));
+    fields.filter(|(item, field, own)| fits(own) && named(&item.item, field)).map(|(item, field, _)| (item, field)).collect()
+}

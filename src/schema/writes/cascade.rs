@@ -1,0 +1,54 @@
+//! `cascade:` of a delete in, the paths of relations whose items go too out. Must not know how they are deleted.
+
+use super::acting::Acting;
+use crate::schema::diagnostic::Findings;
+use crate::schema::draft::is_find;
+use crate::schema::finds::target;
+use crate::schema::model::Returns;
+use crate::schema::span::{self, At};
+use crate::schema::suggest::suggest;
+
+/// The relations' names; `None` on a mistake.
+pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
+    let paths: Vec<Option<Vec<String>>> = acting.directive.cascade.iter().map(|written| path(acting, written, findings)).collect();
+    paths.into_iter().collect()
+}
+
+fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<Vec<String>> {
+    let draft = acting.writing.draft;
+    let mut reached = acting.item.clone();
+    let mut names = Vec::new();
+    let mut offset = 0;
+    for name in written.value.split('.') {
+        let place = span::within(draft.text, &written.span, &(offset..offset + name.len()));
+        offset += name.len() + 1;
+        let fields = draft.schema.get_object(&reached).map(|object| &object.fields)?;
+        let Some(field) = fields.get(name).filter(|field| is_find(field)) else {
+            let relations = fields.values().filter(|field| is_find(field)).map(|field| field.name.as_str());
+            findings.error("KF0715", &place, format!("`{name}` is no relation of `{reached}`"), suggest(name, relations));
+            return None;
+        };
+        // A relation with a mistake of its own is reported where it stands.
+        let target = target::of_relation(draft, &reached, name)?;
+        let through = field.directives.get("find").and_then(|find| crate::schema::directives::text(find, "through"));
+        let needs = field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
+        let refusal = match () {
+            () if matches!(target.returns, Returns::Exists | Returns::Count) => {
+                Some((format!("`{reached}.{name}` is of type `{}`, which holds no items", field.ty), None))
+            }
+            () if through.is_some() => {
+                let through = through.map(|at| at.value).unwrap_or_default();
+                let message = format!("`{reached}.{name}` goes through other relations, whose items are not said to go");
+                Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
+            }
+            () => needs.map(|argument| (format!("`{reached}.{name}` needs the argument `{}`, which a cascade does not give", argument.name), None)),
+        };
+        if let Some((message, help)) = refusal {
+            findings.error("KF0715", &place, message, help);
+            return None;
+        }
+        reached.clone_from(&target.item);
+        names.push(name.to_owned());
+    }
+    Some(names)
+}

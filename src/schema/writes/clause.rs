@@ -1,0 +1,217 @@
+//! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
+
+use super::acting::{Acting, Bound};
+use crate::schema::diagnostic::Findings;
+use crate::schema::directives::string;
+use crate::schema::draft::{Declared, Record};
+use crate::schema::finds::scope::prefixed;
+use crate::schema::inputs::{self, depth_of, writable};
+use crate::schema::model::{Source, TextPart};
+use crate::schema::span::{self, At, Span};
+use crate::schema::suggest::suggest;
+use crate::schema::value_type::ValueType;
+use crate::schema::values;
+use apollo_compiler::Node;
+use apollo_compiler::ast::Value;
+use indexmap::IndexMap;
+
+/// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element of its list.
+pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Findings) -> Option<IndexMap<String, Bound>> {
+    let mut bound = IndexMap::new();
+    let mut sound = true;
+    let clause = acting.directive.clause();
+    if let Some(place) = &acting.directive.malformed {
+        let help = format!("write `{clause}: {{ userId: \"{{id}}\" }}`");
+        findings.error("KF0702", place, format!("`{clause}:` is an object of fields with what they are bound to"), Some(help));
+        sound = false;
+    }
+    for (field, written) in &acting.directive.bindings {
+        let Some(declared) = record.get(&field.value) else {
+            let message = format!("`{}` is no stored field of `{owner}`", field.value);
+            findings.error("KF0702", &field.span, message, suggest(&field.value, record.keys().map(String::as_str)));
+            sound = false;
+            continue;
+        };
+        match (Entry { acting, owner, field, declared }).read(written, findings) {
+            Some(value) if !bound.contains_key(&field.value) => _ = bound.insert(field.value.clone(), value),
+            Some(_) => {
+                findings.error("KF0702", &field.span, format!("`{}` is bound twice", field.value), None);
+                sound = false;
+            }
+            None => sound = false,
+        }
+    }
+    sound.then_some(bound)
+}
+
+struct Entry<'a> {
+    acting: &'a Acting<'a>,
+    owner: &'a str,
+    field: &'a At<String>,
+    declared: &'a Declared,
+}
+
+impl Entry<'_> {
+    fn read(&self, written: &Node<Value>, findings: &mut Findings) -> Option<Bound> {
+        let place = span::of(written.location());
+        let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
+        let Some(text) = literal.or_else(|| string(written)) else {
+            let help = "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text";
+            findings.error("KF0702", &place, format!("`{}` is bound to a text", self.field.value), Some(help.into()));
+            return None;
+        };
+        let parts = self.parts(&text, findings)?;
+        let sources: Vec<Source> = parts.iter().filter_map(value_of).collect();
+        let arguments: Vec<String> = sources.iter().filter_map(argument_of).collect();
+        let nullable = sources.iter().any(|source| self.nullable(source));
+        let (source, list) = match <[TextPart; 1]>::try_from(parts) {
+            Ok([TextPart::Value(source)]) => {
+                let list = self.check_single(&source, &text.span, findings)?;
+                (source, list)
+            }
+            Ok([part]) => (self.checked_text(vec![part], &text, findings)?, false),
+            Err(parts) => (self.checked_text(parts, &text, findings)?, false),
+        };
+        Some(Bound { source, arguments, nullable, list, span: text.span })
+    }
+
+    /// Literals and `{names}` in their order.
+    fn parts(&self, text: &At<String>, findings: &mut Findings) -> Option<Vec<TextPart>> {
+        let mut parts = Vec::new();
+        let (mut at, value) = (0, &text.value);
+        while let Some(open) = value[at..].find('{').map(|found| at + found) {
+            if open > at {
+                parts.push(TextPart::Literal(value[at..open].to_owned()));
+            }
+            let place = |end: usize| span::within(self.acting.writing.draft.text, &text.span, &(open..end));
+            let Some(close) = value[open..].find('}').map(|found| open + found) else {
+                findings.error("KF0702", &place(value.len()), "this brace is not closed", Some("a placeholder is `{name}`".into()));
+                return None;
+            };
+            parts.push(TextPart::Value(self.name(&value[open + 1..close], &place(close + 1), findings)?));
+            at = close + 1;
+        }
+        if at < value.len() || parts.is_empty() {
+            parts.push(TextPart::Literal(value[at..].to_owned()));
+        }
+        Some(parts)
+    }
+
+    /// A name in scope: an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or just `id`).
+    fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
+        let writing = &self.acting.writing;
+        if name == "auth" || name.starts_with("auth.") {
+            findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
+            return None;
+        }
+        if inputs::input(writing.draft.schema, writing.field, name).is_some() {
+            return Some(Source::Argument(name.to_owned()));
+        }
+        let all = || self.acting.scope.iter().flat_map(|item| item.record.keys().map(move |field| (item.item.as_str(), field.as_str())));
+        let whole = |item: &str, field: &str| name.split_once('.') == Some((item, field));
+        let long = |item: &str, field: &str| prefixed(item, field) == name;
+        let found = [&whole as &dyn Fn(&str, &str) -> bool, &long, &|_: &str, field: &str| field == name]
+            .into_iter()
+            .find_map(|is| all().find(|(item, field)| is(item, field)));
+        if let Some((item, field)) = found {
+            return Some(Source::Item(item.to_owned(), field.to_owned()));
+        }
+        let message = format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
+        let arguments = inputs::arguments(writing.field).flat_map(|input| {
+            let members = inputs::members(writing.draft.schema, &input);
+            std::iter::once(input.name).chain(members.into_iter().map(|member| member.name))
+        });
+        let choices: Vec<String> = arguments.chain(all().map(|(item, field)| format!("{item}.{field}"))).collect();
+        findings.error("KF0703", place, message, suggest(name, choices.iter().map(String::as_str)));
+        None
+    }
+
+    /// A value that stands alone keeps its type. Tells whether it is a list of values that the field could have.
+    fn check_single(&self, source: &Source, place: &Span, findings: &mut Findings) -> Option<bool> {
+        let (value, depth) = self.type_of(source)?;
+        let wanted = depth_of(&self.declared.ty);
+        let list = self.acting.directive.many && depth == wanted + 1;
+        let sound = match writable(self.acting.writing.draft, &value, &self.declared.value) {
+            Ok(()) if depth != wanted && !list => Err("only one of them is a list".to_owned()),
+            sound => sound,
+        };
+        match sound {
+            Ok(()) => Some(list),
+            Err(why) => {
+                let message = format!("this value cannot be `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
+                findings.error("KF0704", place, message, None);
+                None
+            }
+        }
+    }
+
+    /// A text that is put together binds texts, and what is read from a text: its value must be right already here if it is constant.
+    fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
+        use ValueType as V;
+        let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
+        let whole = parts.iter().filter_map(value_of).all(|source| {
+            self.type_of(&source)
+                .is_some_and(|(value, depth)| depth == 0 && (values::stored_key_type(&value).is_some() || matches!(value, V::Boolean)))
+        });
+        let fits = depth_of(&self.declared.ty) == 0
+            && match &self.declared.value {
+                V::Id | V::String => true,
+                V::Enum(values) if constant => values.stored.contains_key(&text.value),
+                V::DateTime(_) | V::Date if constant => self.declared.value.coerce(&text.value.clone().into()).is_ok(),
+                _ => false,
+            };
+        if fits && whole {
+            return Some(Source::Text(parts));
+        }
+        let message = format!("`{}.{}` is of type `{}`, which \"{}\" is not", self.owner, self.field.value, self.declared.ty, text.value);
+        let help = match &self.declared.value {
+            V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
+            _ if constant => Some("a value that is always the same is its `@default`, or stands in an `expression:`".to_owned()),
+            _ => None,
+        };
+        findings.error("KF0704", &text.span, message, help);
+        None
+    }
+
+    /// The type of a source and how many lists it is wrapped in.
+    fn type_of(&self, source: &Source) -> Option<(ValueType, usize)> {
+        let writing = &self.acting.writing;
+        match source {
+            Source::Argument(name) => {
+                let input = inputs::input(writing.draft.schema, writing.field, name)?;
+                Some((input.value(writing.draft.schema)?, depth_of(input.ty)))
+            }
+            Source::Item(item, field) => {
+                let declared = self.acting.scope.iter().find(|known| known.item == *item)?.record.get(field)?;
+                Some((declared.value.clone(), depth_of(&declared.ty)))
+            }
+            Source::Parent(_) | Source::Text(_) => None,
+        }
+    }
+
+    fn nullable(&self, source: &Source) -> bool {
+        let writing = &self.acting.writing;
+        match source {
+            Source::Argument(name) => inputs::input(writing.draft.schema, writing.field, name).is_none_or(|input| input.nullable),
+            Source::Item(item, field) => {
+                let known = self.acting.scope.iter().find(|known| known.item == *item);
+                known.and_then(|known| known.record.get(field)).is_none_or(|declared| !declared.ty.is_non_null())
+            }
+            Source::Parent(_) | Source::Text(_) => true,
+        }
+    }
+}
+
+fn value_of(part: &TextPart) -> Option<Source> {
+    match part {
+        TextPart::Value(source) => Some(source.clone()),
+        TextPart::Literal(_) => None,
+    }
+}
+
+fn argument_of(source: &Source) -> Option<String> {
+    match source {
+        Source::Argument(name) => Some(name.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! Syntax of `@put`, `@update`, `@delete` and `@check` in, their parts with their places out. Must not know what they mean.
+
+use crate::schema::directives::{WRITES, argument, flag, items, name, named, string, text};
+use crate::schema::span::{self, At, Span};
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition, Value};
+
+/// What a directive does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// `@put`
+    Put,
+    /// `@update`
+    Update,
+    /// `@delete`
+    Delete,
+    /// `@check`
+    Check,
+}
+
+/// A write directive as it is written.
+#[derive(Debug, Clone)]
+pub struct ActionDirective {
+    /// What it does.
+    pub verb: Verb,
+    /// The directive's name with its `@`.
+    pub span: Span,
+    /// `item:`
+    pub item: Option<At<String>>,
+    /// `set:` or `where:`, each field with its template.
+    pub bindings: Vec<(At<String>, Node<Value>)>,
+    /// The place of a `set:` or `where:` that is no object.
+    pub malformed: Option<Span>,
+    /// `at:`
+    pub at: Option<At<String>>,
+    /// `if:`
+    pub condition: Option<At<String>>,
+    /// `expression:`
+    pub expression: Option<At<String>>,
+    /// `cascade:`
+    pub cascade: Vec<At<String>>,
+    /// `message:`
+    pub message: Option<String>,
+    /// `replace: true`
+    pub replace: bool,
+    /// `upsert: true`
+    pub upsert: bool,
+    /// `many: true`
+    pub many: bool,
+}
+
+impl ActionDirective {
+    /// The write directives of a field, in their order.
+    pub fn all(field: &FieldDefinition) -> Vec<Self> {
+        field.directives.iter().filter_map(Self::read).collect()
+    }
+
+    fn read(directive: &Node<Directive>) -> Option<Self> {
+        let verbs = [Verb::Put, Verb::Update, Verb::Delete, Verb::Check];
+        let (_, verb) = WRITES.iter().zip(verbs).find(|(name, _)| directive.name == **name)?;
+        let bound = argument(directive, if verb == Verb::Put { "set" } else { "where" });
+        let pairs = bound.and_then(|value| value.as_object());
+        Some(Self {
+            verb,
+            span: named(directive),
+            item: name(directive, "item"),
+            bindings: pairs
+                .unwrap_or_default()
+                .iter()
+                .map(|(field, value)| (At { value: field.to_string(), span: span::of(field.location()) }, value.clone()))
+                .collect(),
+            malformed: bound.filter(|_| pairs.is_none()).map(|value| span::of(value.location())),
+            at: text(directive, "at"),
+            condition: text(directive, "if"),
+            expression: text(directive, "expression"),
+            cascade: argument(directive, "cascade").map(|value| items(value).iter().filter_map(string).collect()).unwrap_or_default(),
+            message: text(directive, "message").map(|at| at.value),
+            replace: flag(directive, "replace"),
+            upsert: flag(directive, "upsert"),
+            many: flag(directive, "many"),
+        })
+    }
+
+    /// `set:` or `where:`.
+    pub fn clause(&self) -> &'static str {
+        if self.verb == Verb::Put { "set" } else { "where" }
+    }
+
+    /// The directive's name with its `@`.
+    pub fn name(&self) -> &'static str {
+        match self.verb {
+            Verb::Put => "@put",
+            Verb::Update => "@update",
+            Verb::Delete => "@delete",
+            Verb::Check => "@check",
+        }
+    }
+}

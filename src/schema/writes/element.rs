@@ -1,0 +1,131 @@
+//! `at:` of an action in, the element of a list inside the item out: `foods`, or `foods[id = :foodId]`. Must not know what is written.
+
+use super::acting::Acting;
+use super::directive::Verb;
+use crate::schema::condition::Comparator;
+use crate::schema::condition::lexer::{Token, tokens};
+use crate::schema::diagnostic::Findings;
+use crate::schema::inputs::{self, depth_of};
+use crate::schema::model::{Source, TextPart};
+use crate::schema::span::{self, At, Span};
+use crate::schema::suggest::suggest;
+use crate::schema::value_type::ValueType;
+use crate::schema::values;
+use crate::schema::write::Element;
+use std::ops::Range;
+
+/// Checks `at:`; `None` if it has a mistake.
+pub fn read(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<Element> {
+    let place = |range: &Range<usize>| span::within(acting.writing.draft.text, &written.span, range);
+    let (words, mistakes) = tokens(&written.value);
+    let words: Vec<(&Token, Span)> = words.iter().map(|word| (&word.token, place(&word.span))).collect();
+    let malformed = |findings: &mut Findings, span: &Span| {
+        let help = "write the list, `foods`, or one of its elements, `foods[id = :foodId]`";
+        findings.error("KF0714", span, "this names no element of a list", Some(help.into()));
+    };
+    if let Some(mistake) = mistakes.first() {
+        malformed(findings, &place(&mistake.span));
+        return None;
+    }
+    let (name, by) = match words.as_slice() {
+        [(Token::Word(list), span)] => ((*list, span), None),
+        [
+            (Token::Word(list), span),
+            (Token::Mark('['), _),
+            (Token::Word(field), field_span),
+            (Token::Comparator(Comparator::Equal), _),
+            (value, value_span),
+            (Token::Mark(']'), _),
+        ] => ((*list, span), Some(((*field, field_span), (*value, value_span)))),
+        _ => {
+            malformed(findings, &written.span);
+            return None;
+        }
+    };
+    let (attribute, element) = list_of(acting, name, findings)?;
+    let by = match by {
+        Some((field, value)) => Some(named_by(acting, &element, (field, value), findings)?),
+        None => None,
+    };
+    check_use(acting, (&name, by.is_some()), &written.span, findings)?;
+    Some(Element { field: name.0.to_owned(), attribute, element, by })
+}
+
+/// The stored list of embedded objects, and their type.
+fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings) -> Option<(String, String)> {
+    let lists = || {
+        let embedded = acting.record.iter().filter(|(_, declared)| depth_of(&declared.ty) == 1);
+        embedded.filter(|(_, declared)| matches!(declared.value, ValueType::Embedded(_))).map(|(name, _)| name.as_str())
+    };
+    let declared = acting.record.get(name).filter(|_| lists().any(|list| list == name));
+    let Some((attribute, ValueType::Embedded(element))) = declared.map(|declared| (&declared.attribute, &declared.value)) else {
+        let message = format!("`{name}` is no stored list of embedded objects in `{}`", acting.item);
+        findings.error("KF0714", span, message, suggest(name, lists()));
+        return None;
+    };
+    Some((attribute.clone(), element.clone()))
+}
+
+type Named<'a> = (&'a str, &'a Span);
+
+/// The field that names an element, and what it equals.
+fn named_by(
+    acting: &Acting,
+    element: &str,
+    ((field, field_span), (value, span)): (Named, (&Token, &Span)),
+    findings: &mut Findings,
+) -> Option<(String, String, Source)> {
+    let writing = &acting.writing;
+    let record = writing.draft.records.get(element)?;
+    let single = |name: &str| record.get(name).filter(|declared| !declared.ty.is_list() && values::stored_key_type(&declared.value).is_some());
+    let Some(declared) = single(field) else {
+        let message = format!("`{field}` is no field of `{element}` that tells its elements apart");
+        findings.error("KF0714", field_span, message, suggest(field, record.keys().map(String::as_str).filter(|name| single(name).is_some())));
+        return None;
+    };
+    let source = match value {
+        Token::Argument(name) => {
+            let Some(input) = inputs::input(writing.draft.schema, writing.field, name) else {
+                let choices: Vec<String> = inputs::arguments(writing.field).map(|input| input.name).collect();
+                let message = format!("there is no argument `{name}`");
+                findings.error("KF0714", span, message, suggest(name, choices.iter().map(String::as_str)));
+                return None;
+            };
+            let fits = input.value(writing.draft.schema).is_some_and(|value| values::fits(&value, &declared.value));
+            if !fits || depth_of(input.ty) > 0 || input.nullable {
+                let message = format!("`:{name}` of type `{}` cannot name a `{element}` by its `{field}`", input.ty);
+                let help = format!("make it `{}!`", declared.ty.inner_named_type());
+                findings.error("KF0714", span, message, Some(help));
+                return None;
+            }
+            Source::Argument(input.name)
+        }
+        Token::Text(text) if matches!(declared.value, ValueType::Id | ValueType::String) => {
+            Source::Text(vec![TextPart::Literal(text.clone())])
+        }
+        _ => {
+            let help = "write an argument, `:foodId`, or for text a literal, `'milk'`";
+            findings.error("KF0714", span, format!("this is no value of `{element}.{field}`"), Some(help.into()));
+            return None;
+        }
+    };
+    Some((field.to_owned(), declared.attribute.clone(), source))
+}
+
+/// A put appends, or with `replace: true` writes over an element; the others need one.
+fn check_use(acting: &Acting, ((list, _), names_one): (&Named, bool), span: &Span, findings: &mut Findings) -> Option<()> {
+    let (message, help) = match (acting.directive.verb, names_one) {
+        (Verb::Put, true) if !acting.directive.replace => {
+            ("`@put` appends an element, so it names none".to_owned(), format!("write `at: \"{list}\"`, or `replace: true`"))
+        }
+        (Verb::Put, false) if acting.directive.replace => {
+            ("`replace:` writes over an element, so `at:` has to name one".to_owned(), format!("write `at: \"{list}[id = :id]\"`"))
+        }
+        (Verb::Update | Verb::Delete, false) => {
+            (format!("`{}` works on one element, so `at:` has to name it", acting.directive.name()), format!("write `at: \"{list}[id = :id]\"`"))
+        }
+        _ => return Some(()),
+    };
+    findings.error("KF0714", span, message, Some(help));
+    None
+}

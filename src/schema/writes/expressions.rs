@@ -1,0 +1,175 @@
+//! `if:` and `expression:` of an action in, a checked condition and a checked update out; and the proof that the update leaves no key
+//! stale. Must not know how they are sent.
+
+use super::acting::Acting;
+use super::directive::Verb;
+use crate::schema::condition::{Condition, ConditionMistake, Named, Names};
+use crate::schema::diagnostic::Findings;
+use crate::schema::fields::is_whole;
+use crate::schema::inputs;
+use crate::schema::names::ItemNames;
+use crate::schema::span::{self, At};
+use crate::schema::suggest::list;
+use crate::schema::update::{self, UpdateNames};
+use crate::schema::value_type::ValueType;
+use crate::schema::write::Update;
+use std::ops::Range;
+
+/// `if:`; the outer `None` is a mistake.
+pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
+    let Some(written) = &acting.directive.condition else { return Some(None) };
+    check_claims(acting, written, findings)?;
+    match Condition::parse(&written.value, &acting.names()) {
+        Ok(condition) => Some(Some(condition)),
+        Err(mistakes) => {
+            report(acting, ("KF0711", written), mistakes, findings);
+            None
+        }
+    }
+}
+
+/// `expression:`; the outer `None` is a mistake.
+pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Update>> {
+    let Some(written) = &acting.directive.expression else { return Some(None) };
+    check_claims(acting, written, findings)?;
+    let names = ExpressionNames { names: acting.names() };
+    match update::parse(&written.value, &names) {
+        Ok(parsed) => {
+            let sound: Vec<bool> = parsed
+                .places
+                .iter()
+                .map(|(field, place)| check_change(acting, &names.names, &parsed.update, (field, written, place), findings))
+                .collect();
+            sound.iter().all(|sound| *sound).then_some(Some(parsed.update))
+        }
+        Err(mistakes) => {
+            report(acting, ("KF0712", written), mistakes, findings);
+            None
+        }
+    }
+}
+
+fn check_claims(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<()> {
+    let Some(at) = written.value.find(":auth.") else { return Some(()) };
+    let place = span::within(acting.writing.draft.text, &written.span, &(at..at + ":auth.".len() - 1));
+    findings.error("KF0601", &place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
+    None
+}
+
+fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistakes: Vec<ConditionMistake>, findings: &mut Findings) {
+    for mut mistake in mistakes {
+        let name = written.value.get(mistake.span.clone()).unwrap_or_default();
+        if acting.record.contains_key(name) && acting.names().attribute(name).is_none() {
+            mistake.message = format!("`{name}` stands only within the text of a key, which nothing can be compared with or made of");
+            mistake.help = Some(format!("keep it in an attribute of its own as well: `@attribute(name: \"{name}\")`"));
+        }
+        findings.error(code, &span::within(acting.writing.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+    }
+}
+
+/// A field that an expression changes is in no key of the table, and a key of an index or a guard that is made of it can be made anew.
+fn check_change(
+    acting: &Acting,
+    names: &ItemNames,
+    update: &Update,
+    (field, written, place): (&str, &At<String>, &Range<usize>),
+    findings: &mut Findings,
+) -> bool {
+    let place = span::within(acting.writing.draft.text, &written.span, place);
+    let coordinate = format!("{}.{field}", acting.item);
+    let Some(declared) = acting.record.get(field) else { return true };
+    if acting.primary_fields().contains(&field) {
+        let help = "put a new item and delete the old one in one field";
+        let message = format!("`{coordinate}` stands in the key of the table, which no update changes");
+        findings.error("KF0709", &place, message, Some(help.into()));
+        return false;
+    }
+    if declared.rules.version {
+        findings.error("KF0709", &place, format!("`{coordinate}` counts by itself"), Some("leave it out".into()));
+        return false;
+    }
+    let known = update.changes.get(field).is_some_and(Option::is_some);
+    let attribute = names.place(field).and_then(|stored| stored.attribute);
+    let stale: Vec<&str> = acting
+        .keys
+        .keys
+        .iter()
+        .filter(|(_, templates)| templates.iter().any(|template| template.fields().contains(&field)))
+        // A key that is the attribute itself changes with it.
+        .filter(|(key, templates)| !(attribute.as_ref() == Some(key) && is_whole(templates, field)))
+        .map(|(key, _)| key.as_str())
+        .collect();
+    let keys = list(&stale);
+    let message = match () {
+        () if known || (stale.is_empty() && !declared.rules.unique) => return true,
+        () if stale.is_empty() => format!("what `{coordinate}` will be is known to DynamoDB only, so that its uniqueness cannot be kept"),
+        () => format!("what `{coordinate}` will be is known to DynamoDB only, so that {keys}, made of it, would be stale"),
+    };
+    findings.error("KF0710", &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
+    false
+}
+
+/// The names of an expression.
+struct ExpressionNames<'a> {
+    names: ItemNames<'a>,
+}
+
+impl Names for ExpressionNames<'_> {
+    /// A field that stands within keys only has no attribute: its name stands for it, and nothing is sent of it.
+    fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
+        match fields {
+            [field] if self.keys_only(field) => {
+                let declared = self.names.record.get(*field).ok_or((0, Vec::new()))?;
+                Ok((vec![(*field).to_owned()], declared.value.clone(), declared.ty.is_list()))
+            }
+            _ => self.names.path(fields),
+        }
+    }
+
+    fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {
+        self.names.argument(name)
+    }
+}
+
+impl UpdateNames for ExpressionNames<'_> {
+    fn is_non_null(&self, fields: &[&str]) -> bool {
+        self.names.declared(fields).is_some_and(|declared| declared.ty.is_non_null())
+    }
+
+    fn may_be_null(&self, argument: &str) -> bool {
+        inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable)
+    }
+
+    fn writable(&self, from: &ValueType, to: &ValueType) -> Result<(), String> {
+        inputs::writable(self.names.draft, from, to)
+    }
+
+    fn keys_only(&self, field: &str) -> bool {
+        self.names.place(field).is_some_and(|stored| stored.attribute.is_none())
+    }
+}
+
+/// Options that do not go together.
+pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
+    let directive = acting.directive;
+    let at = directive.at.is_some();
+    let clash = match () {
+        () if at && directive.expression.is_some() => Some(("expression:", "`at:` sets fields of one element")),
+        () if at && !directive.cascade.is_empty() => Some(("cascade:", "`at:` deletes an element, which has no relations")),
+        () if at && directive.upsert => Some(("upsert:", "`at:` changes an element of an item that is there")),
+        () if at && directive.many => Some(("many:", "`at:` works on one item")),
+        () if directive.upsert && directive.many => Some(("upsert:", "`many:` writes what is found")),
+        () => None,
+    };
+    if let Some((option, why)) = clash {
+        let message = format!("`{option}` does not go with this `{}`: {why}", directive.name());
+        findings.error("KF0720", &directive.span, message, Some(format!("leave `{option}` out")));
+        return None;
+    }
+    Some(())
+}
+
+/// Whether a verb finds an item that is there.
+pub fn finds(verb: Verb, at: bool) -> bool {
+    verb != Verb::Put || at
+}

@@ -1,0 +1,124 @@
+//! `@find` on a field that writes: what is read first and in scope afterwards. Must not know actions beyond their item types.
+
+use super::acting::Writing;
+use super::binding::{Purpose, Wish, by_argument};
+use super::directive::{ActionDirective, Verb};
+use super::target::is_one;
+use crate::schema::condition::Condition;
+use crate::schema::diagnostic::Findings;
+use crate::schema::directives::FindDirective;
+use crate::schema::draft::Kind;
+use crate::schema::finds::target::Target;
+use crate::schema::finds::wanted::{Bound, Wanted};
+use crate::schema::finds::{self, filter, where_clause};
+use crate::schema::inputs;
+use crate::schema::model::{Find, Returns, Via};
+use crate::schema::suggest::{list, suggest};
+use apollo_compiler::Node;
+use apollo_compiler::ast::Directive;
+
+/// The find and the arguments that it uses, dotted.
+pub struct Found {
+    /// The find; it reads one item.
+    pub find: Find,
+    /// The arguments.
+    pub arguments: Vec<String>,
+}
+
+/// Checks the find; `None` on a mistake.
+pub fn read(writing: &Writing, directive: &Node<Directive>, actions: &[ActionDirective], findings: &mut Findings) -> Option<Found> {
+    let directive = FindDirective::read(directive);
+    let item = item(writing, &directive, actions, findings)?;
+    if let Some(option) = [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]
+        .into_iter()
+        .find_map(|(option, given)| given.then_some(option))
+    {
+        let message = format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");
+        findings.error("KF0720", &directive.span, message, Some(format!("leave `{option}` out")));
+        return None;
+    }
+    let (keys, record) = writing.draft.item(&item)?;
+    let table = writing.draft.tables.get(keys.table)?;
+    let target = Target { item: item.clone(), returns: Returns::One };
+    let Writing { draft, parent, field } = *writing;
+    let wanted = Wanted { draft, parent, parent_record: None, field, directive, target, keys, record, table };
+    by_keys(writing, &wanted, findings)
+}
+
+/// The item type: `item:`, or the field's own type, if that is not what the field puts.
+fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective], findings: &mut Findings) -> Option<String> {
+    let draft = writing.draft;
+    let own = writing.field.ty.inner_named_type().as_str();
+    let put = actions.iter().any(|action| action.verb == Verb::Put && action.item.as_ref().is_none_or(|item| item.value == own));
+    let is_item = |name: &str| draft.kind(name) == Some(&Kind::Item);
+    let items = || draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
+    match &directive.item {
+        Some(named) if is_item(&named.value) => Some(named.value.clone()),
+        Some(named) => {
+            findings.error("KF0701", &named.span, format!("`{}` is no item type", named.value), suggest(&named.value, items()));
+            None
+        }
+        None if is_item(own) && !put => Some(own.to_owned()),
+        None => {
+            let message = format!("`{}` does not tell which item is found before it is written", writing.coordinate());
+            findings.error("KF0701", &directive.span, message, Some("name it: `@find(item: …)`".into()));
+            None
+        }
+    }
+}
+
+fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Option<Found> {
+    finds::check_index(wanted, findings).ok()?;
+    let filter = filter::read(wanted, findings).ok()?;
+    let mut bindings = where_clause::read(wanted, findings)?;
+    let mut sound = true;
+    let key_fields = wanted.keys.keys.values().flatten().flat_map(|template| template.fields());
+    for field in key_fields {
+        if bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) {
+            continue;
+        }
+        let wish = Wish { owner: &wanted.target.item, record: wanted.record, name: field, purpose: Purpose::Key { many: false } };
+        match by_argument(writing, &wish, findings) {
+            Ok(Some(bound)) => {
+                let bound = Bound { source: bound.source, arguments: bound.arguments, weak: false, binding: false };
+                bindings.equal.insert(field.to_owned(), bound);
+            }
+            Ok(None) => {}
+            Err(()) => sound = false,
+        }
+    }
+    if !sound {
+        return None;
+    }
+    // Of several, a filter or an order tells which one is meant.
+    let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
+    let best = |one: bool| finds::best_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !one || told || is_one(wanted, candidate));
+    let Some(path) = best(true) else {
+        let item = &wanted.target.item;
+        let (code, message) = match best(false) {
+            Some(_) => ("KF0707", format!("`@find` finds several items of `{item}`, and a mutation goes on with one")),
+            None => ("KF0706", format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate())),
+        };
+        findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
+        return None;
+    };
+    let ranged = bindings.ranges.values().flat_map(|bounds| bounds.all());
+    let used = bindings.equal.iter().filter(|(field, _)| path.bindings.contains_key(*field)).map(|(_, bound)| bound);
+    let mut arguments: Vec<String> = used.chain(ranged).flat_map(|bound| bound.arguments.clone()).collect();
+    check_there(writing, &arguments, findings)?;
+    arguments.extend(filter.iter().flat_map(Condition::arguments).map(str::to_owned));
+    let strong = path.index.is_none_or(|index| wanted.table.indexes.get(index).is_some_and(|index| index.local));
+    let item = wanted.target.item.clone();
+    let find = Find { item, returns: Returns::One, via: Via::Keys(vec![path]), filter, max: finds::MAX_DEFAULT, consistent: strong };
+    Some(Found { find, arguments })
+}
+
+/// What finds the item is always there.
+fn check_there(writing: &Writing, arguments: &[String], findings: &mut Findings) -> Option<()> {
+    let inputs = arguments.iter().filter_map(|name| inputs::input(writing.draft.schema, writing.field, name));
+    let nullable: Vec<inputs::Input> = inputs.filter(|input| input.nullable).collect();
+    let Some(first) = nullable.first().map(|input| input.span.clone()) else { return Some(()) };
+    let names: Vec<&str> = nullable.iter().map(|input| input.name.as_str()).collect();
+    findings.error("KF0719", &first, format!("{} may be null, but what is written is found by it", list(&names)), Some("make it non-null".into()));
+    None
+}

@@ -1,0 +1,165 @@
+//! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
+//!
+//! The steps stand beside this file: [`directive`] is their syntax, [`find`] what is read first, and then for each action [`clause`] and
+//! [`binding`] tell what its fields are bound to, [`target`] how its item is found, [`element`] which part of it is meant, [`values`] what is
+//! written, [`expressions`] its condition and its update, [`cascade`] what goes with it; [`whole`] judges the actions together.
+
+mod acting;
+mod binding;
+mod cascade;
+mod clause;
+mod directive;
+mod element;
+mod expressions;
+mod find;
+mod target;
+mod values;
+mod whole;
+
+use super::diagnostic::Findings;
+use super::draft::{Draft, Kind};
+use super::suggest::suggest;
+use super::write::{Action, ActionKind, Update, Write, WriteTarget};
+use acting::{Acting, InScope, Writing};
+use apollo_compiler::ast::FieldDefinition;
+use directive::{ActionDirective, Verb};
+use indexmap::IndexMap;
+
+/// Most actions of a field: a transaction's items (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
+const MOST_ACTIONS: usize = 100;
+
+/// Checks the write; `None` if it, or what it builds on, has a mistake.
+pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
+    let writing = Writing { draft, parent, field };
+    let directives = ActionDirective::all(field);
+    if directives.len() > MOST_ACTIONS {
+        let message = format!("`{}` has {} actions, and a transaction takes {MOST_ACTIONS}", writing.coordinate(), directives.len());
+        findings.error("KF0716", &whole::place(&writing), message, None);
+        return None;
+    }
+    let mut used: Vec<String> = Vec::new();
+    let mut scope: Vec<InScope> = Vec::new();
+    let mut found = None;
+    if let Some(directive) = field.directives.get("find") {
+        let read = find::read(&writing, directive, &directives, findings)?;
+        scope.extend(draft.records.get(&read.find.item).map(|record| InScope { item: read.find.item.clone(), record }));
+        used.extend(read.arguments);
+        found = Some(read.find);
+    }
+    let mut actions: Vec<(Action, &ActionDirective)> = Vec::new();
+    for directive in &directives {
+        let item = item_of(&writing, directive, findings);
+        let action = item.as_ref().and_then(|item| action(&writing, (item, directive), &scope, findings));
+        used.extend(action.iter().flat_map(whole::arguments_of));
+        actions.extend(action.map(|action| (action, directive)));
+        // A put that has a mistake is in scope all the same, so that no other is told because of it.
+        if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
+            && !scope.iter().any(|known| known.item == item)
+        {
+            scope.extend(draft.records.get(&item).map(|record| InScope { item, record }));
+        }
+    }
+    if actions.len() < directives.len() {
+        return None;
+    }
+    let sound = whole::check_once(&writing, &actions, findings) & whole::check_arguments(&writing, &used, findings);
+    let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
+    let returns = whole::returns(&writing, found.as_ref(), &actions, findings)?;
+    sound.then_some(Write { find: found, actions, returns })
+}
+
+/// `item:`, or the field's own type.
+fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findings) -> Option<String> {
+    let draft = writing.draft;
+    let own = writing.field.ty.inner_named_type().as_str();
+    let (name, place) = match &directive.item {
+        Some(named) => (named.value.as_str(), &named.span),
+        None => (own, &directive.span),
+    };
+    if draft.kind(name) == Some(&Kind::Item) {
+        return Some(name.to_owned());
+    }
+    let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
+    let (message, help) = match &directive.item {
+        Some(_) => (format!("`{name}` is no item type"), suggest(name, items)),
+        None => {
+            let message = format!("`{}` of type `{}` does not tell what `{}` is about", writing.coordinate(), writing.field.ty, directive.name());
+            (message, Some(format!("name the item type: `{}(item: …)`", directive.name())))
+        }
+    };
+    findings.error("KF0701", place, message, help);
+    None
+}
+
+fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope: &[InScope], findings: &mut Findings) -> Option<Action> {
+    let draft = writing.draft;
+    // Keys with a mistake are reported where they stand.
+    let (keys, record) = draft.item(item)?;
+    let table = draft.tables.get(keys.table)?;
+    let item = item.to_owned();
+    let mut acting = Acting { writing: *writing, directive, item, keys, record, table, scope, clause: IndexMap::new() };
+    expressions::check_options(&acting, findings)?;
+    let at = match &directive.at {
+        Some(written) => Some(element::read(&acting, written, findings)?),
+        None => None,
+    };
+    let part = at.as_ref().and_then(|at| Some((at.element.as_str(), draft.records.get(&at.element)?)));
+    let put = directive.verb == Verb::Put;
+    let owner = part.filter(|_| put).unwrap_or((&acting.item, record));
+    let (owner_name, owner_record) = (owner.0.to_owned(), owner.1);
+    acting.clause = clause::read(&acting, (&owner_name, owner_record), findings)?;
+
+    let aim = match expressions::finds(directive.verb, at.is_some()) {
+        true => target::read(&acting, findings)?,
+        false => target::Aim { target: WriteTarget::Key(IndexMap::new()), arguments: Vec::new() },
+    };
+    let condition = expressions::condition(&acting, findings);
+    let expression = expressions::expression(&acting, findings);
+    let mut finding = aim.arguments;
+    if let Some((_, _, super::model::Source::Argument(name))) = at.as_ref().and_then(|at| at.by.as_ref()) {
+        finding.push(name.clone());
+    }
+    let (owner, record) = part.unwrap_or((&acting.item, record));
+    let written = values::Written { owner, record, finding: &finding };
+    let mut values = match directive.verb {
+        Verb::Put => values::of_put(&acting, &written, findings)?,
+        Verb::Update => values::of_update(&acting, &written, findings)?,
+        Verb::Delete | Verb::Check => IndexMap::new(),
+    };
+    let (condition, expression) = (condition?, expression?);
+    if let Some(expression) = &expression {
+        values.retain(|field, _| !expression.changes.contains_key(field));
+    }
+    if !put && at.is_none() {
+        values.extend(values::expected_version(&acting, findings)?);
+    }
+    let kind = match directive.verb {
+        Verb::Put => ActionKind::Put { replace: directive.replace },
+        Verb::Update => {
+            check_upsert(&acting, &values, expression.as_ref(), findings)?;
+            ActionKind::Update { upsert: directive.upsert, expression }
+        }
+        Verb::Delete => ActionKind::Delete { cascade: cascade::read(&acting, findings)? },
+        Verb::Check => ActionKind::Check,
+    };
+    let message = directive.message.clone();
+    Some(Action { item: acting.item, kind, target: aim.target, values, at, condition, message })
+}
+
+/// What an upsert may have to make has all that is never null.
+fn check_upsert(acting: &Acting, values: &values::Values, expression: Option<&Update>, findings: &mut Findings) -> Option<()> {
+    if !acting.directive.upsert {
+        return Some(());
+    }
+    let primary = acting.primary_fields();
+    let missing = acting.record.iter().find(|(name, declared)| {
+        let rules = &declared.rules;
+        let given = values.contains_key(*name) || expression.is_some_and(|update| update.changes.contains_key(*name));
+        declared.ty.is_non_null() && !declared.ty.is_list() && rules.default.is_none() && !rules.version && !given && !primary.contains(&name.as_str())
+    });
+    let Some((name, declared)) = missing else { return Some(()) };
+    let message = format!("`upsert:` may make a `{}` without `{name}`, which is never null", acting.item);
+    let help = format!("add an argument `{name}: {}`, or give the field a `@default`", declared.ty);
+    findings.error("KF0705", &acting.directive.span, message, Some(help));
+    None
+}

@@ -1,0 +1,165 @@
+//! An action's bindings in, how it finds its item out: by its whole key, or by a read before. Must not know what is written.
+
+use super::acting::{Acting, Bound};
+use super::binding::{Purpose, Wish, by_argument, by_item};
+use super::directive::Verb;
+use crate::schema::diagnostic::Findings;
+use crate::schema::finds::candidates::Candidate;
+use crate::schema::finds::wanted::{self, Bindings, Wanted};
+use crate::schema::finds::{self, MAX_DEFAULT};
+use crate::schema::model::{Access, AccessPath, Find, Returns, SortAccess, Via};
+use crate::schema::suggest::list;
+use crate::schema::write::WriteTarget;
+use indexmap::IndexMap;
+
+/// How an item is found.
+pub struct Aim {
+    /// The target.
+    pub target: WriteTarget,
+    /// The arguments that find it, dotted.
+    pub arguments: Vec<String>,
+}
+
+/// The target of an action that finds its item; `None` if it cannot be found.
+pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Aim> {
+    let many = acting.directive.many;
+    let primary = acting.primary_fields();
+    let mut bound: IndexMap<&str, Bound> = IndexMap::new();
+    let mut sound = true;
+    for field in acting.key_fields() {
+        match bind(acting, field, (primary.contains(&field), many), findings) {
+            Ok(found) => bound.extend(found.map(|found| (field, found))),
+            Err(()) => sound = false,
+        }
+    }
+    if !sound {
+        return None;
+    }
+    let whole = acting.table.primary_key().all(|key| {
+        let templates = acting.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
+        templates.iter().any(|template| template.fields().iter().all(|field| bound.contains_key(field)))
+    });
+    if whole && !many {
+        bound.retain(|field, _| primary.contains(field));
+        check_clause(acting, &bound.keys().copied().collect::<Vec<_>>(), findings)?;
+        check_there(acting, bound.iter().map(|(field, bound)| (*field, bound)), findings)?;
+        let arguments = bound.values().flat_map(|bound| bound.arguments.clone()).collect();
+        let sources = bound.into_iter().map(|(field, bound)| (field.to_owned(), bound.source)).collect();
+        return Some(Aim { target: WriteTarget::Key(sources), arguments });
+    }
+    by_read(acting, &bound, findings)
+}
+
+/// A key field by `where:`, arguments or, where it is of the table's own key, items in scope.
+fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    if let Some(bound) = where_of(acting, field) {
+        return Ok(Some(bound.clone()));
+    }
+    let wish = Wish { owner: &acting.item, record: acting.record, name: field, purpose: Purpose::Key { many } };
+    match by_argument(&acting.writing, &wish, findings)? {
+        Some(bound) => Ok(Some(bound)),
+        None if primary => by_item(acting, &wish, findings),
+        None => Ok(None),
+    }
+}
+
+/// What `where:` binds a field to; the `set:` of a put is about the element that it puts.
+fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b Bound> {
+    acting.clause.get(field).filter(|_| acting.directive.verb != Verb::Put)
+}
+
+/// What `where:` binds must find the item.
+fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Option<()> {
+    let idle = acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
+    let Some((field, bound)) = idle else { return Some(()) };
+    let message = format!("`{field}` does not find the `{}`: {} does already", acting.item, list(used));
+    findings.error("KF0702", &bound.span, message, Some("`where:` says where the item is; use `if:` for what must hold of it".into()));
+    None
+}
+
+/// What finds the item is always there.
+fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b Bound)>, findings: &mut Findings) -> Option<()> {
+    let mut sound = true;
+    for (field, bound) in bound.filter(|(_, bound)| bound.nullable) {
+        let message = format!("`{}.{field}` finds the item, but its value may be null", acting.item);
+        let help = match bound.arguments.first() {
+            Some(argument) => format!("make `{argument}` non-null"),
+            None => "bind it to a field that is never null".to_owned(),
+        };
+        findings.error("KF0719", &bound.span, message, Some(help));
+        sound = false;
+    }
+    sound.then_some(())
+}
+
+/// The best access path for what is bound.
+fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findings) -> Option<Aim> {
+    let many = acting.directive.many;
+    let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
+    let equal = bound.iter().map(|(field, bound)| {
+        let binding = where_of(acting, field).is_some();
+        let bound = wanted::Bound { source: bound.source.clone(), arguments: bound.arguments.clone(), weak: false, binding };
+        ((*field).to_owned(), bound)
+    });
+    let bindings = Bindings { equal: equal.collect(), ranges: IndexMap::new() };
+    let best = |serves: &dyn Fn(&Candidate) -> bool| finds::best_of_write(&wanted, &bindings, None, serves);
+    let Some(path) = best(&|candidate| many || is_one(&wanted, candidate)) else {
+        return refuse(acting, &wanted, bound, best(&|_| true).as_ref(), findings);
+    };
+    let used: Vec<(&str, &Bound)> = bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
+    check_there(acting, used.iter().copied(), findings)?;
+    if acting.directive.upsert {
+        let message = format!("`upsert:` makes a `{}` where there is none, which needs its whole key", acting.item);
+        let help = format!("its key is made of {}", list(&acting.primary_fields()));
+        findings.error("KF0720", &acting.directive.span, message, Some(help));
+        return None;
+    }
+    let arguments = used.iter().flat_map(|(_, bound)| bound.arguments.clone()).collect();
+    let strong = path.index.is_none_or(|index| acting.table.indexes.get(index).is_some_and(|index| index.local));
+    let find = Find {
+        item: acting.item.clone(),
+        returns: wanted.target.returns,
+        via: Via::Keys(vec![path]),
+        filter: None,
+        max: MAX_DEFAULT,
+        consistent: strong,
+    };
+    Some(Aim { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
+}
+
+/// Whether what is bound tells one item from the others of its partition.
+pub fn is_one(wanted: &Wanted, candidate: &Candidate) -> bool {
+    let (_, sort) = wanted.table.keys_of(candidate.path.index);
+    match &candidate.path.access {
+        Access::Get { .. } | Access::Query { sort: SortAccess::Equal { .. }, .. } => true,
+        _ => sort.is_none() || candidate.sort_fields > 0,
+    }
+}
+
+fn refuse(
+    acting: &Acting,
+    wanted: &Wanted,
+    bound: &IndexMap<&str, Bound>,
+    several: Option<&AccessPath>,
+    findings: &mut Findings,
+) -> Option<Aim> {
+    let (item, span) = (&acting.item, &acting.directive.span);
+    let name = acting.directive.name();
+    if several.is_some() {
+        let missing: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
+        let message = format!("`{name}` finds several items of `{item}`: nothing binds {}", list(&missing));
+        let many = match acting.directive.verb {
+            Verb::Update | Verb::Delete if acting.directive.at.is_none() => ", or say `many: true` to write them all",
+            _ => "",
+        };
+        findings.error("KF0707", span, message, Some(format!("bind the rest of the key{many}")));
+        return None;
+    }
+    let unbound: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
+    let message = match unbound.is_empty() {
+        true => format!("no key or index of `{item}` can be read by what `where:` binds"),
+        false => format!("nothing binds {} of `{item}` for `{name}`", list(&unbound)),
+    };
+    findings.error("KF0706", span, message, Some(finds::keys_of(wanted)));
+    None
+}

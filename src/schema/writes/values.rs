@@ -1,0 +1,135 @@
+//! An action's bindings in, what is written to which field out. Must not know how the item is found.
+
+use super::acting::{Acting, Bound};
+use super::binding::{Purpose, Wish, by_argument, by_item};
+use super::directive::Verb;
+use crate::schema::diagnostic::Findings;
+use crate::schema::draft::{Declared, Record};
+use crate::schema::value_type::ValueType;
+use crate::schema::write::{DefaultPart, DefaultValue, WrittenValue};
+use indexmap::IndexMap;
+
+/// What is written, by field.
+pub type Values = IndexMap<String, WrittenValue>;
+
+/// What is written to: the item, or the element of its list.
+pub struct Written<'a> {
+    /// The type's name.
+    pub owner: &'a str,
+    /// Its stored fields.
+    pub record: &'a Record,
+    /// The arguments that find the item or the element, dotted.
+    pub finding: &'a [String],
+}
+
+/// The values of a put: every stored field that is bound or has a default; the others may be null.
+pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<Values> {
+    let mut values = Values::new();
+    let mut sound = true;
+    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
+        let bound = match bind(acting, written, name, true, findings) {
+            Ok(bound) => bound,
+            Err(()) => {
+                sound = false;
+                continue;
+            }
+        };
+        let default = declared.rules.default.clone().or_else(|| empty_list(declared));
+        let never_null = declared.ty.is_non_null();
+        match (&bound, &default) {
+            (None, None) if never_null => {
+                sound = false;
+                missing(acting, written, (name, declared), findings);
+            }
+            (None, None) => continue,
+            (Some(bound), None) if never_null && bound.nullable => {
+                let message = format!("`{}.{name}` is never null, but what is written to it may be", written.owner);
+                let help = match bound.arguments.first() {
+                    Some(argument) => format!("make `{argument}` non-null, or give the field a `@default`"),
+                    None => "give the field a `@default`".to_owned(),
+                };
+                findings.error("KF0719", &bound.span, message, Some(help));
+                sound = false;
+            }
+            _ => {}
+        }
+        values.insert(name.clone(), WrittenValue { source: bound.map(|bound| bound.source), default });
+    }
+    sound.then_some(values)
+}
+
+/// The values of an update: what arguments bring, and what every write renews; with an expression only the latter.
+pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<Values> {
+    let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
+    let brings = acting.directive.expression.is_none();
+    let mut values = Values::new();
+    let mut sound = true;
+    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
+        let bound = match brings.then(|| bind(acting, written, name, false, findings)).unwrap_or(Ok(None)) {
+            Ok(bound) => bound,
+            Err(()) => {
+                sound = false;
+                continue;
+            }
+        };
+        if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
+            let message = format!("`{}.{name}` stands in the key of the table, which no update changes", written.owner);
+            let help = "put a new item and delete the old one in one field, or use the argument to find the item";
+            findings.error("KF0709", &bound.span, message, Some(help.into()));
+            sound = false;
+        }
+        let default = declared.rules.default.clone().filter(|default| default.every_write);
+        if bound.is_some() || default.is_some() {
+            values.insert(name.clone(), WrittenValue { source: bound.map(|bound| bound.source), default });
+        }
+    }
+    if sound && brings && values.is_empty() {
+        let message = format!("`@update` of `{}` changes nothing: no argument brings a value for it", written.owner);
+        let help = "add an argument or an input field of a stored field's name, or an `expression:`";
+        findings.error("KF0718", &acting.directive.span, message, Some(help.into()));
+        return None;
+    }
+    sound.then_some(values)
+}
+
+/// The version that the caller has seen, under its field's name: an argument of that name, of which nothing is written.
+pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Values> {
+    let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else { return Some(Values::new()) };
+    let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Value };
+    let bound = match acting.clause.get(name) {
+        Some(bound) => Some(bound.clone()),
+        None => by_argument(&acting.writing, &wish, findings).ok()?,
+    };
+    Some(bound.map(|bound| (name.clone(), WrittenValue { source: Some(bound.source), default: None })).into_iter().collect())
+}
+
+fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    if acting.directive.verb == Verb::Put
+        && let Some(bound) = acting.clause.get(name)
+    {
+        return Ok(Some(bound.clone()));
+    }
+    let wish = Wish { owner: written.owner, record: written.record, name, purpose: Purpose::Value };
+    let finds = |bound: &Bound| bound.arguments.iter().any(|argument| written.finding.contains(argument));
+    // An argument that finds the item may have another type than the field of its name: it is asked for that only if it is free.
+    if written.finding.iter().any(|argument| argument == name) {
+        return Ok(None);
+    }
+    match by_argument(&acting.writing, &wish, findings)?.filter(|bound| !finds(bound)) {
+        Some(bound) => Ok(Some(bound)),
+        None if items => by_item(acting, &wish, findings),
+        None => Ok(None),
+    }
+}
+
+/// A list that nothing brings and that is never null begins empty. A set has no empty form in DynamoDB.
+fn empty_list(declared: &Declared) -> Option<DefaultValue> {
+    let list = declared.ty.is_list() && declared.ty.is_non_null() && !matches!(declared.value, ValueType::Set(_));
+    list.then(|| DefaultValue { parts: vec![DefaultPart::Literal("[]".to_owned())], hash: None, every_write: false })
+}
+
+fn missing(acting: &Acting, written: &Written, (name, declared): (&str, &Declared), findings: &mut Findings) {
+    let message = format!("nothing gives `{}.{name}` of type `{}` a value", written.owner, declared.ty);
+    let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);
+    findings.error("KF0705", &acting.directive.span, message, Some(help));
+}
