@@ -203,6 +203,7 @@ fn lists_scans_and_filters() {
         type Query {{
           some(userId: ID!, ids: [ID!]!): [Note!]! @find(where: {{ id: "{{ids}}" }})
           someHigh(userId: ID!, ids: [ID!]!, least: Int): [Note!]! @find(where: {{ id: "{{ids}}" }}, filter: "score >= :least")
+          scored(userId: ID!, score: Int, town: String): [Note!]! @find(filter: "score = :score AND town = :town")
           winners: [Note!]! @find(index: "byAward", scan: true, filter: "attribute_exists(score)")
           strong(userId: ID!): [Note!]! @find(orderBy: "createdAt", consistent: true, max: 7)
           mine(noteUserId: ID!): Int! @find(item: Note)
@@ -211,6 +212,9 @@ fn lists_scans_and_filters() {
     let key = "PK = \"User#{userId}\" AND SK = \"Note#{id}\" | userId = userId, id = ids";
     assert_rows(&model, "Query.some", &[&format!(" | data | GetItem | {key}")]);
     assert_rows(&model, "Query.someHigh", &[&format!(" | data | Query | {key}")]);
+    // An argument of the filter is for the filter, even where it has the name of a field.
+    let notes = "PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = userId";
+    assert_rows(&model, "Query.scored", &[&format!(" | data | Query | {notes}")]);
     assert_rows(&model, "Query.winners", &[" | byAward | Scan |  | "]);
     assert_rows(&model, "Query.strong", &[" | byTime | Query | PK = \"User#{userId}\" | userId = userId"]);
     assert_rows(&model, "Query.mine", &[" | data | Query | PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = noteUserId"]);

@@ -97,7 +97,12 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
     let found = known.iter().find(|key| key.name == attribute.value).copied();
     if found.is_none() {
         let message = format!("`{}` is no key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
-        findings.error("KF0205", &attribute.span, message, suggest(&attribute.value, known.iter().map(|key| key.name.as_str())));
+        let mut help = suggest(&attribute.value, known.iter().map(|key| key.name.as_str()));
+        if item.table.0.sort.is_none() {
+            let declared = format!("the table has no sort key; `sortKey: \"{}\"` in its `@table` gives it one", attribute.value);
+            help = Some(help.map_or(declared.clone(), |help| format!("{help} Otherwise: {declared}")));
+        }
+        findings.error("KF0205", &attribute.span, message, help);
     }
     found
 }

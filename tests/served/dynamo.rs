@@ -32,6 +32,11 @@ impl Dynamo {
         std::thread::spawn(|| running.map(|runtime| runtime.shutdown_timeout(Duration::from_secs(10)))).join().unwrap();
     }
 
+    /// Takes connections on its port and never answers, until what is returned is dropped.
+    pub fn hang(&self) -> TcpListener {
+        TcpListener::bind(self.address).unwrap()
+    }
+
     /// Starts it again, on the same port.
     pub fn start_again(&mut self) {
         self.running = Some(serve(TcpListener::bind(self.address).unwrap(), &self.database));

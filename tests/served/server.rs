@@ -42,12 +42,9 @@ impl Server {
             Behind::Embedded => Self::dev(&["--sample", items.to_str().unwrap()]),
             Behind::Socket => {
                 let dynamo = Dynamo::start();
-                let (directory, schema, url) = (tempfile::tempdir().unwrap(), schema(), dynamo.url());
-                run(directory.path(), &["tables", "--create", "--schema", &schema, "--endpoint-url", &url]).well();
-                let file = items.join(format!("{TABLE}.jsonl"));
-                let import = ["import", file.to_str().unwrap(), "--table", TABLE, "--schema", &schema, "--endpoint-url", &url];
-                run(directory.path(), &import).well();
-                Self::serve(dynamo, directory)
+                let directory = tempfile::tempdir().unwrap();
+                load(&dynamo, directory.path(), items);
+                Self::serve(dynamo, directory, "30s")
             }
         }
     }
@@ -68,11 +65,11 @@ impl Server {
         Self { url: format!("http://{url}"), process, client: reqwest::Client::new(), dynamo: None, _directory: directory }
     }
 
-    /// `keyfold serve` on a server whose tables are there.
-    pub fn serve(dynamo: Dynamo, directory: TempDir) -> Self {
+    /// `keyfold serve` on a server whose tables are there, with this time for a request.
+    pub fn serve(dynamo: Dynamo, directory: TempDir, timeout: &str) -> Self {
         let (schema, url) = (schema(), dynamo.url());
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", &schema, "--endpoint-url", &url, "--log-format", "json"];
-        let features = ["--explain", "--introspection", "--request-timeout", "10s"];
+        let features = ["--explain", "--introspection", "--request-timeout", timeout];
         let mut process = Process::start(keyfold(directory.path(), &[&arguments[..], &features].concat()));
         let line: Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
         let address = line["address"].as_str().or(line["fields"]["address"].as_str()).unwrap();
@@ -126,6 +123,14 @@ impl Answer {
         let calls = self.explained()["calls"].as_array().unwrap().iter().filter(|call| call["operation"] == operation);
         calls.map(|call| (number(call, "wave"), number(call, "keys"), number(call, "items"))).collect()
     }
+}
+
+/// Makes the pantry's table and loads the items of a directory into it.
+pub fn load(dynamo: &Dynamo, directory: &Path, items: &Path) {
+    let (schema, url) = (schema(), dynamo.url());
+    run(directory, &["tables", "--create", "--schema", &schema, "--endpoint-url", &url]).well();
+    let file = items.join(format!("{TABLE}.jsonl"));
+    run(directory, &["import", file.to_str().unwrap(), "--table", TABLE, "--schema", &schema, "--endpoint-url", &url]).well();
 }
 
 /// The pantry's schema.

@@ -84,7 +84,8 @@ fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>,
     let index = check_index(wanted, findings);
     let filter = filter::read(wanted, findings);
     let bound = where_clause::read(wanted, findings);
-    let bound = bound.and_then(|bindings| scope::bind(wanted, bindings, findings));
+    let filtered = filter.iter().flatten().flat_map(Condition::arguments).collect::<Vec<_>>();
+    let bound = bound.and_then(|bindings| scope::bind(wanted, bindings, &filtered, findings));
     let (Ok(filter), Some(bindings)) = (filter, bound) else { return None };
     let paged = paging::check(wanted, &bindings, findings);
     let orders = paging::orders(wanted, &bindings, findings);

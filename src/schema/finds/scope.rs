@@ -27,15 +27,16 @@ use crate::schema::value_type::ValueType;
 use crate::schema::values;
 use std::collections::HashSet;
 
-/// Adds to the bindings of `where:` those by name. `paging` tells whether an argument pages and sorts here. `None` on a mistake.
-pub fn bind(wanted: &Wanted, mut bindings: Bindings, findings: &mut Findings) -> Option<Bindings> {
+/// Adds to the bindings of `where:` those by name. Arguments that page and sort, and those of the filter, are there for that and bind
+/// nothing by their names. `None` on a mistake.
+pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings: &mut Findings) -> Option<Bindings> {
     let mut sound = true;
     let fields: Vec<(&String, &Declared)> = wanted
         .record
         .iter()
         .filter(|(name, declared)| !declared.ty.is_list() && !bindings.equal.contains_key(*name) && !bindings.ranges.contains_key(*name))
         .collect();
-    let free = |name: &str| !bindings.uses(name) && !PAGING.contains(&name);
+    let free = |name: &str| !bindings.uses(name) && !PAGING.contains(&name) && !filtered.contains(&name);
     let by_own_name: HashSet<&str> =
         fields.iter().map(|(name, _)| name.as_str()).filter(|name| free(name) && wanted.argument(name).is_some()).collect();
     let by_long_name: HashSet<String> = fields
