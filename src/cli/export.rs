@@ -44,7 +44,8 @@ impl Export {
         let tables = schema_file::load(&self.choice.schema)?.model.tables;
         let table = table_named(&tables, &self.table)?;
         let store = self.store.open(table).await?;
-        let mut out = self.output()?;
+        // The file is made when the first page is there: a table that cannot be read leaves none behind.
+        let mut out = None;
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {
             bar.set_style(style);
@@ -54,6 +55,10 @@ impl Export {
         loop {
             let page = store.scan_page(&table.name, start, PAGE, Instant::now() + PAGE_BOUND).await;
             let page = page.map_err(|error| explained(error, &format!("cannot read {} ({items} items were written)", table.name)))?;
+            let out = match &mut out {
+                Some(out) => out,
+                None => out.insert(self.output()?),
+            };
             for item in &page.items {
                 writeln!(out, "{}", export_lines::write_line(item))?;
             }
@@ -64,7 +69,9 @@ impl Export {
                 break;
             }
         }
-        out.flush()?;
+        if let Some(mut out) = out {
+            out.flush()?;
+        }
         bar.finish_and_clear();
         eprintln!("{items} items of {} were written.", table.name);
         Ok(ExitCode::SUCCESS)

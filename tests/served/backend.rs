@@ -14,6 +14,15 @@ fn a_missing_table_is_told_and_nothing_served() {
 }
 
 #[test]
+fn an_export_of_a_missing_table_leaves_no_file() {
+    let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
+    let arguments = ["export", "all.jsonl", "--table", TABLE, "--schema", &schema(), "--endpoint-url", &dynamo.url()];
+    let said = run(directory.path(), &arguments).badly(1);
+    assert!(said.contains("keyfold tables --create"), "{said}");
+    assert!(!directory.path().join("all.jsonl").exists());
+}
+
+#[test]
 fn every_difference_of_the_tables_is_told() {
     let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
     let text = std::fs::read_to_string(schema()).unwrap();

@@ -95,3 +95,35 @@ fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
     let said = run(directory.path(), &["dev", "--listen", &address, "--schema", &schema()]).badly(1);
     assert!(said.contains("another process listens there"), "{said}");
 }
+
+#[tokio::test]
+async fn a_value_that_is_none_of_its_type_is_told_at_the_field() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = r#"
+      extend schema @table(name: "notes", sortKey: "sk", indexes: [{ name: "byTime", sortKey: "time" }])
+      type Note @item(keys: { pk: "U#{userId}", sk: "N#{id}", time: "{createdAt}" }) {
+        userId: ID! id: ID! createdAt: DateTime! day: Date price: Decimal size: Long data: Binary
+      }
+      type Query {
+        notes(userId: ID!, since: DateTime, day: Date, price: Decimal, size: Long, data: Binary): [Note!]
+          @find(where: { createdAt: { ge: "{since}" } }, filter: "day = :day AND price = :price AND size = :size AND data = :data")
+      }"#;
+    fs::write(directory.path().join("schema.graphql"), schema).unwrap();
+    let server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
+    let cases = [
+        ("since", "DateTime", json!(["yesterday", 5, "2026-02-30T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+25:00", {}])),
+        ("day", "Date", json!(["2026-13-01", "2026-1-1", 20260101, true])),
+        ("price", "Decimal", json!(["1e999", 1.5, "abc", "", "0.123456789012345678901234567890123456789"])),
+        ("size", "Long", json!([1.5, "x", 9_223_372_036_854_775_808_u64])),
+        ("data", "Binary", json!(["%%%", 1])),
+    ];
+    for (argument, kind, values) in cases {
+        let query = format!("query($v: {kind}) {{ notes(userId: 1, {argument}: $v) {{ id }} }}");
+        for value in values.as_array().unwrap() {
+            let answer = server.ask(&query, json!({ "v": value })).await;
+            assert_eq!(answer.error(), (200, "BAD_USER_INPUT", &json!(["notes"])), "{kind} {value}");
+            assert!(answer.body["errors"][0]["message"].as_str().unwrap().contains(kind), "{:#}", answer.body);
+        }
+        assert_eq!(server.ask(&query, json!({ "v": null })).await.data(), &json!({"notes": []}));
+    }
+}
