@@ -49,7 +49,7 @@ pub fn wanted(
     let several = ranges.len() > 1;
     let cursors = page.as_ref().map(|_| {
         let attributes = key_attributes(table, read.index);
-        Arc::new(Cursors::new(run.secret.clone(), &read.coordinate, &ranges, attributes, query.descending))
+        Arc::new(Cursors::new(run.secret.clone(), &read.page_of, &ranges, attributes, query.descending))
     });
     let starts: Positions = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
         (Some(cursors), Some(cursor)) => cursors.decode(cursor)?,

@@ -86,6 +86,9 @@ impl<'a> Builder<'a> {
             _ => false,
         };
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
+        if let Some(page) = pages {
+            self.reads[page].page_of = format!("{}.{}", of.ty.name, field.name);
+        }
         if let (Returns::Connection, Some(page), Presence::Read(tells)) = (find.returns, pages, &presence)
             && self.reads[page].yields == Some(entity.space)
         {
@@ -211,6 +214,7 @@ impl<'a> Builder<'a> {
         };
         self.reads.push(Read {
             coordinate: hop.coordinate.clone(),
+            page_of: String::new(),
             item: ty.name.clone(),
             recognise: entity::recogniser(self.model, ty).ok_or_else(|| internal(&ty.name))?,
             table: keys.table,

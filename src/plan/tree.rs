@@ -146,6 +146,8 @@ pub enum ArgumentValue {
 pub struct Read {
     /// The field that wants it, as a field coordinate (`Container.group`); of a `through`, the relation on its path.
     pub coordinate: String,
+    /// Of a page, the field whose page it is, as a field coordinate: what its cursors are tied to.
+    pub page_of: String,
     /// The item type that is read.
     pub item: String,
     /// How items of the type are told from others.
