@@ -235,7 +235,7 @@ pub fn owner_attribute(table: &Table, key: &str) -> String {
 /// them; null is left out.
 pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
     let value = |(field, declared): (&String, &Field)| {
-        let value = match decode::find(&reader(ty, field)?, item)? {
+        let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
             decode::Stored::Key(value) => value,
             decode::Stored::Attribute(attribute) => stored_values::read(model, &declared.ty, &stored(ty, field)?.value, attribute)?,
         };
