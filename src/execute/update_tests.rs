@@ -93,16 +93,16 @@ fn typed<Q: DeserializeOwned>(request: Value) -> Q {
 fn updated(before: &Value, expression: &Expression) -> Result<Value, String> {
     let database = Database::memory().unwrap();
     let create = json!({
-        "TableName": "t", "BillingMode": "PAY_PER_REQUEST",
+        "TableName": "things", "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [{ "AttributeName": "k", "AttributeType": "S" }],
         "KeySchema": [{ "AttributeName": "k", "KeyType": "HASH" }],
     });
     database.create_table(typed(create)).unwrap();
     let mut item = before.clone();
     item["k"] = json!({ "S": "1" });
-    database.put_item(typed(json!({ "TableName": "t", "Item": item }))).unwrap();
+    database.put_item(typed(json!({ "TableName": "things", "Item": item }))).unwrap();
     let mut update =
-        json!({ "TableName": "t", "Key": { "k": { "S": "1" } }, "UpdateExpression": expression.text, "ReturnValues": "ALL_NEW" });
+        json!({ "TableName": "things", "Key": { "k": { "S": "1" } }, "UpdateExpression": expression.text, "ReturnValues": "ALL_NEW" });
     update["ExpressionAttributeNames"] = json!(expression.names);
     if !expression.values.is_empty() {
         update["ExpressionAttributeValues"] =

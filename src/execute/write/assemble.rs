@@ -5,7 +5,7 @@ use super::key_values::{check_attribute, key_value, of_attribute, to_attribute};
 use super::stored_values;
 use crate::execute::{decode, encode};
 use crate::plan::entity::{keys, reader, stored};
-use crate::schema::model::{ItemKeys, Model, ObjectType};
+use crate::schema::model::{Field, ItemKeys, Model, ObjectType};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::table::attribute::{Attribute, Item, Key};
@@ -44,10 +44,8 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
     let value = |field: &str| values.get(field).cloned();
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
     for (field, value) in values {
-        let Some(stored) = stored(ty, field) else {
-            return Err(Misfit { field: field.clone(), message: format!("{} has no stored field of this name.", ty.name) });
-        };
-        if let (Some(name), Some(attribute)) = (&stored.attribute, checked(model, ty, field, value)?) {
+        let Some(stored) = stored(ty, field) else { return Err(unknown(ty, field)) };
+        if let (Some(name), Some(attribute)) = (&stored.attribute, attribute(model, ty, field, value)?) {
             item.insert(name.clone(), attribute);
         }
     }
@@ -97,7 +95,12 @@ pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
 /// `None` where there is no attribute for it: null, an empty set; a field that stands in keys only has one all the same, as it would be
 /// kept. The text of a key attribute must not be empty or too long.
 pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, Misfit> {
-    checked(model, ty, field, value)
+    let Some((stored, declared)) = stored(ty, field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
+    let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
+    if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
+        check_attribute(&model.tables[keys.table], name, attribute).map_err(|misfit| Misfit { field: field.to_owned(), ..misfit })?;
+    }
+    Ok(attribute)
 }
 
 /// An embedded object as a map.
@@ -186,7 +189,7 @@ fn first_that_applies<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Opt
 pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, Misfit> {
     let (table, _) = place(model, ty)?;
     let misfit = |message: &str| Misfit { field: field.to_owned(), message: message.to_owned() };
-    let Some(stored) = stored(ty, field) else { return Err(misfit("There is no stored field of this name.")) };
+    let Some(stored) = stored(ty, field) else { return Err(unknown(ty, field)) };
     if value.is_null() {
         return Ok(None);
     }
@@ -231,8 +234,8 @@ pub fn owner_attribute(table: &Table, key: &str) -> String {
 /// The API values of every stored field that an item has, by field: embedded objects as objects. What stands only in keys is read out of
 /// them; null is left out.
 pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
-    let value = |(field, declared): (&String, &crate::schema::model::Field)| {
-        let value = match decode::find(&*reader(ty, field)?, item)? {
+    let value = |(field, declared): (&String, &Field)| {
+        let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
             decode::Stored::Key(value) => value,
             decode::Stored::Attribute(attribute) => stored_values::read(model, &declared.ty, &stored(ty, field)?.value, attribute)?,
         };
@@ -251,15 +254,8 @@ fn place<'m>(model: &'m Model, ty: &'m ObjectType) -> Result<(&'m Table, &'m Ite
     Ok((&model.tables[keys.table], keys))
 }
 
-fn checked(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, Misfit> {
-    let Some((stored, declared)) = stored(ty, field).zip(ty.fields.get(field)) else {
-        return Err(Misfit { field: field.to_owned(), message: format!("{} has no stored field of this name.", ty.name) });
-    };
-    let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
-    if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
-        check_attribute(&model.tables[keys.table], name, attribute).map_err(|misfit| Misfit { field: field.to_owned(), ..misfit })?;
-    }
-    Ok(attribute)
+fn unknown(ty: &ObjectType, field: &str) -> Misfit {
+    Misfit { field: field.to_owned(), message: format!("{} has no stored field of this name.", ty.name) }
 }
 
 /// What is wrong where no template of a primary key applies: a field of the first one is not there.
@@ -279,3 +275,7 @@ fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String,
     let beside = others.into_iter().find(|other| *other != field.as_str()).unwrap_or_default();
     Some(Misfit { field: beside.to_owned(), message: format!("It must be there, since {field} is kept in a key beside it.") })
 }
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;
