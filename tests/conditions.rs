@@ -52,7 +52,7 @@ fn request_values() -> Vec<(Value, ValueType)> {
 fn arguments() -> Map<String, Value> {
     let (mut arguments, mut input) = (Map::new(), Map::new());
     for (i, (value, _)) in request_values().into_iter().enumerate() {
-        let holder = if i % 2 == 0 { &mut arguments } else { &mut input };
+        let holder = if i.is_multiple_of(2) { &mut arguments } else { &mut input };
         holder.insert(format!("v{i}"), value);
     }
     arguments.insert("input".into(), Value::Object(input));
@@ -113,7 +113,7 @@ fn path() -> impl Strategy<Value = Path> {
 
 fn operand() -> impl Strategy<Value = Operand> {
     let values = request_values();
-    let argument = |i: usize| if i % 2 == 0 { format!("v{i}") } else { format!("input.v{i}") };
+    let argument = |i: usize| if i.is_multiple_of(2) { format!("v{i}") } else { format!("input.v{i}") };
     let given = (0..values.len(), any::<bool>()).prop_map(move |(i, literal)| {
         let (value, kind) = values[i].clone();
         if literal { Operand::Literal(value, ArgumentType(kind)) } else { Operand::Argument(argument(i), ArgumentType(kind)) }
@@ -316,4 +316,23 @@ fn the_semantics_are_those_of_the_guide() {
     let sentence = "Argument \"many\" has 101 values, and a condition takes at most 100.";
     assert_eq!(holds(&many, Some(&item), &scope), Err(sentence.to_owned()));
     assert_eq!(whole(&many, &scope), Err(sentence.to_owned()));
+
+    // What DynamoDB would refuse is sent as what never holds.
+    let never = "attribute_exists(#f0) AND attribute_not_exists(#f0)";
+    let sent = |condition: &Condition| whole(condition, &scope).unwrap();
+    for condition in [
+        Condition::Between(at("text"), number("9"), number("1")),
+        Condition::Between(at("text"), number("1"), string("2")),
+        Condition::Between(at("text"), null(), number("1")),
+        Condition::In(Operand::Size(path("text")), vec![]),
+        compare(at("text"), Less, argument("input.other")),
+        Condition::BeginsWith(path("text"), argument("input.other")),
+        Condition::BeginsWith(path("text"), number("1")),
+    ] {
+        assert_eq!((sent(&condition).text.as_str(), sent(&condition).values.len()), (never, 0), "{condition:?}");
+    }
+    assert_eq!(sent(&Condition::Between(at("text"), number("1"), number("1.0"))).text, "#f0 BETWEEN :f0 AND :f0");
+    // Nor may parentheses stand within parentheses to no end.
+    let both = Condition::And(vec![Condition::In(at("text"), vec![]), Condition::Exists(path("text"))]);
+    assert_eq!(sent(&both).text, format!("({never}) AND (attribute_exists(#f1))"));
 }

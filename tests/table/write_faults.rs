@@ -13,8 +13,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// A name and what a server does.
+type Trouble = (&'static str, fn() -> Reply);
+
 /// What a server does that has lost its answer.
-const LOST: [(&str, fn() -> Reply); 6] = [
+const LOST: [Trouble; 6] = [
     ("no answer", || Reply::Never),
     ("reset", || Reply::Reset),
     ("truncated", || Reply::Body(200, r#"{"Attributes":{"n":{"N"#.into())),
@@ -24,7 +27,7 @@ const LOST: [(&str, fn() -> Reply); 6] = [
 ];
 
 /// What a server does that has done nothing.
-const REFUSED: [(&str, fn() -> Reply); 7] = [
+const REFUSED: [Trouble; 7] = [
     ("provisioned", || Reply::error(400, "ProvisionedThroughputExceededException")),
     ("throttled", || Reply::error(400, "ThrottlingException")),
     ("limit", || Reply::error(400, "RequestLimitExceeded")),
@@ -150,7 +153,6 @@ async fn trouble_that_lasts_is_told_at_the_deadline() {
     for (reply, kind) in [
         ((|| Reply::error(400, "ThrottlingException")) as fn() -> Reply, TableErrorKind::Throttled),
         (|| Reply::error(400, "TransactionConflictException"), TableErrorKind::Condition),
-        (|| Reply::Refused, TableErrorKind::Unavailable),
         (|| canceled(&["TransactionConflict"]), TableErrorKind::Condition),
         (|| canceled(&["ThrottlingError"]), TableErrorKind::Throttled),
     ] {
@@ -161,6 +163,15 @@ async fn trouble_that_lasts_is_told_at_the_deadline() {
         assert!(error.detail.starts_with("TransactWriteItems things: "), "{error}");
         assert!(server.requests() > 10 && begun.elapsed() <= Duration::from_secs(30));
     }
+    // Where nobody is, it is told sooner.
+    let server = Server::new(|_, _, _| Reply::Refused);
+    let begun = Instant::now();
+    assert_eq!(failed(loaders(&server).transact(&[count_up("a")], "token").await).kind, TableErrorKind::Unavailable);
+    assert_eq!(failed(loaders(&server).write(&count_up("a")).await).kind, TableErrorKind::Unavailable);
+    assert!(server.requests() > 10 && begun.elapsed() <= Duration::from_secs(11), "{:?}", begun.elapsed());
+    // Nor does that nobody is there any more tell what became of an attempt before.
+    let server = Server::new(|before, _, _| if before == 0 { Reply::Reset } else { Reply::Refused });
+    uncertain(loaders(&server).transact(&[count_up("a")], "token").await);
     let server = Server::new(|_, _, _| Reply::error(400, "ThrottlingException"));
     assert_eq!(failed(loaders(&server).write(&count_up("a")).await).kind, TableErrorKind::Throttled);
 }
