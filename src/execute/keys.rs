@@ -10,7 +10,7 @@ use crate::schema::model::{Access, SortAccess};
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::{Moment, ValueType};
-use crate::table::attribute::{Attribute, Key, KeyValue};
+use crate::table::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::call::SortCondition;
 use crate::table::number as decimal;
 use serde_json::Value;
@@ -104,6 +104,11 @@ fn key_value(kind: KeyType, template: &Template, text: String, longest: usize) -
         },
         KeyType::B => base64::engine::general_purpose::STANDARD.decode(text).ok().map(KeyValue::B),
     }
+}
+
+/// The primary key of an item; `None` where an attribute of it is missing or of no key type.
+pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
+    Key::of(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))
 }
 
 /// A Query's range for the values; `None` where nothing can be in it.

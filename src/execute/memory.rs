@@ -5,12 +5,13 @@
 //! where they stopped, Gets of keys that were read need no call, and the page is made of the links that are left.
 
 use super::error::ErrorCode;
+use super::keys::key_of;
 use super::search::{Hits, Search};
 use super::searches::Wanted;
 use super::state::{Failure, Found, Outcome, State};
 use crate::plan::tree::{Origin, ReadId};
 use crate::schema::table::Table;
-use crate::table::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::attribute::Key;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -94,21 +95,4 @@ pub fn rewind(state: &mut State<'_>, wave: usize) {
             state.elements[id].clear();
         }
     }
-}
-
-/// The primary key of an item; `None` where an attribute of it is missing or of no key type.
-pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
-    let value = |name: &str| {
-        Some(match item.get(name)? {
-            Attribute::S(text) => KeyValue::S(text.clone()),
-            Attribute::N(text) => KeyValue::N(text.clone()),
-            Attribute::B(bytes) => KeyValue::B(bytes.clone()),
-            _ => return None,
-        })
-    };
-    let sort = match &table.sort {
-        Some(sort) => Some((sort.name.clone(), value(&sort.name)?)),
-        None => None,
-    };
-    Some(Key { partition: (table.partition.name.clone(), value(&table.partition.name)?), sort })
 }

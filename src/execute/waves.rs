@@ -2,8 +2,8 @@
 
 use super::decode;
 use super::error::ErrorCode;
-use super::keys;
-use super::memory::{Memory, key_of, rewind};
+use super::keys::{self, key_of};
+use super::memory::{Memory, rewind};
 use super::search::Search;
 use super::searches::{Wanted, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};

@@ -1,7 +1,7 @@
 //! An object of the operation while it is planned: what is known of it before it is read, and which reads hold what of it.
 
 use super::tree::{FieldReader, Holder, Presence, Recogniser, SpaceId, ValueSource};
-use crate::schema::model::{FieldKind, ItemKeys, Model, ObjectType, Stored, TypeKind};
+use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -31,18 +31,10 @@ impl<'m> Entity<'m> {
         if let Some(source) = self.known.get(field) {
             return Some(source.clone());
         }
-        let stored = stored(self.ty, field)?;
+        let stored = self.ty.stored(field)?;
         let holds = |index: Option<usize>| attributes_for(model, self.ty, index, stored).is_some();
         let (holder, _) = self.held.iter().find(|(_, index)| holds(*index))?;
         Some(ValueSource::Field(*holder, reader(self.ty, field)?))
-    }
-}
-
-/// The stored field of that name.
-pub fn stored<'m>(ty: &'m ObjectType, field: &str) -> Option<&'m Stored> {
-    match &ty.fields.get(field)?.kind {
-        FieldKind::Stored(stored) => Some(stored),
-        _ => None,
     }
 }
 
@@ -56,7 +48,7 @@ pub fn keys(ty: &ObjectType) -> Option<&ItemKeys> {
 
 /// How to find a stored field's value in an item or a map.
 pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
-    let stored = stored(ty, field)?;
+    let stored = ty.stored(field)?;
     let template = |attribute: &String| Some((attribute.clone(), keys(ty)?.keys.get(attribute)?.clone()));
     let templates = stored.keys.iter().filter_map(template).collect();
     Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), templates }))

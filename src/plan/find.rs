@@ -233,7 +233,7 @@ impl<'a> Builder<'a> {
     }
 
     fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
-        entity::stored(ty, field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
+        ty.stored(field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
     }
 
     /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.

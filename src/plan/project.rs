@@ -3,7 +3,7 @@
 //! All Gets of a table ask for the same attributes: BatchGetItem has one projection a table, and a key that is wanted in two places of
 //! an operation is read once.
 
-use super::entity::{attributes_for, stored};
+use super::entity::attributes_for;
 use super::tree::*;
 use crate::schema::model::Model;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ fn attributes(model: &Model, read: &Read, fields: &[String]) -> BTreeSet<String>
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     let Some(ty) = model.types.get(&read.item) else { return names };
     for field in fields {
-        let attribute = stored(ty, field).and_then(|stored| attributes_for(model, ty, read.index, stored)).flatten();
+        let attribute = ty.stored(field).and_then(|stored| attributes_for(model, ty, read.index, stored)).flatten();
         names.extend(attribute.map(str::to_owned));
     }
     names

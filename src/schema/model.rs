@@ -155,6 +155,16 @@ pub struct Find {
     pub consistent: bool,
 }
 
+impl ObjectType {
+    /// The stored field of that name.
+    pub fn stored(&self, field: &str) -> Option<&Stored> {
+        match &self.fields.get(field)?.kind {
+            FieldKind::Stored(stored) => Some(stored),
+            _ => None,
+        }
+    }
+}
+
 impl Find {
     /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument; `None` for a find through
     /// relations, and for a value that is no order of the find.

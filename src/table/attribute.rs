@@ -49,3 +49,37 @@ pub struct Key {
     /// The sort key attribute.
     pub sort: Option<(String, KeyValue)>,
 }
+
+impl KeyValue {
+    /// An attribute as the value of a key attribute; `None` if it is of no key type.
+    pub fn of(attribute: &Attribute) -> Option<Self> {
+        match attribute {
+            Attribute::S(text) => Some(Self::S(text.clone())),
+            Attribute::N(number) => Some(Self::N(number.clone())),
+            Attribute::B(bytes) => Some(Self::B(bytes.clone())),
+            _ => None,
+        }
+    }
+}
+
+impl From<KeyValue> for Attribute {
+    fn from(key: KeyValue) -> Self {
+        match key {
+            KeyValue::S(text) => Self::S(text),
+            KeyValue::N(number) => Self::N(number),
+            KeyValue::B(bytes) => Self::B(bytes),
+        }
+    }
+}
+
+impl Key {
+    /// The key of an item of which these attributes are the key; `None` where one of them is missing or of no key type.
+    pub fn of(item: &Item, partition: &str, sort: Option<&str>) -> Option<Self> {
+        let read = |name: &str| Some((name.to_owned(), KeyValue::of(item.get(name)?)?));
+        let sort = match sort {
+            Some(name) => Some(read(name)?),
+            None => None,
+        };
+        Some(Self { partition: read(partition)?, sort })
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::attribute::{Attribute, Item, Key};
 use super::batch_write::{BATCHES_AT_ONCE, ITEMS_PER_BATCH, write_batch};
-use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_of};
+use super::convert::{SdkItem, item_from_sdk, item_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::key_range::canonical;
 use super::retry::Attempts;
@@ -90,7 +90,7 @@ fn distinct(table: &Table, items: Vec<Item>) -> Result<Vec<Item>, TableError> {
     let mut seen: HashSet<Key> = HashSet::with_capacity(items.len());
     let mut last_first: Vec<Item> = Vec::with_capacity(items.len());
     for item in items.into_iter().rev() {
-        let Some(key) = key_of(&item, &table.partition.name, sort) else {
+        let Some(key) = Key::of(&item, &table.partition.name, sort) else {
             let names: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
             let has: Vec<String> = names.iter().filter_map(|name| item.get(*name)).map(short).collect();
             let detail = format!("an item for {} lacks a key attribute of {} (it has {})", table.name, names.join(", "), has.join(", "));

@@ -65,17 +65,6 @@ fn attribute_from_sdk(value: AttributeValue) -> Option<Attribute> {
     })
 }
 
-/// The key of an item, given the names of the key attributes; `None` where one is missing or of a type that no key has.
-pub(super) fn key_of(item: &Item, partition: &str, sort: Option<&str>) -> Option<Key> {
-    let value = |name: &str| match item.get(name)? {
-        Attribute::S(text) => Some((name.to_owned(), KeyValue::S(text.clone()))),
-        Attribute::N(text) => Some((name.to_owned(), KeyValue::N(text.clone()))),
-        Attribute::B(bytes) => Some((name.to_owned(), KeyValue::B(bytes.clone()))),
-        _ => None,
-    };
-    Some(Key { partition: value(partition)?, sort: sort.map(value).map_or(Some(None), |found| found.map(Some))? })
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 pub(super) mod tests {
@@ -106,10 +95,10 @@ pub(super) mod tests {
 
     #[test]
     fn a_key_is_read_out_of_an_item() {
-        let key = key_of(&every_type(), "PK", Some("n")).unwrap();
+        let key = Key::of(&every_type(), "PK", Some("n")).unwrap();
         assert_eq!(key.partition, ("PK".to_owned(), KeyValue::S("p".into())));
         assert_eq!(key.sort, Some(("n".to_owned(), KeyValue::N("-0.00001".into()))));
-        assert_eq!(key_of(&every_type(), "PK", Some("missing")), None);
-        assert_eq!(key_of(&every_type(), "yes", None), None, "a Boolean is no key");
+        assert_eq!(Key::of(&every_type(), "PK", Some("missing")), None);
+        assert_eq!(Key::of(&every_type(), "yes", None), None, "a Boolean is no key");
     }
 }

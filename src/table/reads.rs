@@ -3,7 +3,7 @@
 
 use super::attribute::{Item, Key};
 use super::call::{Page, Query};
-use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_of, key_to_sdk};
+use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::expressions::Expressions;
 use super::key_range::{Range, canonical, partition_can_exist, reduce};
@@ -52,7 +52,7 @@ pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], dead
     let places: HashMap<(&str, Key), usize> = wanted.iter().enumerate().map(|(i, item)| ((item.table, canonical(item.key)), i)).collect();
     let place = |table: &str, found: &Item| {
         let shape = wanted.iter().find(|item| item.table == table)?;
-        let key = key_of(found, &shape.key.partition.0, shape.key.sort.as_ref().map(|(name, _)| name.as_str()))?;
+        let key = Key::of(found, &shape.key.partition.0, shape.key.sort.as_ref().map(|(name, _)| name.as_str()))?;
         places.get(&(shape.table, canonical(&key))).copied()
     };
     let mut open: Vec<usize> = (0..wanted.len()).collect();

@@ -6,7 +6,7 @@
 //! repeated too. The SDK makes a token of its own only where none is given.
 
 use super::attribute::Key;
-use super::convert::{item_to_sdk, key_of, key_to_sdk};
+use super::convert::{item_to_sdk, key_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::expressions::Expressions;
 use super::failure::{Failure, failure};
@@ -161,7 +161,7 @@ fn written_twice(calls: &[WriteCall]) -> Option<(usize, usize)> {
         let key = match &call.action {
             WriteAction::Put(item) => shapes.get(&*call.table).and_then(|shape| {
                 let sort = shape.sort.as_ref().map(|(name, _)| name.as_str());
-                key_of(item, &shape.partition.0, sort)
+                Key::of(item, &shape.partition.0, sort)
             }),
             _ => key(call),
         };

@@ -250,7 +250,7 @@ impl Drafting<'_, '_> {
     pub fn hold<'f>(&self, ty: &ObjectType, item: Option<&Item>, fields: impl Iterator<Item = &'f String>, conditions: &mut Conditions) {
         let Some(item) = item else { return };
         for field in fields {
-            if let Some(attribute) = stored(ty, field).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+            if let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
                 conditions.unchanged(attribute, item);
             }
         }
@@ -313,7 +313,7 @@ impl Drafting<'_, '_> {
         for of_fields in [false, true] {
             for (field, written) in written.iter().filter(|(_, written)| is_made_of_fields(written) == of_fields) {
                 let (Some(default), false) = (&written.default, values.contains_key(field)) else { continue };
-                let Some(stored) = stored(ty, field) else { continue };
+                let Some(stored) = ty.stored(field) else { continue };
                 let slot = (position, field.clone());
                 let made = match self.generated.get(&slot).filter(|_| !of_fields) {
                     Some(value) => Some(value.clone()),
@@ -365,14 +365,6 @@ impl Drafting<'_, '_> {
     }
 }
 
-/// The stored field of that name.
-pub(super) fn stored<'t>(ty: &'t ObjectType, field: &str) -> Option<&'t crate::schema::model::Stored> {
-    match &ty.fields.get(field)?.kind {
-        crate::schema::model::FieldKind::Stored(stored) => Some(stored),
-        _ => None,
-    }
-}
-
 /// The attribute in which a field's value is kept as it is, and the value as it is kept.
 pub(super) fn attribute_of(
     model: &crate::schema::model::Model,
@@ -380,7 +372,7 @@ pub(super) fn attribute_of(
     field: &str,
     value: &Value,
 ) -> Option<(String, crate::table::attribute::Attribute)> {
-    let name = stored(ty, field)?.attribute.clone()?;
+    let name = ty.stored(field)?.attribute.clone()?;
     Some((name, assemble::attribute(model, ty, field, value).ok()??))
 }
 

@@ -1,10 +1,10 @@
 //! Field values → items, key attributes and guards: everything that is written follows from the templates. Must not know how it is
 //! written, nor whether a value may be null or keeps its constraints.
 
-use super::key_values::{check_attribute, key_value, of_attribute, to_attribute};
+use super::key_values::{check_attribute, key_value};
 use super::stored_values;
 use crate::execute::{decode, encode};
-use crate::plan::entity::{keys, reader, stored};
+use crate::plan::entity::{keys, reader};
 use crate::schema::model::{Field, ItemKeys, Model, ObjectType};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
@@ -44,7 +44,7 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
     let value = |field: &str| values.get(field).cloned();
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
     for (field, value) in values {
-        let Some(stored) = stored(ty, field) else { return Err(unknown(ty, field)) };
+        let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
         if let (Some(name), Some(attribute)) = (&stored.attribute, attribute(model, ty, field, value)?) {
             item.insert(name.clone(), attribute);
         }
@@ -53,7 +53,7 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
         let Some(templates) = item_keys.keys.get(&key.name) else { continue };
         match key_value(table, key, templates, &value)? {
             Some(made) => {
-                item.insert(key.name.clone(), to_attribute(made));
+                item.insert(key.name.clone(), made.into());
             }
             None if table.primary_key().any(|primary| primary.name == key.name) => return Err(incomplete(templates, &value)),
             None => {}
@@ -83,19 +83,14 @@ pub fn primary_key(model: &Model, ty: &ObjectType, values: &Map<String, Value>) 
 /// The primary key of an item as it was read; `None` if the item lacks it.
 pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
     let table = &model.tables[keys(ty)?.table];
-    let read = |key: &KeyAttribute| Some((key.name.clone(), of_attribute(item.get(&key.name)?)?));
-    let sort = match &table.sort {
-        Some(sort) => Some(read(sort)?),
-        None => None,
-    };
-    Some(Key { partition: read(&table.partition)?, sort })
+    crate::execute::keys::key_of(table, item)
 }
 
 /// A field's value as its attribute; embedded objects become maps in their stored names (with the fields that are null left out).
 /// `None` where there is no attribute for it: null, an empty set; a field that stands in keys only has one all the same, as it would be
 /// kept. The text of a key attribute must not be empty or too long.
 pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, Misfit> {
-    let Some((stored, declared)) = stored(ty, field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
+    let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
     let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
     if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
         check_attribute(&model.tables[keys.table], name, attribute).map_err(|misfit| Misfit { field: field.to_owned(), ..misfit })?;
@@ -139,7 +134,7 @@ pub fn index_changes(
         let primary = table.primary_key().any(|primary| primary.name == key.name);
         let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
         let holds_changed = templates.iter().flat_map(Template::fields).any(|field| changed.contains_key(field));
-        let is_changed = |field: &String| stored(ty, field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
+        let is_changed = |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
         if !holds_changed || changed.keys().any(is_changed) {
             continue;
         }
@@ -147,7 +142,7 @@ pub fn index_changes(
             Applies::None => changes.remove.push(key.name.clone()),
             Applies::This(template) => {
                 let made = key_value(table, key, std::slice::from_ref(template), &|field| value(field).flatten())?;
-                changes.set.extend(made.map(|made| (key.name.clone(), to_attribute(made))));
+                changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
             }
             Applies::Unknown(fields) => {
                 let new: Vec<String> = fields.into_iter().filter(|field| !changes.unknown.contains(field)).collect();
@@ -189,7 +184,7 @@ fn first_that_applies<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Opt
 pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, Misfit> {
     let (table, _) = place(model, ty)?;
     let misfit = |message: &str| Misfit { field: field.to_owned(), message: message.to_owned() };
-    let Some(stored) = stored(ty, field) else { return Err(unknown(ty, field)) };
+    let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
     if value.is_null() {
         return Ok(None);
     }
@@ -217,7 +212,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
         item.insert(sort.name.clone(), typed(sort, mark));
     }
     for (name, part) in std::iter::once(&owner.partition).chain(&owner.sort) {
-        item.insert(owner_attribute(table, name), to_attribute(part.clone()));
+        item.insert(owner_attribute(table, name), part.clone().into());
     }
     Ok(Some(item))
 }
@@ -237,7 +232,7 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Val
     let value = |(field, declared): (&String, &Field)| {
         let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
             decode::Stored::Key(value) => value,
-            decode::Stored::Attribute(attribute) => stored_values::read(model, &declared.ty, &stored(ty, field)?.value, attribute)?,
+            decode::Stored::Attribute(attribute) => stored_values::read(model, &declared.ty, &ty.stored(field)?.value, attribute)?,
         };
         Some((field.clone(), value))
     };
@@ -267,7 +262,7 @@ fn incomplete(templates: &[Template], value: &dyn Fn(&str) -> Option<Value>) -> 
 
 /// A field that stands in keys only, none of which is written because another field is missing, would be lost.
 fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String, &Value)) -> Option<Misfit> {
-    let stored = stored(ty, field).filter(|stored| stored.attribute.is_none() && !value.is_null())?;
+    let stored = ty.stored(field).filter(|stored| stored.attribute.is_none() && !value.is_null())?;
     if stored.keys.iter().any(|key| item.contains_key(key)) {
         return None;
     }

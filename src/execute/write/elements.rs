@@ -3,7 +3,7 @@
 //! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
 //! writers on one element, each sees what the other did.
 
-use super::actions::{Aim, Drafting, misfit, not_found, stored};
+use super::actions::{Aim, Drafting, misfit, not_found};
 use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Main, Outcome, Repeat};
@@ -47,7 +47,7 @@ impl Drafting<'_, '_> {
             let mut changes = Changes::default();
             for (field, written) in &action.values {
                 let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
-                let (Some(definition), Some(kept)) = (of_element.fields.get(field), stored(of_element, field)) else { continue };
+                let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
                 if value.is_null() && definition.ty.is_non_null() {
                     let message = format!("{}.{field} must not be null.", of_element.name);
                     return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
@@ -98,7 +98,7 @@ impl Drafting<'_, '_> {
             return Err(vec![not_found(ty, action.message.as_deref())]);
         };
         let wanted = self.given(source).unwrap_or(Value::Null);
-        let (Some(definition), Some(kept)) = (of_element.fields.get(field), stored(of_element, field)) else { return Ok(None) };
+        let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
         let wanted = stored_values::of_field(job.engine.run.model, &definition.ty, &kept.value, &wanted).map_err(misfit)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
         let is_it = |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute) == Some(&wanted));

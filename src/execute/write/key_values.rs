@@ -27,27 +27,8 @@ pub fn key_value(table: &Table, key: &KeyAttribute, templates: &[Template], valu
 /// Checks an attribute of any name that is written to a table: where it is a key attribute, DynamoDB refuses it if it is empty or too long.
 pub fn check_attribute(table: &Table, name: &str, attribute: &Attribute) -> Result<(), Misfit> {
     match table.key_attributes().into_iter().find(|key| key.name == name) {
-        Some(key) => check(table, key, &of_attribute(attribute), name),
+        Some(key) => check(table, key, &KeyValue::of(attribute), name),
         None => Ok(()),
-    }
-}
-
-/// The value of a key attribute as an attribute.
-pub fn to_attribute(key: KeyValue) -> Attribute {
-    match key {
-        KeyValue::S(text) => Attribute::S(text),
-        KeyValue::N(number) => Attribute::N(number),
-        KeyValue::B(bytes) => Attribute::B(bytes),
-    }
-}
-
-/// An attribute as the value of a key attribute; `None` if it is of no key type.
-pub fn of_attribute(attribute: &Attribute) -> Option<KeyValue> {
-    match attribute {
-        Attribute::S(text) => Some(KeyValue::S(text.clone())),
-        Attribute::N(number) => Some(KeyValue::N(number.clone())),
-        Attribute::B(bytes) => Some(KeyValue::B(bytes.clone())),
-        _ => None,
     }
 }
 
@@ -62,7 +43,7 @@ fn rendered(table: &Table, key: &KeyAttribute, template: &Template, value: Looku
         (KeyType::N | KeyType::B, [Part::Placeholder { value: kind, .. }]) => {
             let value = value(&field).unwrap_or_default();
             match encode::attribute(kind, &value) {
-                Some(attribute) => of_attribute(&attribute),
+                Some(attribute) => KeyValue::of(&attribute),
                 None => return Err(Misfit { field, message: kind.coerce(&value).err().unwrap_or_else(|| UNFIT.to_owned()) }),
             }
         }

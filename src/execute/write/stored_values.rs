@@ -2,7 +2,6 @@
 
 use super::assemble::Misfit;
 use crate::execute::{decode, encode};
-use crate::plan::entity::stored;
 use crate::schema::model::{Field, Model};
 use crate::schema::value_type::ValueType;
 use crate::table::attribute::{Attribute, Item};
@@ -55,7 +54,7 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
     let mut map = Item::with_capacity(values.len());
     for (field, value) in values {
         let unknown = || Misfit { field: field.clone(), message: format!("{type_name} has no stored field of this name.") };
-        let stored = stored(ty, field).ok_or_else(unknown)?;
+        let stored = ty.stored(field).ok_or_else(unknown)?;
         let name = stored.attribute.as_ref().ok_or_else(unknown)?;
         let attribute = of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
         if let Some(attribute) = attribute {
@@ -85,7 +84,7 @@ pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -
 pub fn read_object(model: &Model, type_name: &str, map: &Item) -> Map<String, Value> {
     let Some(ty) = model.types.get(type_name) else { return Map::new() };
     let value = |(field, declared): (&String, &Field)| {
-        let stored = stored(ty, field)?;
+        let stored = ty.stored(field)?;
         let attribute = map.get(stored.attribute.as_ref()?)?;
         Some((field.clone(), read(model, &declared.ty, &stored.value, attribute)?))
     };

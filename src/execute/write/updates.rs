@@ -1,12 +1,11 @@
 //! `@update` of an item → its call: what is set, the index keys and guards that follow from it, and what that takes to be known.
 
-use super::actions::{Aim, Drafting, internal, misfit, not_found, stored};
+use super::actions::{Aim, Drafting, internal, misfit, not_found};
 use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
 use super::defaults;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
-use super::key_values::to_attribute;
 use super::lookups::keys_of;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::operand_value;
@@ -64,7 +63,7 @@ impl Drafting<'_, '_> {
             None => Changes::default(),
         };
         for (field, value) in &set {
-            let Some(attribute) = stored(ty, field).and_then(|stored| stored.attribute.clone()) else { continue };
+            let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.clone()) else { continue };
             match assemble::attribute(model, ty, field, value).map_err(misfit)? {
                 Some(value) => changes.set(&path(&attribute), value),
                 None => changes.remove(&path(&attribute)),
@@ -115,7 +114,7 @@ impl Drafting<'_, '_> {
         }
         for field in ty.fields.values() {
             let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
-            let (Some(stored), false) = (stored(ty, &field.name), set.contains_key(&field.name)) else { continue };
+            let (Some(stored), false) = (ty.stored(&field.name), set.contains_key(&field.name)) else { continue };
             let slot = (position, field.name.clone());
             let made = match self.generated.get(&slot) {
                 Some(value) => Some(value.clone()),
@@ -150,7 +149,7 @@ impl Drafting<'_, '_> {
             }
         }
         for field in ty.fields.values().filter(|field| !set.contains_key(&field.name)) {
-            let (Some(default), Some(stored)) = (&field.rules.default, stored(ty, &field.name)) else { continue };
+            let (Some(default), Some(stored)) = (&field.rules.default, ty.stored(&field.name)) else { continue };
             let Some(attribute) = &stored.attribute else { continue };
             let slot = (position, field.name.clone());
             let made = match self.generated.get(&slot) {
@@ -187,14 +186,14 @@ fn index_changes(
 /// An item of nothing but its primary key.
 fn key_item(aim: &Aim) -> Item {
     let parts = std::iter::once(&aim.key.partition).chain(&aim.key.sort);
-    parts.map(|(name, value)| (name.clone(), to_attribute(value.clone()))).collect()
+    parts.map(|(name, value)| (name.clone(), value.clone().into())).collect()
 }
 
 /// One more for every version field; whether there is one.
 pub(super) fn count_versions(ty: &ObjectType, changes: &mut Changes) -> bool {
     let versions = ty.fields.values().filter(|field| field.rules.version);
     let mut counts = false;
-    for attribute in versions.filter_map(|field| stored(ty, &field.name)?.attribute.as_ref()) {
+    for attribute in versions.filter_map(|field| ty.stored(&field.name)?.attribute.as_ref()) {
         counts |= changes.increment(&path(attribute));
     }
     counts
