@@ -179,8 +179,9 @@ fn first_that_applies<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Opt
 /// its owner in it. `None` for null. Its key can be no item type's of the schema that the checker accepts.
 ///
 /// The partition key is `Unique#User.email#` and the value as it stands in keys, the sort key `Unique#User.email`; the owner's key is in
-/// `ownerPK` and `ownerSK`, after the names of the key attributes. Of a value of more than 1,024 bytes the key holds the SHA-256 digest:
-/// `Unique#User.email:sha256#` and 64 hexadecimal digits. A sort key that is a number is 0; a partition key cannot be one.
+/// `ownerPK` and `ownerSK`, after the names of the key attributes. Of a value of more than 1,024 bytes the key holds the first 1,024 and
+/// the SHA-256 digest of the whole in hexadecimal: with it, the text is longer than that of any value that stands there as it is. A sort
+/// key that is a number is 0; a partition key cannot be one.
 pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, Misfit> {
     let (table, _) = place(model, ty)?;
     let misfit = |message: &str| Misfit { field: field.to_owned(), message: message.to_owned() };
@@ -197,7 +198,10 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     let mark = format!("Unique#{}.{field}", ty.name);
     let partition = match text.len() {
         0..=LONGEST_IN_GUARD => format!("{mark}#{text}"),
-        _ => format!("{mark}:sha256#{}", hexadecimal(&Sha256::digest(text.as_bytes()))),
+        _ => {
+            let digest = hexadecimal(&Sha256::digest(text.as_bytes()));
+            format!("{mark}#{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)])
+        }
     };
     let typed = |key: &KeyAttribute, text: String| match key.kind {
         KeyType::S => Attribute::S(text),

@@ -273,8 +273,10 @@ fn a_guard_names_the_value_and_its_owner() {
     assert_ne!(of("ann@example.com")["PK"], of("Ann@example.com")["PK"]);
     let long = of(&"x".repeat(1025));
     let Attribute::S(key) = &long["PK"] else { panic!("no text") };
-    let (mark, digest) = key.rsplit_once('#').unwrap();
-    assert_eq!((mark, digest.len()), ("Unique#User.email:sha256", 64));
+    let (start, digest) = key.rsplit_once('#').unwrap();
+    assert_eq!((start, digest.len()), (format!("Unique#User.email#{}", "x".repeat(1024)).as_str(), 64));
+    let Attribute::S(cut) = &of(&"é漢".repeat(300))["PK"] else { panic!("no text") };
+    assert!((1024..1200).contains(&cut.len()), "letters stay whole: {}", cut.len());
     assert_ne!(long["PK"], of(&"x".repeat(1026))["PK"]);
     assert_eq!(of(&"x".repeat(1024))["PK"], s(&format!("Unique#User.email#{}", "x".repeat(1024))));
 }
