@@ -399,7 +399,7 @@ fn random_values(model: &Model, ty: &ObjectType, rng: &mut Rng) -> Map<String, V
     let key_fields: Vec<&str> = keys(ty).into_iter().flat_map(|keys| keys.keys.values()).flatten().flat_map(Template::fields).collect();
     let mut values = Map::new();
     for (name, field) in &ty.fields {
-        let Some(stored) = stored(ty, name) else { continue };
+        let Some(stored) = ty.stored(name) else { continue };
         if field.ty.is_non_null() || rng.bool() {
             values.insert(name.clone(), random(model, &field.ty, &stored.value, key_fields.contains(&name.as_str()), rng));
         }
@@ -434,14 +434,14 @@ proptest! {
                     keys(ty).unwrap().keys[&key.name].iter().any(|template| template.fields().contains(&field))
                 });
                 let changed: Map<String, Value> = ty.fields.keys()
-                    .filter(|field| stored(ty, field).is_some_and(|stored| stored.attribute.is_some()) && !in_primary(field) && rng.bool())
+                    .filter(|field| ty.stored(field).is_some_and(|stored| stored.attribute.is_some()) && !in_primary(field) && rng.bool())
                     .map(|field| (field.clone(), other.get(field).cloned().unwrap_or_default()))
                     .collect();
                 let mut after = before.clone();
                 after.extend(changed.clone());
                 let mut updated = item(&model, ty, &before).unwrap();
                 for (field, value) in &changed {
-                    let name = stored(ty, field).unwrap().attribute.clone().unwrap();
+                    let name = ty.stored(field).unwrap().attribute.clone().unwrap();
                     match attribute(&model, ty, field, value).unwrap() {
                         Some(attribute) => updated.insert(name, attribute),
                         None => updated.remove(&name),
