@@ -17,7 +17,6 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 /// How much later than its deadline a request may end: the calls end at the deadline, and each tells so at its own path.
 const GRACE: Duration = Duration::from_millis(500);
@@ -134,7 +133,7 @@ impl Gateway {
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
         let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, secret: secret.clone(), now: &text };
-        let engine = Engine { run: &run, now, deadline, token: Uuid::new_v4().simple().to_string() };
+        let engine = Engine { run: &run, now, deadline };
         let steps = run_steps(&engine, plan, variables, &introspection);
         let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {
             Ok(answer) => answer,

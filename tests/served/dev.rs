@@ -49,7 +49,7 @@ async fn a_directory_keeps_the_items_and_serves_one_process() {
     let (data, sample) = (directory.path().join("data"), samples());
     let options = ["--data", data.to_str().unwrap(), "--sample", sample.to_str().unwrap()];
     let mut first = Server::dev(&options);
-    first.process.wait_for("173 sample items");
+    first.process.wait_for("213 sample items");
 
     let refused = run(directory.path(), &[&["dev", "--listen", "127.0.0.1:0", "--schema", &schema()], &options[..]].concat());
     let said = refused.badly(1);

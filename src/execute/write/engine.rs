@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// Attempts after which a race is given up: at 64 writers of one item, each wins long before.
 const MOST_ATTEMPTS: u32 = 200;
@@ -38,8 +39,6 @@ pub struct Engine<'a> {
     pub now: i64,
     /// When the request ends.
     pub deadline: Instant,
-    /// 32 characters that no other request has: what its idempotency tokens begin with.
-    pub token: String,
 }
 
 /// The write of one field, over all its attempts.
@@ -49,6 +48,8 @@ pub(super) struct Job<'a> {
     pub write: &'a Write,
     pub arguments: &'a Map<String, Value>,
     pub variables: &'a Map<String, Value>,
+    /// 32 characters that no other write has: what its idempotency tokens begin with.
+    pub token: String,
 }
 
 /// Why a draft, or a write, came to nothing.
@@ -65,7 +66,8 @@ impl Engine<'_> {
         let Some(write) = self.run.model.mutation(&planned.field) else {
             return Err(vec![Refusal::new(ErrorCode::Internal, "The field writes nothing.")]);
         };
-        let job = Job { engine: self, planned, write, arguments, variables };
+        let token = Uuid::new_v4().simple().to_string();
+        let job = Job { engine: self, planned, write, arguments, variables, token };
         checks::check(&job)?;
         job.run().await
     }
@@ -109,7 +111,7 @@ impl Job<'_> {
             calls => {
                 let calls: Vec<WriteCall> = calls.iter().map(|call| call.write.clone()).collect();
                 // A draft that was made anew says something else, and must not pass for the one before.
-                let token = format!("{}{attempt:04}", self.engine.token);
+                let token = format!("{}{attempt:04}", self.token);
                 loaders.transact(&calls, &token).await?;
                 Ok(None)
             }
