@@ -1,10 +1,11 @@
-//! A model in, its access paths as rows for `keyfold check` out. Must not know how a table is printed.
+//! A model in, its access paths and writes as rows for `keyfold check` out. Must not know how a table is printed.
 
 use super::model::{Access, AccessPath, FieldKind, Find, ItemKeys, Model, Range, SortAccess, Source, TextPart, Via};
 use super::table::{KeyAttribute, Table};
 use super::template::{Part, Template};
+use super::write::{Action, ActionKind, WriteTarget};
 
-/// One way in which a field is read.
+/// One way in which a field is read, or one action of a field that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRow {
     /// `Type.field`.
@@ -13,7 +14,7 @@ pub struct PathRow {
     pub when: String,
     /// The table or the index that is read; of a find through relations the relations.
     pub place: String,
-    /// `GetItem`, `Query`, `Scan` or `through`.
+    /// `GetItem`, `Query`, `Scan` or `through`; of an action `PutItem`, `UpdateItem`, `DeleteItem` or `ConditionCheck`.
     pub operation: &'static str,
     /// The key condition with the target's fields in it: `PK = {id} AND begins_with(SK, "Group#")`.
     pub condition: String,
@@ -21,13 +22,19 @@ pub struct PathRow {
     pub bindings: String,
 }
 
-/// The rows of every find, in the order of the schema.
+/// The rows of every find and every write, in the order of the schema.
 pub fn describe(model: &Model) -> Vec<PathRow> {
     let mut rows = Vec::new();
     for object in model.types.values() {
         for field in object.fields.values() {
-            if let FieldKind::Find(find) = &field.kind {
-                rows.extend(rows_of(model, format!("{}.{}", object.name, field.name), find));
+            let coordinate = format!("{}.{}", object.name, field.name);
+            match &field.kind {
+                FieldKind::Find(find) => rows.extend(rows_of(model, coordinate, find)),
+                FieldKind::Write(write) => {
+                    rows.extend(write.find.iter().flat_map(|find| rows_of(model, coordinate.clone(), find)));
+                    rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
+                }
+                FieldKind::Stored(_) | FieldKind::Page => {}
             }
         }
     }
@@ -59,6 +66,46 @@ fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
         bindings: path.bindings.iter().map(|(name, source)| format!("{name} = {}", text_of(source))).collect::<Vec<_>>().join(", "),
     };
     paths.iter().map(row).collect()
+}
+
+/// The read of an action, if it needs one, and the action: the key that it works on, and what it writes.
+fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
+    let Some((_, keys)) = model.item(&action.item) else { return Vec::new() };
+    let Some(table) = model.tables.get(keys.table) else { return Vec::new() };
+    let (mut rows, mut bindings) = (Vec::new(), Vec::new());
+    match &action.target {
+        WriteTarget::Read { find, .. } => rows.extend(rows_of(model, field.to_owned(), find)),
+        WriteTarget::Key(sources) => bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text_of(source)))),
+    }
+    let place = action.at.as_ref().map(|at| match &at.by {
+        Some((name, _, source)) => format!("{}[{name} = {}]", at.field, text_of(source)),
+        None => at.field.clone(),
+    });
+    bindings.extend(place.map(|place| format!("at {place}")));
+    bindings.extend(action.values.iter().map(|(name, value)| match (&value.source, &value.default) {
+        (Some(source), _) => format!("{name} = {}", text_of(source)),
+        (None, _) => format!("{name} by default"),
+    }));
+    let operation = match (&action.kind, &action.at) {
+        (ActionKind::Check, _) => "ConditionCheck",
+        (ActionKind::Put { .. }, None) => "PutItem",
+        (ActionKind::Delete { .. }, None) => "DeleteItem",
+        _ => "UpdateItem",
+    };
+    match &action.kind {
+        ActionKind::Update { expression: Some(expression), .. } => bindings.push(expression.to_string()),
+        ActionKind::Delete { cascade } => bindings.extend(cascade.iter().map(|path| format!("and {}", path.join(".")))),
+        _ => {}
+    }
+    let key = |key: &KeyAttribute| {
+        let templates = keys.keys.get(&key.name).into_iter().flatten();
+        let texts: Vec<String> = templates.map(|template| parts(template, template.parts.len())).collect();
+        format!("{} = {}", key.name, texts.join(" or "))
+    };
+    let condition = table.primary_key().map(key).collect::<Vec<_>>().join(" AND ");
+    let field = field.to_owned();
+    rows.push(PathRow { field, when: String::new(), place: table.name.clone(), operation, condition, bindings: bindings.join(", ") });
+    rows
 }
 
 fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {

@@ -13,8 +13,6 @@ const FORMATS: [(&str, Format); 3] = [("email", Format::Email), ("url", Format::
 
 /// What a constraint is about.
 pub struct Constrained<'a> {
-    /// The author's text.
-    pub text: &'a str,
     /// `Type.field` or `Type.field.argument`.
     pub coordinate: String,
     /// Its type as declared.

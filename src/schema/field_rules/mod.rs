@@ -51,7 +51,7 @@ fn of_field(draft: &Draft, (object, field): (&ObjectType, &FieldDefinition), dec
     let of = default::Defaulted { draft, object, field, declared, record };
     let default = field.directives.get("default").and_then(|directive| default::read(&of, directive, findings));
     let constraint = field.directives.get("constraint").and_then(|directive| {
-        let what = constraint::Constrained { text: draft.text, coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
+        let what = constraint::Constrained { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
         constraint::read(&what, Some(&declared.value), directive, findings)
     });
     let unique =
@@ -109,7 +109,7 @@ pub fn constraints(draft: &Draft, findings: &mut Findings) -> IndexMap<String, C
         }
         if let Some(directive) = input.directives.get("constraint") {
             let value = super::values::of_named(draft.schema, input.ty.inner_named_type());
-            let what = constraint::Constrained { text: draft.text, coordinate: coordinate.clone(), ty: &input.ty };
+            let what = constraint::Constrained { coordinate: coordinate.clone(), ty: &input.ty };
             all.extend(constraint::read(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)));
         }
     };

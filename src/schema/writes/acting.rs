@@ -68,8 +68,6 @@ pub struct Bound {
     pub arguments: Vec<String>,
     /// Whether it may be null or missing.
     pub nullable: bool,
-    /// Whether it stands for several values, each of which the field could be.
-    pub list: bool,
     /// Where it is said.
     pub span: Span,
 }

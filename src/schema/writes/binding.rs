@@ -93,7 +93,7 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
         return Err(());
     }
     let source = Source::Argument(input.name.clone());
-    Ok(Bound { source, arguments: vec![input.name.clone()], nullable: input.nullable, list, span: input.span.clone() })
+    Ok(Bound { source, arguments: vec![input.name.clone()], nullable: input.nullable, span: input.span.clone() })
 }
 
 /// By an item in scope (rules 5 and 6); `Err` on a mistake.
@@ -103,7 +103,7 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
     let bound = |item: &InScope, field: &str| {
         let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
         let source = Source::Item(item.item.clone(), field.to_owned());
-        Bound { source, arguments: Vec::new(), nullable, list: false, span: span.clone() }
+        Bound { source, arguments: Vec::new(), nullable, span: span.clone() }
     };
     let long = all_named(acting.scope, declared, &|item, field| prefixed(item, field) == wish.name);
     let short = || {

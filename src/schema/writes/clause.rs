@@ -64,15 +64,15 @@ impl Entry<'_> {
         let sources: Vec<Source> = parts.iter().filter_map(value_of).collect();
         let arguments: Vec<String> = sources.iter().filter_map(argument_of).collect();
         let nullable = sources.iter().any(|source| self.nullable(source));
-        let (source, list) = match <[TextPart; 1]>::try_from(parts) {
+        let source = match <[TextPart; 1]>::try_from(parts) {
             Ok([TextPart::Value(source)]) => {
-                let list = self.check_single(&source, &text.span, findings)?;
-                (source, list)
+                self.check_single(&source, &text.span, findings)?;
+                source
             }
-            Ok([part]) => (self.checked_text(vec![part], &text, findings)?, false),
-            Err(parts) => (self.checked_text(parts, &text, findings)?, false),
+            Ok([part]) => self.checked_text(vec![part], &text, findings)?,
+            Err(parts) => self.checked_text(parts, &text, findings)?,
         };
-        Some(Bound { source, arguments, nullable, list, span: text.span })
+        Some(Bound { source, arguments, nullable, span: text.span })
     }
 
     /// Literals and `{names}` in their order.
@@ -126,8 +126,8 @@ impl Entry<'_> {
         None
     }
 
-    /// A value that stands alone keeps its type. Tells whether it is a list of values that the field could have.
-    fn check_single(&self, source: &Source, place: &Span, findings: &mut Findings) -> Option<bool> {
+    /// A value that stands alone keeps its type; with `many: true` a list stands for its values.
+    fn check_single(&self, source: &Source, place: &Span, findings: &mut Findings) -> Option<()> {
         let (value, depth) = self.type_of(source)?;
         let wanted = depth_of(&self.declared.ty);
         let list = self.acting.directive.many && depth == wanted + 1;
@@ -136,7 +136,7 @@ impl Entry<'_> {
             sound => sound,
         };
         match sound {
-            Ok(()) => Some(list),
+            Ok(()) => Some(()),
             Err(why) => {
                 let message = format!("this value cannot be `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
                 findings.error("KF0704", place, message, None);
