@@ -123,7 +123,7 @@ fn clients_see_the_authors_schema_without_its_inner_parts() {
     assert!(matches!(&model.types["UserConnection"].kind, TypeKind::Connection(node) if node == "User"));
     assert!(matches!(model.types["UserEdge"].kind, TypeKind::Edge));
     assert!(matches!(model.types["PageInfo"].kind, TypeKind::PageInfo));
-    assert!(matches!(model.types["Mutation"].fields["joinGroup"].kind, FieldKind::Write));
+    assert!(matches!(model.types["Mutation"].fields["joinGroup"].kind, FieldKind::Write(_)));
     let default = model.types["Query"].fields["posts"].arguments[0].default.clone();
     assert_eq!(default, Some(serde_json::json!(["CREATED", "UPDATED"])));
     keyfold_reparses(&sdl);

@@ -32,14 +32,25 @@ pub fn read(what: &Constrained, value: Option<&ValueType>, directive: &Node<Dire
     let (min_length, max_length) = (length(what, directive, "minLength", findings)?, length(what, directive, "maxLength", findings)?);
     let number = |name: &str| argument(directive, name).and_then(|value| value.to_f64());
     let (min, max) = (number("min"), number("max"));
-    let lengths = ordered(what, directive, ("minLength", min_length.map(|length| length as f64)), ("maxLength", max_length.map(|length| length as f64)), findings);
+    let lengths = ordered(
+        what,
+        directive,
+        ("minLength", min_length.map(|length| length as f64)),
+        ("maxLength", max_length.map(|length| length as f64)),
+        findings,
+    );
     let bounds = ordered(what, directive, ("min", min), ("max", max), findings);
     let pattern = pattern(directive, findings)?;
     let format = format(directive, findings)?;
     let empty = min_length.is_none() && max_length.is_none() && pattern.is_none() && format.is_none() && min.is_none() && max.is_none();
     if empty {
         let help = "give it `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
-        findings.error("KF0805", &named(directive), format!("this constraint of `{}` asks for nothing", what.coordinate), Some(help.into()));
+        findings.error(
+            "KF0805",
+            &named(directive),
+            format!("this constraint of `{}` asks for nothing", what.coordinate),
+            Some(help.into()),
+        );
         return None;
     }
     let sound = fits == [true, true] && lengths && bounds;
@@ -47,7 +58,12 @@ pub fn read(what: &Constrained, value: Option<&ValueType>, directive: &Node<Dire
 }
 
 /// Lengths, patterns and formats are of texts, bounds of numbers; of a list, of its elements.
-fn check_type(what: &Constrained, value: Option<&ValueType>, (directive, names): (&Node<Directive>, &[&str]), findings: &mut Findings) -> bool {
+fn check_type(
+    what: &Constrained,
+    value: Option<&ValueType>,
+    (directive, names): (&Node<Directive>, &[&str]),
+    findings: &mut Findings,
+) -> bool {
     let texts = names.contains(&"pattern");
     let fits = match value {
         Some(ValueType::Id | ValueType::String) => texts,

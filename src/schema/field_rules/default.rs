@@ -183,7 +183,9 @@ fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String>
     };
     match alone {
         _ if hashed => (!free).then(|| "a hash, which is text".to_owned()),
-        Some(DefaultPart::Literal(text)) if of.field.ty.is_list() => (text != "[]").then(|| format!("\"{text}\"; a list begins empty: \"[]\"")),
+        Some(DefaultPart::Literal(text)) if of.field.ty.is_list() => {
+            (text != "[]").then(|| format!("\"{text}\"; a list begins empty: \"[]\""))
+        }
         _ if of.field.ty.is_list() => Some("made of placeholders: it is a list".to_owned()),
         Some(DefaultPart::Literal(text)) => (!is_value(kind, text)).then(|| format!("\"{text}\"")),
         Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
@@ -202,9 +204,7 @@ fn is_value(kind: &ValueType, text: &str) -> bool {
         ValueType::Enum(values) => values.stored.contains_key(text),
         ValueType::Json => serde_json::from_str::<Value>(text).is_ok(),
         ValueType::Embedded(_) | ValueType::Set(_) => false,
-        ValueType::DateTime(_) | ValueType::Date => {
-            kind.coerce(&Value::from(text)).is_ok()
-        }
+        ValueType::DateTime(_) | ValueType::Date => kind.coerce(&Value::from(text)).is_ok(),
         _ => kind.from_text(text).is_some(),
     }
 }

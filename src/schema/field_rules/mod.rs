@@ -54,13 +54,15 @@ fn of_field(draft: &Draft, (object, field): (&ObjectType, &FieldDefinition), dec
         let what = constraint::Constrained { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
         constraint::read(&what, Some(&declared.value), directive, findings)
     });
-    let unique = field.directives.get("unique").is_some_and(|directive| unique::check(draft, (object, field), declared, directive, findings));
+    let unique =
+        field.directives.get("unique").is_some_and(|directive| unique::check(draft, (object, field), declared, directive, findings));
     let version = field.directives.get("version").is_some_and(|directive| {
         let item = draft.kind(&object.name) == Some(&Kind::Item);
         let integer = matches!(declared.value, ValueType::Int) && !declared.ty.is_list();
-        let in_key = draft.items.get(object.name.as_str()).is_some_and(|keys| {
-            keys.keys.values().flatten().any(|template| template.fields().contains(&field.name.as_str()))
-        });
+        let in_key = draft
+            .items
+            .get(object.name.as_str())
+            .is_some_and(|keys| keys.keys.values().flatten().any(|template| template.fields().contains(&field.name.as_str())));
         if !item || !integer || in_key {
             let message = match () {
                 () if !item => format!("`{}` is no item, so it has no versions", object.name),

@@ -49,10 +49,7 @@ pub fn check_guards(draft: &Draft, findings: &mut Findings) {
             let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };
             let name = format!("Unique#{type_name}.{field_name}");
             let value = Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None };
-            let guard = [
-                Template { parts: vec![Part::Literal(format!("{name}#")), value] },
-                Template { parts: vec![Part::Literal(name)] },
-            ];
+            let guard = [Template { parts: vec![Part::Literal(format!("{name}#")), value] }, Template { parts: vec![Part::Literal(name)] }];
             let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
                 let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);
                 let apart = |(key, guard): (&crate::schema::table::KeyAttribute, &Template)| {

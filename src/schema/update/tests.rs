@@ -88,15 +88,13 @@ fn what_is_printed_is_what_was_read() {
         ("SET moves[0].by = 'it''s', address.city = :text", "SET Moves[0].By = 'it''s', Address.City = :text"),
         ("SET moves[3] = :move", "SET Moves[3] = :move"),
         ("REMOVE address, moves[1] SET price = 1.50", "SET Price = 1.5 REMOVE Address, Moves[1]"),
-        ("ADD coins :cost, tags 'x' DELETE notes_", ""),
+        ("ADD coins :cost, tags 'x'", "ADD Coins :cost, Tags [\"x\"]"),
         ("ADD coins 2, tags :texts", "ADD Coins 2, Tags :texts"),
         ("DELETE tags :text", "DELETE Tags :text"),
         ("SET health = :maybe, data = :cost, weight = :cost", "SET Health = :maybe, Data = :cost, Weight = :cost"),
         ("SET address = null", "SET Address = null"),
     ] {
-        if !printed.is_empty() {
-            assert_eq!(update(text).to_string(), printed);
-        }
+        assert_eq!(update(text).to_string(), printed);
     }
 }
 
@@ -134,13 +132,22 @@ fn assert_mistakes(text: &str, expected: &[(&str, &str)]) {
 fn mistakes_are_told_where_they_stand() {
     assert_mistakes("", &[("", "Expected SET, REMOVE, ADD or DELETE; the expression ends here.")]);
     assert_mistakes("coins = 1", &[("coins", "Expected SET, REMOVE, ADD or DELETE; found `coins`.")]);
-    assert_mistakes("SET coin = 1, name = 2", &[("coin", "There is no field `coin`."), ("2", "2 cannot be written to `name`, which is String.")]);
+    assert_mistakes(
+        "SET coin = 1, name = 2",
+        &[("coin", "There is no field `coin`."), ("2", "2 cannot be written to `name`, which is String.")],
+    );
     assert_mistakes("SET name = :txt", &[("txt", "")].map(|_| (":txt", "There is no argument `txt`.")));
     assert_mistakes("SET coins = :ratio", &[(":ratio", "`:ratio` cannot be written to `coins`: Float is not Int.")]);
     assert_mistakes("SET coins = 0.5", &[("0.5", "0.5 is no Int, which `coins` is.")]);
     assert_mistakes("SET coins = coins - 1 - 2", &[("coins - 1 ", "An expression has one + or - in a value.")]);
-    assert_mistakes("SET coins = coins + :maybe", &[(":maybe", "`:maybe` may be null, but is written to `coins`, and nothing can be made of null.")]);
-    assert_mistakes("SET coins = null REMOVE name", &[("null", "`coins` is never null."), ("name", "`name` is never null, so it cannot be removed.")]);
+    assert_mistakes(
+        "SET coins = coins + :maybe",
+        &[(":maybe", "`:maybe` may be null, but is written to `coins`, and nothing can be made of null.")],
+    );
+    assert_mistakes(
+        "SET coins = null REMOVE name",
+        &[("null", "`coins` is never null."), ("name", "`name` is never null, so it cannot be removed.")],
+    );
     assert_mistakes("SET name = 'a', name = 'b'", &[("name", "`name` is written twice, it or a part of it.")]);
     assert_mistakes("SET address.city = 'a' REMOVE address", &[("address", "`address` is written twice, it or a part of it.")]);
     assert_mistakes("SET coins = 1 SET health = 2", &[("SET", "`SET` stands twice.")]);
@@ -151,7 +158,10 @@ fn mistakes_are_told_where_they_stand() {
     assert_mistakes("SET name = upper(name)", &[("upper", "`upper` is no function of an update.")]);
     assert_mistakes("SET seen = expires", &[("expires", "`expires` cannot be written to `seen`: they are not stored in the same form.")]);
     assert_mistakes("SET notes = :text", &[(":text", "`:text` cannot be written to `notes`: only one of them is a list.")]);
-    assert_mistakes("SET coins = 1 * 2", &[("*", "An expression does not know `*`."), ("2", "Expected a comma, another clause or the end; found `2`.")]);
+    assert_mistakes(
+        "SET coins = 1 * 2",
+        &[("*", "An expression does not know `*`."), ("2", "Expected a comma, another clause or the end; found `2`.")],
+    );
     assert_mistakes("SET coins = size(name)", &[("size", "`size` is no function of an update.")]);
     assert_mistakes("SET coins 1", &[("1", "Expected `=` and a value; found `1`.")]);
     let deep = format!("SET coins = {}0{}", "if_not_exists(coins, ".repeat(40), ")".repeat(40));

@@ -87,7 +87,8 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
     };
     if let Err(why) = sound {
         let coordinate = format!("{}.{}", wish.owner, wish.name);
-        let message = format!("the argument `{}` of type `{}` cannot be `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
+        let message =
+            format!("the argument `{}` of type `{}` cannot be `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
         findings.error("KF0704", &input.span, message, None);
         return Err(());
     }

@@ -41,7 +41,9 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
                 let message = format!("`{reached}.{name}` goes through other relations, whose items are not said to go");
                 Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
             }
-            () => needs.map(|argument| (format!("`{reached}.{name}` needs the argument `{}`, which a cascade does not give", argument.name), None)),
+            () => needs.map(|argument| {
+                (format!("`{reached}.{name}` needs the argument `{}`, which a cascade does not give", argument.name), None)
+            }),
         };
         if let Some((message, help)) = refusal {
             findings.error("KF0715", &place, message, help);

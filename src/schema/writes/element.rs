@@ -77,10 +77,16 @@ fn named_by(
 ) -> Option<(String, String, Source)> {
     let writing = &acting.writing;
     let record = writing.draft.records.get(element)?;
-    let single = |name: &str| record.get(name).filter(|declared| !declared.ty.is_list() && values::stored_key_type(&declared.value).is_some());
+    let single =
+        |name: &str| record.get(name).filter(|declared| !declared.ty.is_list() && values::stored_key_type(&declared.value).is_some());
     let Some(declared) = single(field) else {
         let message = format!("`{field}` is no field of `{element}` that tells its elements apart");
-        findings.error("KF0714", field_span, message, suggest(field, record.keys().map(String::as_str).filter(|name| single(name).is_some())));
+        findings.error(
+            "KF0714",
+            field_span,
+            message,
+            suggest(field, record.keys().map(String::as_str).filter(|name| single(name).is_some())),
+        );
         return None;
     };
     let source = match value {
@@ -121,9 +127,10 @@ fn check_use(acting: &Acting, ((list, _), names_one): (&Named, bool), span: &Spa
         (Verb::Put, false) if acting.directive.replace => {
             ("`replace:` writes over an element, so `at:` has to name one".to_owned(), format!("write `at: \"{list}[id = :id]\"`"))
         }
-        (Verb::Update | Verb::Delete, false) => {
-            (format!("`{}` works on one element, so `at:` has to name it", acting.directive.name()), format!("write `at: \"{list}[id = :id]\"`"))
-        }
+        (Verb::Update | Verb::Delete, false) => (
+            format!("`{}` works on one element, so `at:` has to name it", acting.directive.name()),
+            format!("write `at: \"{list}[id = :id]\"`"),
+        ),
         _ => return Some(()),
     };
     findings.error("KF0714", span, message, Some(help));

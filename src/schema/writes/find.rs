@@ -119,6 +119,11 @@ fn check_there(writing: &Writing, arguments: &[String], findings: &mut Findings)
     let nullable: Vec<inputs::Input> = inputs.filter(|input| input.nullable).collect();
     let Some(first) = nullable.first().map(|input| input.span.clone()) else { return Some(()) };
     let names: Vec<&str> = nullable.iter().map(|input| input.name.as_str()).collect();
-    findings.error("KF0719", &first, format!("{} may be null, but what is written is found by it", list(&names)), Some("make it non-null".into()));
+    findings.error(
+        "KF0719",
+        &first,
+        format!("{} may be null, but what is written is found by it", list(&names)),
+        Some("make it non-null".into()),
+    );
     None
 }

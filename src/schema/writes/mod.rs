@@ -83,7 +83,8 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
     let (message, help) = match &directive.item {
         Some(_) => (format!("`{name}` is no item type"), suggest(name, items)),
         None => {
-            let message = format!("`{}` of type `{}` does not tell what `{}` is about", writing.coordinate(), writing.field.ty, directive.name());
+            let message =
+                format!("`{}` of type `{}` does not tell what `{}` is about", writing.coordinate(), writing.field.ty, directive.name());
             (message, Some(format!("name the item type: `{}(item: …)`", directive.name())))
         }
     };
@@ -155,7 +156,12 @@ fn check_upsert(acting: &Acting, values: &values::Values, expression: Option<&Up
     let missing = acting.record.iter().find(|(name, declared)| {
         let rules = &declared.rules;
         let given = values.contains_key(*name) || expression.is_some_and(|update| update.changes.contains_key(*name));
-        declared.ty.is_non_null() && !declared.ty.is_list() && rules.default.is_none() && !rules.version && !given && !primary.contains(&name.as_str())
+        declared.ty.is_non_null()
+            && !declared.ty.is_list()
+            && rules.default.is_none()
+            && !rules.version
+            && !given
+            && !primary.contains(&name.as_str())
     });
     let Some((name, declared)) = missing else { return Some(()) };
     let message = format!("`upsert:` may make a `{}` without `{name}`, which is never null", acting.item);

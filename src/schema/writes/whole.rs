@@ -58,7 +58,8 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
     let mut sound = true;
     for argument in inputs::arguments(writing.field) {
         for idle in idle(writing, &argument, used, DEEPEST) {
-            let message = format!("nothing uses `{}`: it finds nothing, is not written, and stands in no condition or expression", idle.name);
+            let message =
+                format!("nothing uses `{}`: it finds nothing, is not written, and stands in no condition or expression", idle.name);
             let help = "name it as the stored field that it is, or use it in `set:`, `where:`, `if:` or `expression:`";
             findings.error("KF0708", &idle.span, message, Some(help.into()));
             sound = false;
@@ -120,7 +121,12 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
         let key = key_of(writing, action);
         let same = |(other, _): &&(Action, &ActionDirective)| other.item == action.item && key.is_some() && key_of(writing, other) == key;
         if let Some((_, first)) = actions.iter().take(position).find(same) {
-            let message = format!("`{}` works on the `{}` of the `{}` before, and DynamoDB takes one action an item", directive.name(), action.item, first.name());
+            let message = format!(
+                "`{}` works on the `{}` of the `{}` before, and DynamoDB takes one action an item",
+                directive.name(),
+                action.item,
+                first.name()
+            );
             let help = match (first.verb, directive.verb) {
                 (Verb::Check, _) | (_, Verb::Check) => "move the check's `if:` to the other one",
                 _ => "write it as one",
