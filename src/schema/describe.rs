@@ -80,7 +80,7 @@ fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
 
 /// An action: the key that it works on, and what it writes; `text` says how a source is written.
 pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(&Source) -> String) -> Option<PathRow> {
-    let (_, keys) = model.item(&action.item)?;
+    let (object, keys) = model.item(&action.item)?;
     let table = model.tables.get(keys.table)?;
     let mut bindings = Vec::new();
     if let WriteTarget::Key(sources) = &action.target {
@@ -95,7 +95,16 @@ pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(
         None => format!("{name} by default"),
     }));
     match &action.kind {
-        ActionKind::Update { expression: Some(expression), .. } => bindings.push(expression.to_string()),
+        ActionKind::Update { expression: Some(expression), .. } => {
+            // What stands only in the key of an index is in no clause.
+            let in_keys = |name: &str| match object.fields.get(name).map(|field| &field.kind) {
+                Some(FieldKind::Stored(stored)) => stored.attribute.is_none(),
+                _ => false,
+            };
+            let changes = expression.changes.iter().filter(|(name, _)| in_keys(name));
+            bindings.extend(changes.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))));
+            bindings.extend(Some(expression.to_string()).filter(|text| !text.is_empty()));
+        }
         ActionKind::Delete { cascade } => bindings.extend(cascade.iter().map(|path| format!("and {}", path.join(".")))),
         _ => {}
     }
