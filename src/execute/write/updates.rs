@@ -3,7 +3,6 @@
 use super::actions::{Aim, Drafting, internal, misfit, not_found};
 use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
-use super::defaults;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::lookups::keys_of;
@@ -110,18 +109,15 @@ impl Drafting<'_, '_> {
                 let message = format!("{}.{field} must not be null.", ty.name);
                 return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
             }
+            let value = self.fill_embedded(position, definition, value);
             set.insert(field.clone(), value);
         }
         for field in ty.fields.values() {
             let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
-            let (Some(stored), false) = (ty.stored(&field.name), set.contains_key(&field.name)) else { continue };
-            let slot = (position, field.name.clone());
-            let made = match self.generated.get(&slot) {
-                Some(value) => Some(value.clone()),
-                None => defaults::value(default, &stored.value, self.job.engine.now, &|other| set.get(other).cloned()),
-            };
-            if let Some(made) = made {
-                self.generated.insert(slot, made.clone());
+            if set.contains_key(&field.name) {
+                continue;
+            }
+            if let Some(made) = self.default_of(position, field, default, &set) {
                 set.insert(field.name.clone(), made);
             }
         }
@@ -151,16 +147,10 @@ impl Drafting<'_, '_> {
         for field in ty.fields.values().filter(|field| !set.contains_key(&field.name)) {
             let (Some(default), Some(stored)) = (&field.rules.default, ty.stored(&field.name)) else { continue };
             let Some(attribute) = &stored.attribute else { continue };
-            let slot = (position, field.name.clone());
-            let made = match self.generated.get(&slot) {
-                Some(value) => Some(value.clone()),
-                None => defaults::value(default, &stored.value, self.job.engine.now, &|other| set.get(other).cloned()),
-            };
-            let Some(made) = made else { continue };
+            let Some(made) = self.default_of(position, field, default, set) else { continue };
             if let Some(value) = assemble::attribute(model, ty, &field.name, &made).map_err(misfit)? {
                 changes.initial(&path(attribute), value);
             }
-            self.generated.insert(slot, made);
         }
         Ok(())
     }
