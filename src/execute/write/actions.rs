@@ -3,7 +3,7 @@
 use super::conditions::Conditions;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
-use super::lookups::{self, Scope, keys_of};
+use super::lookups::{self, Scope, guards_of};
 use super::{assemble, defaults};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter;
@@ -84,7 +84,7 @@ impl Drafting<'_, '_> {
             self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
             match &old {
                 None => conditions.absent(&key.partition.0),
-                Some(old) => gone = keys_of(job, ty, old).split_off(1),
+                Some(old) => gone = guards_of(job, ty, old),
             }
         }
         self.author(action, &mut conditions)?;
@@ -156,12 +156,13 @@ impl Drafting<'_, '_> {
             self.hold(ty, item.as_deref(), held, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let main = Main { version, must_exist: !alone || action.condition.is_some(), ..self.main(action) };
+            let must_exist = !alone || action.condition.is_some();
+            let main = Main { version, must_exist, repeat: Repeat::Gone, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
             match item {
                 Some(item) => {
-                    self.along(ty, keys_of(job, ty, &item).split_off(1));
+                    self.along(ty, guards_of(job, ty, &item));
                     if cascades {
                         self.cascade(position, &item).await?;
                     }

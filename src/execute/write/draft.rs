@@ -73,8 +73,10 @@ pub(super) struct Main {
 /// Whether a call may be repeated where it is not known whether it was applied.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Repeat {
-    /// It has the same effect twice.
+    /// It has the same effect twice, or its condition does not hold after it. Where the condition fails, that tells nothing.
     Same,
+    /// What it removes is not there any more after it.
+    Gone,
     /// Its condition fails the second time; that it was applied is seen by this whole item.
     SeenByItem(Box<Item>),
     /// Its condition fails the second time; that it was applied is seen by this element in the list attribute.
@@ -99,11 +101,9 @@ impl Call {
 }
 
 impl Draft {
-    /// Whether an uncertain call may be repeated: transactions always may, by their token.
+    /// Whether a draft may be made anew where it is not known whether it was written. A transaction was repeated already, by its token,
+    /// for as long as that makes sense; under another token it could be made twice.
     pub fn repeatable(&self) -> bool {
-        match self.calls.as_slice() {
-            [Call { role: Role::Main(main), .. }] => main.repeat != Repeat::Never,
-            _ => true,
-        }
+        matches!(self.calls.as_slice(), [Call { role: Role::Main(main), .. }] if main.repeat != Repeat::Never)
     }
 }

@@ -14,7 +14,7 @@ use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::write::{Write, WriteReturns};
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
-use crate::table::error::TableError;
+use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{WriteCall, WriteError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -76,33 +76,48 @@ impl Engine<'_> {
 impl Job<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
         let mut generated = Generated::new();
-        let mut uncertain = false;
+        // The trouble after which it is not known whether the write was made.
+        let mut doubt: Option<TableError> = None;
         for attempt in 0..MOST_ATTEMPTS {
-            let draft = actions::draft(self, &mut generated, uncertain).await?;
+            let doubtful = doubt.is_some();
+            let drafted = actions::draft(self, &mut generated, doubtful).await;
+            let draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            self.clear(&draft).await.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
             match self.send(&draft, attempt).await {
                 Ok(answer) => return self.finish(&draft, answer).await,
-                Err(WriteError::Conditions(failures)) => match judge(self, &draft, &failures, uncertain) {
-                    Verdict::Race => {}
-                    Verdict::Applied(item) => return self.finish(&draft, Some(item)).await,
-                    Verdict::Refused(refusals) => return Err(refusals),
+                Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
+                    (Verdict::Race, _) => {}
+                    (Verdict::Applied(item), _) => return self.finish(&draft, item).await,
+                    (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
+                    (Verdict::Open, None) => return Err(vec![crowded()]),
+                    (Verdict::Refused(refusals), _) => return Err(refusals),
                 },
-                Err(WriteError::Uncertain(_)) if draft.repeatable() => uncertain = true,
-                Err(error) => return Err(vec![refusal(error)]),
+                Err(WriteError::Uncertain(error)) if draft.repeatable() => doubt = Some(error),
+                Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
             if !self.wait(attempt).await {
                 break;
             }
         }
-        let message = "Others keep changing the same items; try again.";
-        Err(vec![Refusal::new(ErrorCode::Conflict, message)])
+        Err(vec![doubt.as_ref().map_or_else(crowded, open_end)])
+    }
+
+    /// Deletes what goes before the calls are made.
+    async fn clear(&self, draft: &Draft) -> Result<(), Refusals> {
+        for (position, (table, keys)) in draft.first.iter().enumerate() {
+            match self.engine.run.loaders.delete_batch(table, keys.clone()).await {
+                Ok(()) => {}
+                Err(WriteError::Uncertain(error)) => return Err(vec![half_way(&error)]),
+                Err(WriteError::Failed(error)) if position > 0 => return Err(vec![half_way(&error)]),
+                Err(error) => return Err(vec![refusal(error)]),
+            }
+        }
+        Ok(())
     }
 
     /// Sends a draft; a single update answers with the item as it is, a single put or delete with the item as it was.
     async fn send(&self, draft: &Draft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
         let loaders = self.engine.run.loaders;
-        for (table, keys) in &draft.first {
-            loaders.delete_batch(table, keys.clone()).await?;
-        }
         match draft.calls.as_slice() {
             [] => Ok(None),
             [call] if !matches!(call.write.action, crate::table::write::WriteAction::Check(_)) => {
@@ -211,16 +226,44 @@ fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
 }
 
 /// What a caller is told of a write that did not happen, or of which that is not known.
-pub(super) fn refusal(error: WriteError) -> Refusal {
+fn refusal(error: WriteError) -> Refusal {
     match error {
-        WriteError::Failed(error) => of_table(&error),
+        WriteError::Failed(error) => match error.kind {
+            TableErrorKind::Condition => crowded(),
+            TableErrorKind::Denied => Refusal::new(of_table(&error).code, "The gateway may not write to the table."),
+            _ => of_table(&error),
+        },
         WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
         WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
-        WriteError::Uncertain(error) => {
-            let told = of_table(&error);
-            let message = "No answer came, and it is not known whether the change was made; look before you repeat it.";
-            Refusal::new(told.code, message)
-        }
+        WriteError::Uncertain(error) => open_end(&error),
+    }
+}
+
+/// What a caller is told where others were faster all the time.
+fn crowded() -> Refusal {
+    Refusal::new(ErrorCode::Conflict, "Others keep changing the same items; try again.")
+}
+
+/// What a caller is told of a write that may have been made.
+fn open_end(error: &TableError) -> Refusal {
+    let code = match of_table(error).code {
+        ErrorCode::Timeout => ErrorCode::Timeout,
+        _ => ErrorCode::Unavailable,
+    };
+    Refusal::new(code, "No answer came, and it is not known whether the change was made; look before you repeat it.")
+}
+
+/// What a caller is told of a delete of more than a transaction takes that stopped on its way.
+fn half_way(error: &TableError) -> Refusal {
+    Refusal::new(of_table(error).code, "Not everything is deleted yet; the same delete again goes on from here.")
+}
+
+/// Refusals after an attempt that may have been made: trouble with the table does not tell what became of it.
+fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
+    let tells = |refusal: &Refusal| matches!(refusal.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
+    match doubt {
+        Some(error) if !refusals.iter().all(tells) => vec![open_end(error)],
+        _ => refusals,
     }
 }
 

@@ -74,6 +74,11 @@ impl Related {
     }
 }
 
+/// The keys of an item's guards.
+pub(super) fn guards_of(job: &Job<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
+    keys_of(job, ty, item).into_iter().skip(1).collect()
+}
+
 /// The keys that go with an item: its own, then those of its guards.
 pub(super) fn keys_of(job: &Job<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
     let model = job.engine.run.model;
