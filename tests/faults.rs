@@ -8,6 +8,8 @@ mod support;
 
 #[path = "faults/backend.rs"]
 mod backend;
+#[path = "faults/cascades.rs"]
+mod cascades;
 #[allow(dead_code)]
 #[path = "table/scripted.rs"]
 mod scripted;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Draft {
     /// The calls: alone a single write, together a transaction.
     pub calls: Vec<Call>,
-    /// Items that go before the calls are made, because there are too many for one transaction: table and keys.
+    /// Items that go before the calls are made, because there are too many for one transaction: tables and keys, one after another.
     pub first: Vec<(Arc<str>, Vec<Key>)>,
     /// For each action, the items that it gives back.
     pub results: Vec<Vec<Outcome>>,
@@ -92,6 +92,15 @@ impl Call {
     /// The main call of an action.
     pub fn main(table: Arc<str>, action: WriteAction, conditions: Conditions, main: Main) -> Self {
         Self { write: WriteCall { table, action, condition: conditions.build() }, role: Role::Main(Box::new(main)) }
+    }
+
+    /// Whether the author or the caller demands something of the item, beside its being there.
+    pub fn demands(&self) -> bool {
+        match &self.role {
+            Role::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates,
+            Role::Guard(..) => true,
+            Role::Along => false,
+        }
     }
 
     /// A call that goes along with another.

@@ -3,18 +3,20 @@
 //! One call is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems, whose token is the same as long as it says the
 //! same. What was read for a draft is among its conditions, so that a lost race is seen and never overwrites anything.
 
+use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Outcome};
 use super::judge::{Verdict, judge};
-use super::{actions, checks, lookups};
+use super::told::{crowded, half_way, in_doubt, made, of_table, open_end, refusal};
+use super::{actions, checks};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
-use crate::execute::waves::{Run, failure};
+use crate::execute::waves::Run;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::write::{Write, WriteReturns};
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
-use crate::table::error::{TableError, TableErrorKind};
+use crate::table::error::TableError;
 use crate::table::write::{WriteCall, WriteError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -28,8 +30,6 @@ const MOST_ATTEMPTS: u32 = 200;
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 /// No wait is longer.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
-/// How often relations are looked for again after what they belong to is gone.
-const MOST_SWEEPS: usize = 10;
 
 /// What the writes of one request share.
 pub struct Engine<'a> {
@@ -82,8 +82,12 @@ impl Job<'_> {
             let doubtful = doubt.is_some();
             let drafted = actions::draft(self, &mut generated, doubtful).await;
             let draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
-            self.clear(&draft).await.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
-            match self.send(&draft, attempt).await {
+            let sent = match ahead::clear(self, &draft, attempt).await {
+                Ok(()) => self.send(&draft, attempt).await,
+                Err(Setback::Before(error)) => Err(error),
+                Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(&error)])),
+            };
+            match sent {
                 Ok(answer) => return self.finish(&draft, answer).await,
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
                     (Verdict::Race, _) => {}
@@ -93,6 +97,7 @@ impl Job<'_> {
                     (Verdict::Refused(refusals), _) => return Err(refusals),
                 },
                 Err(WriteError::Uncertain(error)) if draft.repeatable() => doubt = Some(error),
+                Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => return Err(vec![half_way(&error)]),
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
             if !self.wait(attempt).await {
@@ -100,19 +105,6 @@ impl Job<'_> {
             }
         }
         Err(vec![doubt.as_ref().map_or_else(crowded, open_end)])
-    }
-
-    /// Deletes what goes before the calls are made.
-    async fn clear(&self, draft: &Draft) -> Result<(), Refusals> {
-        for (position, (table, keys)) in draft.first.iter().enumerate() {
-            match self.engine.run.loaders.delete_batch(table, keys.clone()).await {
-                Ok(()) => {}
-                Err(WriteError::Uncertain(error)) => return Err(vec![half_way(&error)]),
-                Err(WriteError::Failed(error)) if position > 0 => return Err(vec![half_way(&error)]),
-                Err(error) => return Err(vec![refusal(error)]),
-            }
-        }
-        Ok(())
     }
 
     /// Sends a draft; a single update answers with the item as it is, a single put or delete with the item as it was.
@@ -135,7 +127,7 @@ impl Job<'_> {
 
     /// After the write: relations that came in between go too, and the items that the field gives back are gathered.
     async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
-        self.sweep(draft).await?;
+        ahead::sweep(self, draft).await.map_err(made)?;
         let outcomes: &[Outcome] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),
             WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
@@ -148,27 +140,10 @@ impl Job<'_> {
                 Outcome::Nothing => {}
                 Outcome::Known(item) => items.push(item.clone()),
                 Outcome::Answer(..) if single => items.extend(answer.clone()),
-                Outcome::Answer(ty, key) => items.extend(self.read(ty, key).await?),
+                Outcome::Answer(ty, key) => items.extend(self.read(ty, key).await.map_err(made)?),
             }
         }
         Ok(items)
-    }
-
-    /// What belongs to an item may be put between the reading of its relations and its end. Afterwards nothing new can come, as puts
-    /// check that what they belong to is there; so what is found now is all that is left.
-    async fn sweep(&self, draft: &Draft) -> Result<(), Refusals> {
-        for (action, item) in &draft.cascades {
-            for _ in 0..MOST_SWEEPS {
-                let left = lookups::cascade(self, *action, item).await?;
-                if left.is_empty() {
-                    break;
-                }
-                for (table, keys) in left.into_keys(self) {
-                    self.engine.run.loaders.delete_batch(&table, keys).await.map_err(|error| vec![refusal(error)])?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The values of the request that conditions and expressions may use.
@@ -223,52 +198,4 @@ fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-/// What a caller is told of a write that did not happen, or of which that is not known.
-fn refusal(error: WriteError) -> Refusal {
-    match error {
-        WriteError::Failed(error) => match error.kind {
-            TableErrorKind::Condition => crowded(),
-            TableErrorKind::Denied => Refusal::new(of_table(&error).code, "The gateway may not write to the table."),
-            _ => of_table(&error),
-        },
-        WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
-        WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
-        WriteError::Uncertain(error) => open_end(&error),
-    }
-}
-
-/// What a caller is told where others were faster all the time.
-fn crowded() -> Refusal {
-    Refusal::new(ErrorCode::Conflict, "Others keep changing the same items; try again.")
-}
-
-/// What a caller is told of a write that may have been made.
-fn open_end(error: &TableError) -> Refusal {
-    let code = match of_table(error).code {
-        ErrorCode::Timeout => ErrorCode::Timeout,
-        _ => ErrorCode::Unavailable,
-    };
-    Refusal::new(code, "No answer came, and it is not known whether the change was made; look before you repeat it.")
-}
-
-/// What a caller is told of a delete of more than a transaction takes that stopped on its way.
-fn half_way(error: &TableError) -> Refusal {
-    Refusal::new(of_table(error).code, "Not everything is deleted yet; the same delete again goes on from here.")
-}
-
-/// Refusals after an attempt that may have been made: trouble with the table does not tell what became of it.
-fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
-    let tells = |refusal: &Refusal| matches!(refusal.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
-    match doubt {
-        Some(error) if !refusals.iter().all(tells) => vec![open_end(error)],
-        _ => refusals,
-    }
-}
-
-/// What a caller is told of trouble with the table.
-pub(super) fn of_table(error: &TableError) -> Refusal {
-    let failure = failure(error);
-    Refusal::new(failure.code, failure.message.clone())
 }
