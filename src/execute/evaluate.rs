@@ -112,7 +112,7 @@ fn compare(left: &Attribute, comparator: Comparator, right: &Attribute) -> bool 
 }
 
 /// Whether two values are the same: sets in any order, lists in theirs, maps name by name.
-fn equal(left: &Attribute, right: &Attribute) -> bool {
+pub(super) fn equal(left: &Attribute, right: &Attribute) -> bool {
     match (left, right) {
         (Attribute::Bool(left), Attribute::Bool(right)) => left == right,
         (Attribute::Null, Attribute::Null) => true,
@@ -122,11 +122,14 @@ fn equal(left: &Attribute, right: &Attribute) -> bool {
         (Attribute::L(left), Attribute::L(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
         }
-        (Attribute::M(left), Attribute::M(right)) => {
-            left.len() == right.len() && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
-        }
+        (Attribute::M(left), Attribute::M(right)) => same_item(left, right),
         _ => order(left, right) == Some(Ordering::Equal),
     }
+}
+
+/// Whether two items are the same, however their numbers are spelled and their sets are sorted.
+pub(super) fn same_item(left: &Item, right: &Item) -> bool {
+    left.len() == right.len() && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
 }
 
 /// A set holds each value once, so that sets of one size are the same if one holds all of the other.

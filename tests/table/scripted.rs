@@ -31,6 +31,30 @@ impl Reply {
     }
 }
 
+/// A name and what a server does.
+pub type Trouble = (&'static str, fn() -> Reply);
+
+/// What a server does that has lost its answer.
+pub const LOST: [Trouble; 6] = [
+    ("no answer", || Reply::Never),
+    ("reset", || Reply::Reset),
+    ("truncated", || Reply::Body(200, r#"{"Attributes":{"n":{"N"#.into())),
+    ("500", || Reply::error(500, "InternalServerError")),
+    ("503", || Reply::Body(503, "<html>busy</html>".into())),
+    ("408", || Reply::error(408, "RequestTimeout")),
+];
+
+/// What a server does that has done nothing.
+pub const REFUSED: [Trouble; 7] = [
+    ("provisioned", || Reply::error(400, "ProvisionedThroughputExceededException")),
+    ("throttled", || Reply::error(400, "ThrottlingException")),
+    ("limit", || Reply::error(400, "RequestLimitExceeded")),
+    ("throttled by 503", || Reply::error(503, "ThrottlingException")),
+    ("conflict", || Reply::error(400, "TransactionConflictException")),
+    ("no connection", || Reply::Refused),
+    ("refused, and the reason lost", || Reply::Body(400, r#"{"__type":"com.amazonaws.dyn"#.into())),
+];
+
 /// The script: how many requests came before, the operation, the body.
 type Script = dyn Fn(usize, &str, Value) -> Reply + Send + Sync;
 

@@ -2,7 +2,7 @@
 
 use crate::applied::Applied;
 use crate::fixture::{count_up, deadline, expression, item, key, sort_key, write};
-use crate::scripted::{Reply, Server};
+use crate::scripted::{LOST, REFUSED, Reply, Server};
 use keyfold::table::attribute::Key;
 use keyfold::table::error::{TableError, TableErrorKind};
 use keyfold::table::loaders::Loaders;
@@ -12,30 +12,6 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// A name and what a server does.
-type Trouble = (&'static str, fn() -> Reply);
-
-/// What a server does that has lost its answer.
-const LOST: [Trouble; 6] = [
-    ("no answer", || Reply::Never),
-    ("reset", || Reply::Reset),
-    ("truncated", || Reply::Body(200, r#"{"Attributes":{"n":{"N"#.into())),
-    ("500", || Reply::error(500, "InternalServerError")),
-    ("503", || Reply::Body(503, "<html>busy</html>".into())),
-    ("408", || Reply::error(408, "RequestTimeout")),
-];
-
-/// What a server does that has done nothing.
-const REFUSED: [Trouble; 7] = [
-    ("provisioned", || Reply::error(400, "ProvisionedThroughputExceededException")),
-    ("throttled", || Reply::error(400, "ThrottlingException")),
-    ("limit", || Reply::error(400, "RequestLimitExceeded")),
-    ("throttled by 503", || Reply::error(503, "ThrottlingException")),
-    ("conflict", || Reply::error(400, "TransactionConflictException")),
-    ("no connection", || Reply::Refused),
-    ("refused, and the reason lost", || Reply::Body(400, r#"{"__type":"com.amazonaws.dyn"#.into())),
-];
 
 /// A server that carries out writes; of the first `times` answers, `reply` takes the place.
 fn losing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {

@@ -4,8 +4,13 @@ use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
+<<<<<<< HEAD
 use super::fill::is_made_of_fields;
 use super::lookups::{self, Scope, keys_of};
+=======
+use super::lookups::{self, Scope, guards_of};
+use super::{assemble, defaults};
+>>>>>>> verify
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter;
 use crate::execute::filter::argument;
@@ -85,7 +90,7 @@ impl Drafting<'_, '_> {
             self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
             match &old {
                 None => conditions.absent(&key.partition.0),
-                Some(old) => gone = keys_of(job, ty, old).split_off(1),
+                Some(old) => gone = guards_of(job, ty, old),
             }
         }
         self.author(action, &mut conditions)?;
@@ -157,12 +162,13 @@ impl Drafting<'_, '_> {
             self.hold(ty, item.as_deref(), held, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let main = Main { version, must_exist: !alone || action.condition.is_some(), ..self.main(action) };
+            let must_exist = !alone || action.condition.is_some();
+            let main = Main { version, must_exist, repeat: Repeat::Gone, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
             match item {
                 Some(item) => {
-                    self.along(ty, keys_of(job, ty, &item).split_off(1));
+                    self.along(ty, guards_of(job, ty, &item));
                     if cascades {
                         self.cascade(position, &item).await?;
                     }
@@ -171,7 +177,8 @@ impl Drafting<'_, '_> {
                 None => self.draft.results[position].push(Outcome::Answer(ty.name.clone(), aim.key)),
             }
         }
-        if many && alone && self.draft.calls.len() > MOST_IN_TRANSACTION {
+        let demands = self.draft.calls.iter().any(Call::demands);
+        if many && alone && !demands && self.draft.calls.len() > MOST_IN_TRANSACTION {
             self.delete_in_batches(ty);
         }
         Ok(())
@@ -180,21 +187,22 @@ impl Drafting<'_, '_> {
     /// The relations of a deleted item: in the same transaction if they fit, else before it, so that a crash leaves an item that can be
     /// deleted again, and never a relation of nothing.
     async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
-        let related = lookups::cascade(self.job, position, item).await?;
-        let keys = related.into_keys(self.job);
-        let count: usize = keys.values().map(Vec::len).sum();
-        if self.draft.calls.len() + count <= MOST_IN_TRANSACTION {
-            for (table, keys) in keys {
-                self.draft.calls.extend(keys.into_iter().map(|key| Call::along(table.clone(), WriteAction::Delete(key))));
+        let doomed = lookups::cascade(self.job, position, item).await?.into_doomed(self.job);
+        let count: usize = doomed.iter().map(|(_, doomed)| doomed.len()).sum();
+        let fits = self.draft.calls.len() + count <= MOST_IN_TRANSACTION;
+        for (table, doomed) in doomed {
+            if fits {
+                let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
+                self.draft.calls.extend(doomed.into_iter().map(delete).map(|write| Call { write, role: Role::Along }));
+            } else {
+                self.draft.first.push((table, doomed.into_keys().collect()));
             }
-        } else {
-            self.draft.first.extend(keys);
         }
         self.draft.cascades.push((position, item.clone()));
         Ok(())
     }
 
-    /// A delete of more items than a transaction takes: it can be repeated, so batches do.
+    /// A delete of more items than a transaction takes: it demands nothing and can be repeated, so batches do.
     fn delete_in_batches(&mut self, ty: &ObjectType) {
         let keys = self.draft.calls.drain(..).filter_map(|call| match call.write.action {
             WriteAction::Delete(key) => Some(key),

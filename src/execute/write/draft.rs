@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Draft {
     /// The calls: alone a single write, together a transaction.
     pub calls: Vec<Call>,
-    /// Items that go before the calls are made, because there are too many for one transaction: table and keys.
+    /// Items that go before the calls are made, because there are too many for one transaction: tables and keys, one after another.
     pub first: Vec<(Arc<str>, Vec<Key>)>,
     /// For each action, the items that it gives back.
     pub results: Vec<Vec<Outcome>>,
@@ -73,8 +73,10 @@ pub(super) struct Main {
 /// Whether a call may be repeated where it is not known whether it was applied.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Repeat {
-    /// It has the same effect twice.
+    /// It has the same effect twice, or its condition does not hold after it. Where the condition fails, that tells nothing.
     Same,
+    /// What it removes is not there any more after it.
+    Gone,
     /// Its condition fails the second time; that it was applied is seen by this whole item.
     SeenByItem(Box<Item>),
     /// Its condition fails the second time; that it was applied is seen by this element in the list attribute.
@@ -92,6 +94,15 @@ impl Call {
         Self { write: WriteCall { table, action, condition: conditions.build() }, role: Role::Main(Box::new(main)) }
     }
 
+    /// Whether the author or the caller demands something of the item, beside its being there.
+    pub fn demands(&self) -> bool {
+        match &self.role {
+            Role::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates,
+            Role::Guard(..) => true,
+            Role::Along => false,
+        }
+    }
+
     /// A call that goes along with another.
     pub fn along(table: Arc<str>, action: WriteAction) -> Self {
         Self { write: WriteCall { table, action, condition: None }, role: Role::Along }
@@ -99,6 +110,7 @@ impl Call {
 }
 
 impl Draft {
+<<<<<<< HEAD
     /// Sees to it that no item is in a transaction twice, which DynamoDB refuses: what goes along is left out where it goes already, and
     /// two actions on one item are the caller's mistake.
     pub fn settle(&mut self) -> Result<(), String> {
@@ -125,10 +137,11 @@ impl Draft {
     }
 
     /// Whether an uncertain call may be repeated: transactions always may, by their token.
+=======
+    /// Whether a draft may be made anew where it is not known whether it was written. A transaction was repeated already, by its token,
+    /// for as long as that makes sense; under another token it could be made twice.
+>>>>>>> verify
     pub fn repeatable(&self) -> bool {
-        match self.calls.as_slice() {
-            [Call { role: Role::Main(main), .. }] => main.repeat != Repeat::Never,
-            _ => true,
-        }
+        matches!(self.calls.as_slice(), [Call { role: Role::Main(main), .. }] if main.repeat != Repeat::Never)
     }
 }

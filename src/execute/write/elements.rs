@@ -11,6 +11,7 @@ use super::engine::Refusals;
 use super::stored_values;
 use super::updates::count_versions;
 use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::evaluate::equal;
 use crate::execute::update::{Changes, attribute as path};
 use crate::schema::condition::Segment;
 use crate::schema::model::ObjectType;
@@ -79,7 +80,7 @@ impl Drafting<'_, '_> {
             };
             let mut changes = Changes::default();
             changes.remove(&inside(element, at, None));
-            self.element_call(position, action, (ty, aim), (conditions, changes, Repeat::Same))?;
+            self.element_call(position, action, (ty, aim), (conditions, changes, Repeat::Gone))?;
         }
         Ok(())
     }
@@ -101,7 +102,8 @@ impl Drafting<'_, '_> {
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
         let wanted = stored_values::of_field(job.engine.run.model, &definition.ty, &kept.value, &wanted).map_err(misfit)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
-        let is_it = |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute) == Some(&wanted));
+        let is_it =
+            |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute).is_some_and(|value| equal(value, &wanted)));
         let Some(at) = elements.iter().position(is_it) else { return Ok(None) };
         let mut conditions = Conditions::default();
         conditions.element_equals(&element.attribute, at, attribute, wanted);
@@ -121,7 +123,7 @@ impl Drafting<'_, '_> {
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);
-        let repeat = if counts && repeat == Repeat::Same { Repeat::Never } else { repeat };
+        let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
         let main = Main { version, repeat, ..self.main(action) };
         self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
@@ -140,5 +142,5 @@ fn inside(element: &Element, at: usize, attribute: Option<&str>) -> Vec<Segment>
 
 /// Whether a list attribute of an item holds an element.
 pub(super) fn holds(item: &Item, list: &str, element: &Attribute) -> bool {
-    matches!(item.get(list), Some(Attribute::L(elements)) if elements.contains(element))
+    matches!(item.get(list), Some(Attribute::L(elements)) if elements.iter().any(|one| equal(one, element)))
 }

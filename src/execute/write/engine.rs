@@ -3,12 +3,14 @@
 //! One call is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems, whose token is the same as long as it says the
 //! same. What was read for a draft is among its conditions, so that a lost race is seen and never overwrites anything.
 
+use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Outcome};
 use super::judge::{Verdict, judge};
-use super::{actions, checks, lookups};
+use super::told::{crowded, half_way, in_doubt, made, of_table, open_end, refusal};
+use super::{actions, checks};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
-use crate::execute::waves::{Run, failure};
+use crate::execute::waves::Run;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::write::{Write, WriteReturns};
@@ -28,8 +30,6 @@ const MOST_ATTEMPTS: u32 = 200;
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 /// No wait is longer.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
-/// How often relations are looked for again after what they belong to is gone.
-const MOST_SWEEPS: usize = 10;
 
 /// What the writes of one request share.
 pub struct Engine<'a> {
@@ -76,34 +76,46 @@ impl Engine<'_> {
 impl Job<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
         let mut generated = Generated::new();
-        let mut uncertain = false;
+        // The trouble after which it is not known whether the write was made.
+        let mut doubt: Option<TableError> = None;
         for attempt in 0..MOST_ATTEMPTS {
+<<<<<<< HEAD
             let mut draft = actions::draft(self, &mut generated, uncertain).await?;
             draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
             match self.send(&draft, attempt).await {
+=======
+            let doubtful = doubt.is_some();
+            let drafted = actions::draft(self, &mut generated, doubtful).await;
+            let draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            let sent = match ahead::clear(self, &draft, attempt).await {
+                Ok(()) => self.send(&draft, attempt).await,
+                Err(Setback::Before(error)) => Err(error),
+                Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(&error)])),
+            };
+            match sent {
+>>>>>>> verify
                 Ok(answer) => return self.finish(&draft, answer).await,
-                Err(WriteError::Conditions(failures)) => match judge(self, &draft, &failures, uncertain) {
-                    Verdict::Race => {}
-                    Verdict::Applied(item) => return self.finish(&draft, Some(item)).await,
-                    Verdict::Refused(refusals) => return Err(refusals),
+                Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
+                    (Verdict::Race, _) => {}
+                    (Verdict::Applied(item), _) => return self.finish(&draft, item).await,
+                    (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
+                    (Verdict::Open, None) => return Err(vec![crowded()]),
+                    (Verdict::Refused(refusals), _) => return Err(refusals),
                 },
-                Err(WriteError::Uncertain(_)) if draft.repeatable() => uncertain = true,
-                Err(error) => return Err(vec![refusal(error)]),
+                Err(WriteError::Uncertain(error)) if draft.repeatable() => doubt = Some(error),
+                Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => return Err(vec![half_way(&error)]),
+                Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
             if !self.wait(attempt).await {
                 break;
             }
         }
-        let message = "Others keep changing the same items; try again.";
-        Err(vec![Refusal::new(ErrorCode::Conflict, message)])
+        Err(vec![doubt.as_ref().map_or_else(crowded, open_end)])
     }
 
     /// Sends a draft; a single update answers with the item as it is, a single put or delete with the item as it was.
     async fn send(&self, draft: &Draft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
         let loaders = self.engine.run.loaders;
-        for (table, keys) in &draft.first {
-            loaders.delete_batch(table, keys.clone()).await?;
-        }
         match draft.calls.as_slice() {
             [] => Ok(None),
             [call] if !matches!(call.write.action, crate::table::write::WriteAction::Check(_)) => {
@@ -121,7 +133,7 @@ impl Job<'_> {
 
     /// After the write: relations that came in between go too, and the items that the field gives back are gathered.
     async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
-        self.sweep(draft).await?;
+        ahead::sweep(self, draft).await.map_err(made)?;
         let outcomes: &[Outcome] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),
             WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
@@ -134,27 +146,10 @@ impl Job<'_> {
                 Outcome::Nothing => {}
                 Outcome::Known(item) => items.push(item.clone()),
                 Outcome::Answer(..) if single => items.extend(answer.clone()),
-                Outcome::Answer(ty, key) => items.extend(self.read(ty, key).await?),
+                Outcome::Answer(ty, key) => items.extend(self.read(ty, key).await.map_err(made)?),
             }
         }
         Ok(items)
-    }
-
-    /// What belongs to an item may be put between the reading of its relations and its end. Afterwards nothing new can come, as puts
-    /// check that what they belong to is there; so what is found now is all that is left.
-    async fn sweep(&self, draft: &Draft) -> Result<(), Refusals> {
-        for (action, item) in &draft.cascades {
-            for _ in 0..MOST_SWEEPS {
-                let left = lookups::cascade(self, *action, item).await?;
-                if left.is_empty() {
-                    break;
-                }
-                for (table, keys) in left.into_keys(self) {
-                    self.engine.run.loaders.delete_batch(&table, keys).await.map_err(|error| vec![refusal(error)])?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The values of the request that conditions and expressions may use.
@@ -209,24 +204,4 @@ fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-/// What a caller is told of a write that did not happen, or of which that is not known.
-pub(super) fn refusal(error: WriteError) -> Refusal {
-    match error {
-        WriteError::Failed(error) => of_table(&error),
-        WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
-        WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
-        WriteError::Uncertain(error) => {
-            let told = of_table(&error);
-            let message = "No answer came, and it is not known whether the change was made; look before you repeat it.";
-            Refusal::new(told.code, message)
-        }
-    }
-}
-
-/// What a caller is told of trouble with the table.
-pub(super) fn of_table(error: &TableError) -> Refusal {
-    let failure = failure(error);
-    Refusal::new(failure.code, failure.message.clone())
 }

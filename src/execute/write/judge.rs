@@ -6,7 +6,7 @@ use super::elements::holds;
 use super::engine::{Job, Refusals};
 use crate::execute::decode;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::evaluate;
+use crate::execute::evaluate::{self, same_item};
 use crate::table::attribute::Item;
 use crate::table::write::ConditionFailure;
 use serde_json::{Value, json};
@@ -16,40 +16,55 @@ use std::sync::Arc;
 pub(super) enum Verdict {
     /// What was read has changed: read and try again.
     Race,
-    /// It was applied by an attempt before this one; the item as it is.
-    Applied(Arc<Item>),
+    /// It was applied by an attempt before this one; the item as it is, if it is.
+    Applied(Option<Arc<Item>>),
+    /// Whether it was applied by an attempt before this one, nothing tells.
+    Open,
     /// The caller is told.
     Refused(Refusals),
 }
 
-pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure], uncertain: bool) -> Verdict {
-    let mut refusals = Refusals::new();
+/// Judges the conditions that failed; with `doubt`, an attempt before this one may have been applied.
+pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure], doubt: bool) -> Verdict {
+    let (mut refusals, mut taken) = (Refusals::new(), Refusals::new());
+    let mut raced = false;
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
-            Role::Along => {}
+            Role::Along => raced = true,
             Role::Guard(ty, field) => {
                 let message = format!("There is already a {ty} with this {field}.");
-                refusals.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
+                taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
             }
             Role::Main(main) => {
-                if let (true, Some(item)) = (uncertain, &failure.item)
-                    && was_applied(main, item)
-                {
-                    return Verdict::Applied(Arc::new(item.clone()));
+                let refused = refused(job, main, failure.item.as_ref());
+                match fate(main, failure.item.as_ref(), refused.is_some()).filter(|_| doubt) {
+                    Some(verdict) => return verdict,
+                    None => raced |= refused.is_none(),
                 }
-                refusals.extend(refused(job, main, failure.item.as_ref()));
+                refusals.extend(refused);
             }
         }
+    }
+    // Whoever was faster may have written the very guard that is in the way.
+    if !raced {
+        refusals.extend(taken);
     }
     if refusals.is_empty() { Verdict::Race } else { Verdict::Refused(refusals) }
 }
 
-fn was_applied(main: &Main, item: &Item) -> bool {
-    match &main.repeat {
-        Repeat::SeenByItem(ours) => **ours == *item,
-        Repeat::SeenByElement(list, element) => holds(item, list, element),
-        Repeat::Same | Repeat::Never => false,
+/// What a failed condition tells of an attempt before this one; `None`: that it was not applied, or that it does not matter.
+fn fate(main: &Main, item: Option<&Item>, refused: bool) -> Option<Verdict> {
+    match (&main.repeat, item) {
+        (Repeat::SeenByItem(ours), Some(item)) if same_item(ours, item) => Some(Verdict::Applied(Some(Arc::new(item.clone())))),
+        // Ours may have been changed since.
+        (Repeat::SeenByItem(_), Some(_)) => Some(Verdict::Open),
+        (Repeat::SeenByElement(list, element), Some(item)) if holds(item, list, element) => {
+            Some(Verdict::Applied(Some(Arc::new(item.clone()))))
+        }
+        (Repeat::Gone, None) => Some(Verdict::Applied(None)),
+        (Repeat::Same, Some(_)) if refused => Some(Verdict::Open),
+        _ => None,
     }
 }
 

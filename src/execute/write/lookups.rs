@@ -1,6 +1,7 @@
 //! What is read before a write: the item of its `@find`, the items that a prefix or an index names, and the relations that go along.
 
 use super::assemble;
+use super::conditions::Conditions;
 use super::engine::{Job, Refusals};
 use crate::execute::error::Refusal;
 use crate::execute::respond::{Present, present};
@@ -8,7 +9,9 @@ use crate::execute::state::{Outcome, State};
 use crate::execute::steps::state_of;
 use crate::plan::tree::Lookup;
 use crate::schema::model::ObjectType;
+use crate::schema::write::ActionKind;
 use crate::table::attribute::{Item, Key};
+use crate::table::call::Expression;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -46,9 +49,12 @@ fn found(state: &State<'_>, lookup: &Lookup) -> Result<Vec<Arc<Item>>, Refusals>
     Ok(items)
 }
 
-/// Items of relations, by their types.
+/// The items of a cascade's relations, those first that are found by way of others.
 #[derive(Default)]
 pub(super) struct Related(Vec<(String, Vec<Arc<Item>>)>);
+
+/// What of a cascade is deleted of one table: each key, and what must still hold of the item so that no others go with it.
+pub(super) type Doomed = BTreeMap<Key, Option<Expression>>;
 
 impl Related {
     /// Whether there are none.
@@ -56,22 +62,43 @@ impl Related {
         self.0.iter().all(|(_, items)| items.is_empty())
     }
 
-    /// The items with their types, and for each the keys that go: its own and those of its guards.
-    pub fn into_keys(self, job: &Job<'_>) -> BTreeMap<Arc<str>, Vec<Key>> {
-        let mut keys: BTreeMap<Arc<str>, Vec<Key>> = BTreeMap::new();
+    /// For each relation and table, what is deleted: the items and their guards. Each only once, where it comes last: until then it may
+    /// lead to others.
+    pub fn into_doomed(self, job: &Job<'_>) -> Vec<(Arc<str>, Doomed)> {
+        let mut stages: Vec<(Arc<str>, Doomed)> = Vec::new();
         for (name, items) in self.0 {
             let Ok(ty) = job.type_named(&name) else { continue };
-            let of_table = keys.entry(job.table_of(ty)).or_default();
+            let mut doomed = Doomed::new();
             for item in items {
-                of_table.extend(keys_of(job, ty, &item));
+                let mut keys = keys_of(job, ty, &item).into_iter();
+                doomed.extend(keys.next().map(|own| (own, guarded(ty, &item))));
+                doomed.extend(keys.map(|guard| (guard, None)));
             }
+            let table = job.table_of(ty);
+            for (_, earlier) in stages.iter_mut().filter(|(of, _)| *of == table) {
+                earlier.retain(|key, _| !doomed.contains_key(key));
+            }
+            stages.push((table, doomed));
         }
-        for of_table in keys.values_mut() {
-            of_table.sort();
-            of_table.dedup();
-        }
-        keys
+        stages.retain(|(_, doomed)| !doomed.is_empty());
+        stages
     }
+}
+
+/// That an item still has the guards that go with it; `None` where it has none.
+fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
+    let mut conditions = Conditions::default();
+    for field in ty.fields.values().filter(|field| field.rules.unique) {
+        if let Some(attribute) = ty.stored(&field.name).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+            conditions.unchanged(attribute, item);
+        }
+    }
+    conditions.build()
+}
+
+/// The keys of an item's guards.
+pub(super) fn guards_of(job: &Job<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
+    keys_of(job, ty, item).into_iter().skip(1).collect()
 }
 
 /// The keys that go with an item: its own, then those of its guards.
@@ -89,11 +116,16 @@ pub(super) fn keys_of(job: &Job<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
 
 /// The items of the relations that are deleted with an item.
 pub(super) async fn cascade(job: &Job<'_>, action: usize, item: &Arc<Item>) -> Result<Related, Refusals> {
-    let mut related = Related::default();
-    let Some(lookups) = job.planned.actions.get(action) else { return Ok(related) };
-    for lookup in &lookups.cascade {
+    let mut related: Vec<(usize, (String, Vec<Arc<Item>>))> = Vec::new();
+    let (Some(lookups), Some(written)) = (job.planned.actions.get(action), job.write.actions.get(action)) else {
+        return Ok(Related::default());
+    };
+    let ActionKind::Delete { cascade: paths } = &written.kind else { return Ok(Related::default()) };
+    for (lookup, path) in lookups.cascade.iter().zip(paths) {
         let scope: Scope = lookup.seeds.iter().map(|(ty, _)| (ty.clone(), item.clone())).collect();
-        related.0.push((lookup.item.clone(), items(job, lookup, &scope).await?));
+        related.push((path.len(), (lookup.item.clone(), items(job, lookup, &scope).await?)));
     }
-    Ok(related)
+    // What is found by way of others goes before them: once they are gone, nothing would lead to it.
+    related.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+    Ok(Related(related.into_iter().map(|(_, found)| found).collect()))
 }

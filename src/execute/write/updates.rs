@@ -5,7 +5,7 @@ use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
-use super::lookups::keys_of;
+use super::lookups::guards_of;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::operand_value;
 use crate::execute::update::{Changes, attribute as path};
@@ -89,6 +89,8 @@ impl Drafting<'_, '_> {
             self.initial(position, ty, &set, &mut changes)?;
         }
         let repeat = match expression {
+            // It changes the version that it demands, so that it is made once at most.
+            _ if counts && version.is_some() => Repeat::Same,
             Some(update) if !update.has_same_effect_twice() => Repeat::Never,
             _ if counts => Repeat::Never,
             _ => Repeat::Same,
@@ -97,7 +99,7 @@ impl Drafting<'_, '_> {
         let main = Main { version, must_exist: !upsert, repeat, ..self.main(action) };
         self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
         if changes_unique {
-            let mut gone = item.as_deref().map(|item| keys_of(job, ty, item).split_off(1)).unwrap_or_default();
+            let mut gone = item.as_deref().map(|item| guards_of(job, ty, item)).unwrap_or_default();
             let mut values = item.as_deref().map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
             values.extend(changed);
             for field in unique {

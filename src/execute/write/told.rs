@@ -1,0 +1,61 @@
+//! Trouble with a write in, what the caller is told of it out: whether something was written is never left in the dark where it is known.
+
+use super::engine::Refusals;
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::waves::failure;
+use crate::table::error::{TableError, TableErrorKind};
+use crate::table::write::WriteError;
+
+/// What a caller is told of a write that did not happen, or of which that is not known.
+pub(super) fn refusal(error: WriteError) -> Refusal {
+    match error {
+        WriteError::Failed(error) => match error.kind {
+            TableErrorKind::Condition => crowded(),
+            TableErrorKind::Denied => Refusal::new(of_table(&error).code, "The gateway may not write to the table."),
+            _ => of_table(&error),
+        },
+        WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
+        WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
+        WriteError::Uncertain(error) => open_end(&error),
+    }
+}
+
+/// What a caller is told where others were faster all the time.
+pub(super) fn crowded() -> Refusal {
+    Refusal::new(ErrorCode::Conflict, "Others keep changing the same items; try again.")
+}
+
+/// What a caller is told of a write that may have been made.
+pub(super) fn open_end(error: &TableError) -> Refusal {
+    let code = match of_table(error).code {
+        ErrorCode::Timeout => ErrorCode::Timeout,
+        _ => ErrorCode::Unavailable,
+    };
+    Refusal::new(code, "No answer came, and it is not known whether the change was made; look before you repeat it.")
+}
+
+/// What a caller is told of a delete of more than a transaction takes that stopped on its way.
+pub(super) fn half_way(error: &TableError) -> Refusal {
+    Refusal::new(of_table(error).code, "Not everything is deleted yet; the same delete again goes on from here.")
+}
+
+/// What a caller is told where a write is made, and only its result is missing.
+pub(super) fn made(refusals: Refusals) -> Refusals {
+    let told = |refusal: Refusal| Refusal { message: "The change was made, but what came of it could not be read.".to_owned(), ..refusal };
+    refusals.into_iter().map(told).collect()
+}
+
+/// Refusals after an attempt that may have been made: trouble with the table does not tell what became of it.
+pub(super) fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
+    let tells = |refusal: &Refusal| matches!(refusal.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
+    match doubt {
+        Some(error) if !refusals.iter().all(tells) => vec![open_end(error)],
+        _ => refusals,
+    }
+}
+
+/// What a caller is told of trouble with the table.
+pub(super) fn of_table(error: &TableError) -> Refusal {
+    let failure = failure(error);
+    Refusal::new(failure.code, failure.message.clone())
+}

@@ -1,0 +1,17 @@
+//! Mutations on a table that misbehaves below the AWS SDK: each ends in the right result or the right error, and never in a double effect.
+//!
+//! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
+//! trouble. Time is paused: nothing sleeps.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+#[path = "faults/backend.rs"]
+mod backend;
+#[path = "faults/cascades.rs"]
+mod cascades;
+#[allow(dead_code)]
+#[path = "table/scripted.rs"]
+mod scripted;
+#[path = "faults/troubles.rs"]
+mod troubles;

@@ -1,0 +1,217 @@
+//! Deletes of more than a transaction takes, cut short in between: what is left can be deleted again, and nothing hangs in the air.
+
+use crate::backend::{Backend, Call, GROUP, USER, error, is_write, troubled};
+use crate::scripted::{LOST, REFUSED, Reply};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const TABLE: &str = "nishiki-table-dev-db";
+const DELETE: &str = "mutation ($g: ID!) { deleteGroup(id: $g) { id name } }";
+
+/// The pantry with a group of 60 containers and 60 members more: 180 items go with it.
+async fn crowd() -> Backend {
+    let backend = Backend::new("pantry").await;
+    for number in 0..60 {
+        let (user, container) = (format!("user-{number:02}"), format!("container-{number:02}"));
+        let s = |text: &str| json!({ "S": text });
+        let links = [
+            json!({ "PK": s(&user), "SK": s(&format!("Group#{GROUP}")), "GroupId": s(GROUP) }),
+            json!({ "PK": s(GROUP), "SK": s(&format!("Container#{container}")), "ContainerId": s(&container) }),
+            json!({ "PK": s(&container), "SK": s("Container"), "ContainerName": s("C") }),
+        ];
+        links.into_iter().for_each(|item| backend.table.put(TABLE, item));
+    }
+    backend
+}
+
+/// What is left of the group: what it hangs on, and what hangs on nothing.
+fn left(backend: &Backend) -> (bool, usize, Vec<String>) {
+    let items = backend.items();
+    let has = |sk: &str, id: &str| items.iter().any(|item| item.contains(&format!("\"SK\":{{\"S\":{sk:?}}}")) && item.contains(id));
+    let group = has("Group", GROUP);
+    let mine: Vec<&String> = items.iter().filter(|item| item.contains(GROUP) || item.contains("container-")).collect();
+    let adrift = mine.iter().filter(|item| {
+        let container = item.split("\"PK\":{\"S\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        let is_container = item.contains("\"SK\":{\"S\":\"Container\"}");
+        if is_container { !has(&format!("Container#{container}"), GROUP) } else { !group }
+    });
+    (group, mine.len(), adrift.map(|item| (*item).clone()).collect())
+}
+
+/// Lets a batch through but for all after the first ten of its items, which come back.
+fn partly(call: &Call<'_>) -> Reply {
+    let requests = call.body["RequestItems"][TABLE].as_array().unwrap();
+    let (done, rest) = requests.split_at(requests.len().min(10));
+    call.table.apply("BatchWriteItem", json!({ "RequestItems": { TABLE: done } }));
+    Reply::ok(json!({ "UnprocessedItems": if rest.is_empty() { json!({}) } else { json!({ TABLE: rest }) } }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn batches_that_are_partly_done_are_completed() {
+    let backend = crowd().await;
+    assert_eq!(left(&backend).2, Vec::<String>::new());
+    backend.script(|call| (call.operation == "BatchWriteItem").then(|| partly(call)));
+    let answer = backend.ok(DELETE, json!({ "g": GROUP })).await;
+    assert_eq!(answer["deleteGroup"]["id"], GROUP);
+    assert_eq!(left(&backend), (false, 0, Vec::new()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn batches_outlast_every_trouble() {
+    for (trouble, reply) in LOST.into_iter().chain(REFUSED) {
+        for applied in [true, false] {
+            let backend = crowd().await;
+            backend.script(troubled(3, applied, reply));
+            let answer = backend.run(DELETE, json!({ "g": GROUP })).await;
+            assert_eq!(answer["errors"], Value::Null, "{trouble}: {answer}");
+            assert_eq!(answer["data"]["deleteGroup"]["id"], GROUP, "{trouble}");
+            assert_eq!(left(&backend), (false, 0, Vec::new()), "{trouble}");
+        }
+    }
+}
+
+/// Stops after any number of writes, for good: what is left holds together, and the same delete again completes it.
+#[tokio::test(start_paused = true)]
+async fn a_delete_that_stops_half_way_can_be_gone_on_with() {
+    for (trouble, reply) in [LOST[1], REFUSED[1], ("denied", || Reply::error(400, "AccessDeniedException"))] {
+        for writes in 0..9 {
+            let backend = crowd().await;
+            // One batch after another does nothing, partly something, or all.
+            let (done, all) = (AtomicUsize::new(0), left(&backend).1);
+            backend.script(move |call| {
+                if !is_write(call.operation) {
+                    return None;
+                }
+                match done.fetch_add(1, Ordering::Relaxed) {
+                    number if number >= writes => Some(reply()),
+                    number if call.operation == "BatchWriteItem" && number % 2 == 0 => Some(partly(call)),
+                    _ => None,
+                }
+            });
+            let answer = backend.run_within(Duration::from_secs(20), DELETE, json!({ "g": GROUP })).await;
+            let (group, items, adrift) = left(&backend);
+            assert_eq!((group, adrift), (true, Vec::new()), "{trouble} after {writes}");
+            let (code, message, path) = error(&answer);
+            assert!(["UNAVAILABLE", "THROTTLED"].contains(&code) && path == "[\"deleteGroup\"]", "{trouble} after {writes}: {answer}");
+            let in_batches = backend.operations().iter().all(|operation| operation != "DeleteItem");
+            if items < all && in_batches {
+                assert_eq!(message, "Not everything is deleted yet; the same delete again goes on from here.", "{trouble} after {writes}");
+            }
+            backend.calm();
+            assert_eq!(backend.ok(DELETE, json!({ "g": GROUP })).await["deleteGroup"]["id"], GROUP);
+            assert_eq!(left(&backend), (false, 0, Vec::new()), "{trouble} after {writes}");
+        }
+    }
+}
+
+/// The client goes away after any number of writes.
+#[tokio::test(start_paused = true)]
+async fn a_delete_that_nobody_waits_for_leaves_nothing_adrift() {
+    for writes in 0..10 {
+        let backend = crowd().await;
+        backend.script(move |call| (is_write(call.operation) && call.before >= writes).then_some(Reply::Never));
+        let abandoned = backend.run(DELETE, json!({ "g": GROUP }));
+        assert!(tokio::time::timeout(Duration::from_secs(1), abandoned).await.is_err());
+        let (group, _, adrift) = left(&backend);
+        assert_eq!((group, adrift), (true, Vec::new()), "after {writes}");
+        backend.calm();
+        backend.ok(DELETE, json!({ "g": GROUP })).await;
+        assert_eq!(left(&backend), (false, 0, Vec::new()), "after {writes}");
+    }
+}
+
+/// An account of the ledger with more entries than a transaction takes.
+async fn account(coins: u32, entries: usize) -> Backend {
+    let backend = Backend::new("ledger").await;
+    backend.ok("mutation ($c: Int!) { open(id: \"a\", coins: $c) { id } }", json!({ "c": coins })).await;
+    for no in 0..entries {
+        let s = |text: &str| json!({ "S": text });
+        let item = json!({ "PK": s("Account#a"), "SK": s(&format!("Entry#{no:03}")), "text": s("t"), "shelf": s("s"), "state": s("new"),
+            "StateKey": s("s#new") });
+        backend.table.put("ledger", item);
+    }
+    backend
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_goes_along_with_what_may_not_be_deleted() {
+    let retire = "mutation { retire(id: \"a\") { id coins } }";
+    for entries in [5, 150] {
+        let backend = account(3, entries).await;
+        let before = backend.items();
+        let answer = backend.run(retire, json!({})).await;
+        assert_eq!(error(&answer), ("CONFLICT", "There are coins left.", "[\"retire\"]".to_owned()));
+        assert_eq!(backend.items(), before, "{entries}");
+        let backend = account(0, entries).await;
+        assert_eq!(backend.ok(retire, json!({})).await, json!({ "retire": { "id": "a", "coins": 0 } }));
+        assert_eq!(backend.items(), Vec::<String>::new(), "{entries}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_are_deleted_under_their_condition_or_not_at_all() {
+    for entries in [5, 150] {
+        let backend = account(0, entries).await;
+        let before = backend.items();
+        let clear = "mutation ($t: String!) { clearMarked(owner: \"a\", text: $t) { no } }";
+        let answer = backend.run(clear, json!({ "t": "other" })).await;
+        assert!(!answer["errors"].is_null(), "{entries}: {answer}");
+        assert_eq!(backend.items(), before, "{entries}");
+        let answer = backend.run(clear, json!({ "t": "t" })).await;
+        if entries <= 100 {
+            assert_eq!(answer["data"]["clearMarked"].as_array().unwrap().len(), entries);
+            assert_eq!(backend.items().len(), 1);
+        } else {
+            let message = "A transaction writes at most 100 items, and these are 150.";
+            assert_eq!(error(&answer), ("LIMIT_EXCEEDED", message, "[\"clearMarked\"]".to_owned()));
+            assert_eq!(backend.items(), before);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_without_a_condition_are_deleted_in_batches() {
+    let backend = account(0, 150).await;
+    backend.script(|call| (call.operation == "BatchWriteItem" && call.before < 3).then(|| Reply::error(400, "ThrottlingException")));
+    let answer = backend.ok("mutation { clear(owner: \"a\") { no } }", json!({})).await;
+    assert_eq!(answer["clear"].as_array().unwrap().len(), 150);
+    assert_eq!(backend.items().len(), 1);
+}
+
+/// What comes in while the relations are deleted goes, too.
+#[tokio::test(start_paused = true)]
+async fn what_is_put_in_between_goes_along() {
+    for containers in [0, 60] {
+        let backend = if containers == 0 { Backend::new("pantry").await } else { crowd().await };
+        backend.script(|call| {
+            let s = |text: &str| json!({ "S": text });
+            if is_write(call.operation) && call.before == 0 {
+                call.table.put(TABLE, json!({ "PK": s("container-99"), "SK": s("Container"), "ContainerName": s("C") }));
+                let link = json!({ "PK": s(GROUP), "SK": s("Container#container-99"), "ContainerId": s("container-99") });
+                call.table.put(TABLE, link);
+            }
+            None
+        });
+        backend.ok(DELETE, json!({ "g": GROUP })).await;
+        assert_eq!(left(&backend), (false, 0, Vec::new()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_delete_that_is_done_it_is_told_that_it_is() {
+    let backend = Backend::new("pantry").await;
+    // The group is gone; whether something came in between cannot be read.
+    backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
+    let answer = backend.run(DELETE, json!({ "g": GROUP })).await;
+    let message = "The change was made, but what came of it could not be read.";
+    assert_eq!(error(&answer), ("THROTTLED", message, "[\"deleteGroup\"]".to_owned()));
+    assert_eq!(left(&backend), (false, 0, Vec::new()));
+    // So with a transaction whose result is read.
+    let backend = Backend::new("pantry").await;
+    backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
+    let change = "mutation ($u: ID!) { changeEmail(id: $u, email: \"new@example.com\") { email } }";
+    let answer = backend.run(change, json!({ "u": USER })).await;
+    assert_eq!(error(&answer), ("THROTTLED", message, "[\"changeEmail\"]".to_owned()));
+    assert!(backend.items().iter().any(|item| item.contains("Unique#User.email#new@example.com")));
+}

@@ -1,0 +1,313 @@
+//! Every kind of write with every kind of trouble, against what the same write comes to where there is none.
+
+use crate::backend::{Backend, CONTAINER, Call, GROUP, USER, changes, error, is_write, troubled};
+use crate::scripted::{LOST, REFUSED, Reply, Trouble};
+use crate::support::made::Names;
+use serde_json::{Value, json};
+
+/// What becomes of a write whose answer is lost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fate {
+    /// It is repeated, and what was done already is known again.
+    Known,
+    /// It is repeated; what is gone already cannot be given back.
+    Gone,
+    /// It is repeated; that its condition does not hold any more does not tell who did it.
+    Guarded,
+    /// It would count twice, so it is not repeated.
+    Open,
+}
+
+#[derive(Clone)]
+struct Case {
+    system: &'static str,
+    prepare: Vec<(&'static str, Value)>,
+    operation: &'static str,
+    variables: Value,
+    fate: Fate,
+}
+
+fn case(system: &'static str, fate: Fate, operation: &'static str, variables: Value) -> Case {
+    Case { system, prepare: Vec::new(), operation, variables, fate }
+}
+
+impl Case {
+    fn after(mut self, operation: &'static str, variables: Value) -> Self {
+        self.prepare.push((operation, variables));
+        self
+    }
+}
+
+/// Every kind of write.
+fn cases() -> Vec<Case> {
+    use Fate::{Gone, Guarded, Known, Open};
+    let (pantry, ledger) = ("pantry", "ledger");
+    let open = "mutation { open(id: \"a\", coins: 10) { coins } }";
+    let enter = "mutation ($n: String!) { enter(owner: \"a\", no: $n, text: \"t\", shelf: \"s\", state: \"new\") { no } }";
+    let page = "mutation { createPage(id: \"p\", title: \"one\") { version } }";
+    let note = "mutation { writeNote(id: \"n\", amount: \"1.50\", ratio: 2.5e0, total: \"7\", marks: [3, 1, 2], tags: [\"b\", \"a\"]) \
+                { amount ratio total marks tags } }";
+    vec![
+        // Transactions: with guards, with checks, with what was found, with what goes along.
+        case(pantry, Known, "mutation { createUser(name: \"U\", email: \"u@example.com\") { id name email } }", json!({})),
+        case(
+            pantry,
+            Known,
+            "mutation ($u: ID!) { changeEmail(id: $u, email: \"new@example.com\") { id email name } }",
+            json!({ "u": USER }),
+        ),
+        case(pantry, Known, "mutation ($u: ID!) { createGroup(userId: $u, name: \"G\") { id name } }", json!({ "u": USER })),
+        case(pantry, Known, "mutation ($g: ID!) { createContainer(groupId: $g, name: \"C\") { id name } }", json!({ "g": GROUP })),
+        case(pantry, Known, "mutation ($g: ID!) { deleteGroup(id: $g) { id name } }", json!({ "g": GROUP })),
+        case(ledger, Known, "mutation { transfer(from: \"a\", to: \"b\", amount: 3) { coins } }", json!({}))
+            .after(open, json!({}))
+            .after("mutation { open(id: \"b\", coins: 1) { coins } }", json!({})),
+        // Plain updates, also of index keys.
+        case(pantry, Known, "mutation ($g: ID!) { renameGroup(id: $g, name: \"N\") { id name } }", json!({ "g": GROUP })),
+        case(ledger, Known, "mutation { restate(owner: \"a\", no: \"1\", state: \"old\") { no shelf state } }", json!({}))
+            .after(enter, json!({ "n": "1" })),
+        // Elements of lists.
+        case(
+            pantry,
+            Known,
+            "mutation ($c: ID!) { addFood(containerId: $c, input: { name: \"F\", category: \"c\", quantity: 1.50 }) { foods { id name } } }",
+            json!({ "c": CONTAINER }),
+        ),
+        case(
+            pantry,
+            Known,
+            "mutation ($c: ID!, $f: ID!) { updateFood(containerId: $c, foodId: $f, input: { quantity: 9 }) { foods { id name quantity } } }",
+            json!({ "c": CONTAINER, "f": "food" }),
+        ),
+        case(
+            pantry,
+            Known,
+            "mutation ($c: ID!, $f: ID!) { removeFood(containerId: $c, foodId: $f) { foods { id name } } }",
+            json!({ "c": CONTAINER, "f": "food" }),
+        ),
+        case(ledger, Known, "mutation { addLine(id: \"n\", weight: \"2.50\") { lines { weight } } }", json!({})).after(note, json!({})),
+        case(ledger, Known, "mutation { changeLine(id: \"n\", no: \"2.50\", text: \"x\") { lines { weight text } } }", json!({}))
+            .after(note, json!({}))
+            .after("mutation { addLine(id: \"n\", weight: \"2.50\") { id } }", json!({})),
+        // Puts alone.
+        case(ledger, Known, note, json!({})),
+        case(ledger, Known, page, json!({})),
+        // Many at once.
+        case(ledger, Known, "mutation { mark(owner: \"a\", text: \"m\") { no text } }", json!({}))
+            .after(enter, json!({ "n": "1" }))
+            .after(enter, json!({ "n": "2" })),
+        case(ledger, Known, "mutation { clear(owner: \"a\") { no } }", json!({}))
+            .after(enter, json!({ "n": "1" }))
+            .after(enter, json!({ "n": "2" })),
+        // Deletes alone, with a condition and without.
+        case(
+            pantry,
+            Gone,
+            "mutation ($u: ID!, $g: ID!) { leaveGroup(userId: $u, groupId: $g) { userId } }",
+            json!({ "u": USER, "g": GROUP }),
+        ),
+        case(ledger, Gone, "mutation { settle(id: \"a\") { id coins } }", json!({}))
+            .after("mutation { open(id: \"a\", coins: 0) { coins } }", json!({})),
+        case(ledger, Gone, "mutation { dropPage(id: \"p\", version: 1) { title } }", json!({})).after(page, json!({})),
+        // Updates under a condition that does not hold after them.
+        case(ledger, Guarded, "mutation { editPage(id: \"p\", version: 1, title: \"two\") { title version } }", json!({}))
+            .after(page, json!({})),
+        case(ledger, Guarded, "mutation { lock(id: \"a\") { open } }", json!({})).after(open, json!({})),
+        // Updates that count.
+        case(ledger, Open, "mutation { buy(id: \"a\", cost: 4) { coins } }", json!({})).after(open, json!({})),
+        case(ledger, Open, "mutation { retitle(id: \"p\", title: \"two\") { title version } }", json!({})).after(page, json!({})),
+    ]
+}
+
+/// A system as it is before the case, with the id of a food among the variables where one is wanted.
+async fn prepared(case: &Case) -> (Backend, Value) {
+    let backend = Backend::new(case.system).await;
+    for (operation, variables) in &case.prepare {
+        backend.ok(operation, variables.clone()).await;
+    }
+    let mut variables = case.variables.clone();
+    if variables["f"].is_string() {
+        let foods = backend.ok("query ($c: ID!) { container(id: $c) { foods { id } } }", json!({ "c": CONTAINER })).await;
+        variables["f"] = foods["container"]["foods"][1]["id"].clone();
+    }
+    (backend, variables)
+}
+
+/// What a case came to: the answer, and what became of the items, with names for what was made up.
+struct Outcome {
+    answer: Value,
+    changes: Vec<String>,
+    writes: usize,
+}
+
+async fn outcome(case: &Case, script: impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static) -> Outcome {
+    let (backend, variables) = prepared(case).await;
+    let before = backend.items();
+    backend.script(script);
+    let answer = backend.run(case.operation, variables).await;
+    let mut names = Names::besides(case.system, case.operation);
+    let answer = serde_json::from_str(&names.replace(&answer.to_string())).unwrap();
+    // The food has another id in every run, and so have the items of the case's preparation.
+    let mut changes: Vec<String> = changes(&before, &backend.items()).iter().map(|change| names.replace(change)).collect();
+    changes.sort();
+    Outcome { answer, changes, writes: backend.writes() }
+}
+
+/// Gathers what is wrong in all cases, so that one failure does not hide the others.
+#[derive(Default)]
+struct Verdicts(Vec<String>);
+
+impl Verdicts {
+    fn same<T: std::fmt::Debug + PartialEq>(&mut self, case: &Case, trouble: &str, what: &str, (is, should): (T, T)) {
+        if is != should {
+            self.0.push(format!("{}\n  {trouble}: {what}\n    is     {is:?}\n    should {should:?}", case.operation));
+        }
+    }
+
+    /// The caller is told that nobody knows what became of the write.
+    fn open(&mut self, case: &Case, trouble: &str, answer: &Value) {
+        let (_, message, at) = error(answer);
+        let told = message.contains("it is not known whether the change was made");
+        self.same(case, trouble, &format!("an open end: {answer}"), ((told, at), (true, path(case))));
+    }
+}
+
+impl Drop for Verdicts {
+    fn drop(&mut self) {
+        assert!(self.0.is_empty() || std::thread::panicking(), "{}", self.0.join("\n"));
+    }
+}
+
+/// The field of the case's mutation as it is in a path.
+fn path(case: &Case) -> String {
+    let field = case.operation.split('{').nth(1).unwrap().trim().split('(').next().unwrap();
+    json!([field]).to_string()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_was_refused_some_times_is_made_once() {
+    let canceled: Trouble = ("canceled by a conflict", || {
+        let code = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
+        let reasons = json!([{ "Code": "TransactionConflict", "Message": "ongoing" }]);
+        Reply::Body(400, json!({ "__type": code, "Message": "canceled", "CancellationReasons": reasons }).to_string())
+    });
+    let mut verdicts = Verdicts::default();
+    for case in cases() {
+        let calm = outcome(&case, |_| None).await;
+        verdicts.same(&case, "calm", "answer", (&calm.answer["errors"], &Value::Null));
+        verdicts.same(&case, "calm", "changes something", (calm.changes.is_empty(), false));
+        let refusal = || Some(Reply::error(400, "ValidationException"));
+        let refused = outcome(&case, move |call| (call.operation == "TransactWriteItems").then(refusal).flatten()).await;
+        let is_transaction = !refused.answer["errors"].is_null();
+        for (trouble, reply) in REFUSED.into_iter().chain(is_transaction.then_some(canceled)) {
+            let tried = outcome(&case, troubled(4, false, reply)).await;
+            verdicts.same(&case, trouble, "answer", (&tried.answer, &calm.answer));
+            verdicts.same(&case, trouble, "items", (&tried.changes, &calm.changes));
+            verdicts.same(&case, trouble, "attempts", (tried.writes, calm.writes + 4));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_was_made_without_an_answer_is_made_once() {
+    let mut verdicts = Verdicts::default();
+    for case in cases() {
+        let calm = outcome(&case, |_| None).await;
+        for (trouble, reply) in LOST {
+            let tried = outcome(&case, troubled(2, true, reply)).await;
+            verdicts.same(&case, trouble, "items", (&tried.changes, &calm.changes));
+            match case.fate {
+                Fate::Known => verdicts.same(&case, trouble, "answer", (&tried.answer, &calm.answer)),
+                Fate::Gone => {
+                    let nothing = tried.answer["data"].as_object().is_some_and(|data| data.values().all(Value::is_null));
+                    verdicts.same(&case, trouble, "null", ((nothing, &tried.answer["errors"]), (true, &Value::Null)));
+                }
+                Fate::Guarded | Fate::Open => verdicts.open(&case, trouble, &tried.answer),
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_was_lost_on_its_way_is_made_or_left_open() {
+    let mut verdicts = Verdicts::default();
+    for case in cases() {
+        let calm = outcome(&case, |_| None).await;
+        for (trouble, reply) in LOST {
+            let tried = outcome(&case, troubled(2, false, reply)).await;
+            if case.fate == Fate::Open {
+                verdicts.open(&case, trouble, &tried.answer);
+                let code = if trouble == "no answer" { "TIMEOUT" } else { "UNAVAILABLE" };
+                verdicts.same(&case, trouble, "code", (error(&tried.answer).0, code));
+                verdicts.same(&case, trouble, "items, attempts", ((tried.changes, tried.writes), (Vec::new(), 1)));
+            } else {
+                verdicts.same(&case, trouble, "answer", (&tried.answer, &calm.answer));
+                verdicts.same(&case, trouble, "items", (&tried.changes, &calm.changes));
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_never_answered_is_left_open_at_the_deadline() {
+    let mut verdicts = Verdicts::default();
+    for (applied, case) in [true, false].into_iter().flat_map(|applied| cases().into_iter().map(move |case| (applied, case))) {
+        let calm = outcome(&case, |_| None).await;
+        let tried = outcome(&case, troubled(usize::MAX, applied, || Reply::Reset)).await;
+        let expected = if applied { calm.changes.clone() } else { Vec::new() };
+        verdicts.same(&case, "never", &format!("items, applied: {applied}"), (tried.changes, expected));
+        // That an element is gone is seen without another write.
+        if !applied || tried.answer != calm.answer {
+            verdicts.open(&case, "never", &tried.answer);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_after_an_answer_was_lost_is_left_open() {
+    let refusals: [Trouble; 4] = [
+        ("throttled", || Reply::error(400, "ThrottlingException")),
+        ("conflict", || Reply::error(400, "TransactionConflictException")),
+        ("denied", || Reply::error(400, "AccessDeniedException")),
+        ("nobody", || Reply::Refused),
+    ];
+    let mut verdicts = Verdicts::default();
+    for (case, (trouble, refused)) in cases().into_iter().flat_map(|case| refusals.map(|refusal| (case.clone(), refusal))) {
+        let calm = outcome(&case, |_| None).await;
+        let tried = outcome(&case, move |call| match (is_write(call.operation), call.before) {
+            (false, _) => None,
+            (true, 0) => {
+                call.table.apply(call.operation, call.body.clone());
+                Some(Reply::Reset)
+            }
+            (true, _) => Some(refused()),
+        })
+        .await;
+        verdicts.same(&case, trouble, "items", (&tried.changes, &calm.changes));
+        // That an element is gone is seen without another write.
+        if tried.answer != calm.answer {
+            verdicts.open(&case, trouble, &tried.answer);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_for_good_is_told_and_nothing_is_written() {
+    let refusals: [(Trouble, &str); 4] = [
+        (("throttled", || Reply::error(400, "ThrottlingException")), "THROTTLED"),
+        (("conflict", || Reply::error(400, "TransactionConflictException")), "CONFLICT"),
+        (("nobody", || Reply::Refused), "UNAVAILABLE"),
+        (("denied", || Reply::error(400, "AccessDeniedException")), "UNAVAILABLE"),
+    ];
+    let mut verdicts = Verdicts::default();
+    for case in cases() {
+        for ((trouble, reply), expected) in refusals {
+            let tried = outcome(&case, troubled(usize::MAX, false, reply)).await;
+            verdicts.same(&case, trouble, "items", (tried.changes, Vec::new()));
+            let (code, message, at) = error(&tried.answer);
+            let conflict = message == "Others keep changing the same items; try again.";
+            let is = (code, at, conflict);
+            verdicts.same(&case, trouble, message, (is, (expected, path(&case), expected == "CONFLICT")));
+        }
+    }
+}
