@@ -44,7 +44,8 @@ pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits
             stream = accept(&listener) => stream,
             () = &mut stop => break,
         };
-        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone())).into_owned();
+        let connection =
+            builder.serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(routes.clone())).into_owned();
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _place = place;

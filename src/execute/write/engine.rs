@@ -78,7 +78,8 @@ impl Job<'_> {
         let mut generated = Generated::new();
         let mut uncertain = false;
         for attempt in 0..MOST_ATTEMPTS {
-            let draft = actions::draft(self, &mut generated, uncertain).await?;
+            let mut draft = actions::draft(self, &mut generated, uncertain).await?;
+            draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
             match self.send(&draft, attempt).await {
                 Ok(answer) => return self.finish(&draft, answer).await,
                 Err(WriteError::Conditions(failures)) => match judge(self, &draft, &failures, uncertain) {

@@ -1,7 +1,7 @@
 //! A mutation field's actions → one write, and the items it gives back.
 //!
 //! In the order of a write: `engine` runs it, `checks` holds the constraints against what comes in, `actions` (with `updates`,
-//! `elements`, `lookups` and `defaults`) drafts its calls, `assemble` says what they write, and `judge` tells why one fails.
+//! `elements`, `lookups`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, and `judge` tells why one fails.
 
 mod actions;
 pub mod assemble;
@@ -12,6 +12,7 @@ pub mod defaults;
 mod draft;
 mod elements;
 pub mod engine;
+mod fill;
 mod judge;
 mod key_values;
 mod lookups;
