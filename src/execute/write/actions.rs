@@ -4,13 +4,8 @@ use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
-<<<<<<< HEAD
 use super::fill::is_made_of_fields;
-use super::lookups::{self, Scope, keys_of};
-=======
 use super::lookups::{self, Scope, guards_of};
-use super::{assemble, defaults};
->>>>>>> verify
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter;
 use crate::execute::filter::argument;

@@ -110,7 +110,6 @@ impl Call {
 }
 
 impl Draft {
-<<<<<<< HEAD
     /// Sees to it that no item is in a transaction twice, which DynamoDB refuses: what goes along is left out where it goes already, and
     /// two actions on one item are the caller's mistake.
     pub fn settle(&mut self) -> Result<(), String> {
@@ -136,11 +135,8 @@ impl Draft {
         twice.map_or(Ok(()), Err)
     }
 
-    /// Whether an uncertain call may be repeated: transactions always may, by their token.
-=======
     /// Whether a draft may be made anew where it is not known whether it was written. A transaction was repeated already, by its token,
     /// for as long as that makes sense; under another token it could be made twice.
->>>>>>> verify
     pub fn repeatable(&self) -> bool {
         matches!(self.calls.as_slice(), [Call { role: Role::Main(main), .. }] if main.repeat != Repeat::Never)
     }

@@ -79,21 +79,16 @@ impl Job<'_> {
         // The trouble after which it is not known whether the write was made.
         let mut doubt: Option<TableError> = None;
         for attempt in 0..MOST_ATTEMPTS {
-<<<<<<< HEAD
-            let mut draft = actions::draft(self, &mut generated, uncertain).await?;
-            draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
-            match self.send(&draft, attempt).await {
-=======
             let doubtful = doubt.is_some();
             let drafted = actions::draft(self, &mut generated, doubtful).await;
-            let draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
             let sent = match ahead::clear(self, &draft, attempt).await {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(Setback::Before(error)) => Err(error),
                 Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(&error)])),
             };
             match sent {
->>>>>>> verify
                 Ok(answer) => return self.finish(&draft, answer).await,
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
                     (Verdict::Race, _) => {}

@@ -1,12 +1,8 @@
 //! A mutation field's actions → one write, and the items it gives back.
 //!
 //! In the order of a write: `engine` runs it, `checks` holds the constraints against what comes in, `actions` (with `updates`,
-<<<<<<< HEAD
-//! `elements`, `lookups`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, and `judge` tells why one fails.
-=======
-//! `elements`, `lookups` and `defaults`) drafts its calls, `assemble` says what they write, `ahead` deletes what does not fit into
+//! `elements`, `lookups`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, `ahead` deletes what does not fit into
 //! a transaction, `judge` tells why a condition fails, and `told` what a caller hears of it.
->>>>>>> verify
 
 mod actions;
 mod ahead;
