@@ -17,6 +17,7 @@ use keyfold::execute::operations::Operations;
 use keyfold::execute::respond::Writer;
 use keyfold::execute::state::State;
 use keyfold::execute::waves::Run;
+use keyfold::plan::tree::Step;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::loaders::Loaders;
 use keyfold::table::store::Store;
@@ -114,10 +115,10 @@ impl Bench {
 
     fn round(&self, round: usize) -> [Duration; 6] {
         let planned = self.operations.plan(&self.model, &self.request).unwrap();
-        let arguments = || {
-            planned.plan.arguments.iter().map(|arguments| Ok(arguments.evaluate(&self.model.api, &planned.variables).unwrap())).collect()
-        };
-        let mut state = State::new(&planned.plan, arguments());
+        let [Step { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
+        let arguments =
+            || plan.arguments.iter().map(|arguments| Ok(arguments.evaluate(&self.model.api, &planned.variables).unwrap())).collect();
+        let mut state = State::new(plan, arguments());
         let new = |number: u32| Request { query: format!("{} # {round} {number}", self.request.query), ..Request::default() };
         [
             cpu_time(REQUESTS, |_| drop(black_box(self.runtime.block_on(whole(&self.gateway, &self.request))))),
@@ -126,7 +127,7 @@ impl Bench {
             cpu_time(REQUESTS * 10, |number| drop(black_box(self.operations.plan(&self.model, &new(number)).unwrap()))),
             cpu_time(REQUESTS * 500, |_| drop(black_box(self.operations.plan(&self.model, &self.request).unwrap()))),
             cpu_time(REQUESTS, |_| {
-                state = State::new(&planned.plan, arguments());
+                state = State::new(plan, arguments());
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
                     let loaders = Loaders::new(store, deadline());
