@@ -113,3 +113,55 @@ async fn of_sign_ups_with_one_address_one_wins() {
     let found = run(&gateway, "{ userByEmail(email: \"one@example.com\") { id } }", json!({})).await;
     assert_eq!(found["data"]["userByEmail"]["id"], won[0]["data"]["createUser"]["id"]);
 }
+
+/// Adds a mark to the page's title under the version that was read, as often as it takes; the number of attempts.
+async fn sign(gateway: Gateway, mark: String) -> usize {
+    let edit = "mutation ($v: Int!, $t: String!) { editPage(id: \"p\", version: $v, title: $t) { version title } }";
+    for attempt in 1.. {
+        let read = run(&gateway, "{ page(id: \"p\") { version title } }", json!({})).await["data"]["page"].take();
+        let (version, title) = (read["version"].as_u64().unwrap(), format!("{}{mark}", read["title"].as_str().unwrap()));
+        let answer = run(&gateway, edit, json!({ "v": version, "t": title })).await;
+        if answer["errors"].is_null() {
+            assert_eq!(answer["data"]["editPage"], json!({ "version": version + 1, "title": title }));
+            return attempt;
+        }
+        let told = &answer["errors"][0]["extensions"];
+        assert_eq!(told["code"], "CONFLICT", "{answer}");
+        assert!(told["currentVersion"].as_u64().unwrap() > version, "{answer}");
+    }
+    0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_writers_of_one_versioned_item_none_is_lost() {
+    let (gateway, _) = support::system("ledger").await;
+    run(&gateway, "mutation { createPage(id: \"p\", title: \"\") { version } }", json!({})).await;
+    let attempts = together(|number| sign(gateway.clone(), format!("<{number}>"))).await;
+    let page = run(&gateway, "{ page(id: \"p\") { version title } }", json!({})).await["data"]["page"].take();
+    assert_eq!(page["version"], CLIENTS + 1);
+    let title = page["title"].as_str().unwrap();
+    assert!((0..CLIENTS).all(|number| title.matches(&format!("<{number}>")).count() == 1), "{title}");
+    assert!(attempts.iter().sum::<usize>() > CLIENTS, "nobody was in anybody's way: {attempts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_writers_that_count_none_is_lost_and_none_goes_too_far() {
+    let (gateway, _) = support::system("ledger").await;
+    run(&gateway, "mutation { open(id: \"a\", coins: 100) { coins } b: open(id: \"b\", coins: 0) { coins } }", json!({})).await;
+    let answers = together(|number| {
+        let gateway = gateway.clone();
+        async move {
+            let buy = "mutation { buy(id: \"a\", cost: 3) { coins } }";
+            let transfer = "mutation { transfer(from: \"a\", to: \"b\", amount: 3) { coins } }";
+            run(&gateway, if number % 2 == 0 { buy } else { transfer }, json!({})).await
+        }
+    })
+    .await;
+    let done = |field: &str| answers.iter().filter(|answer| !answer["data"][field].is_null()).count();
+    let (bought, moved) = (done("buy"), done("transfer"));
+    assert_eq!(bought + moved, 33, "{answers:?}");
+    let told = answers.iter().filter(|answer| !answer["errors"].is_null());
+    assert!(told.clone().all(|answer| answer["errors"][0]["message"] == "Not enough coins."), "{answers:?}");
+    let coins = run(&gateway, "{ a: account(id: \"a\") { coins } b: account(id: \"b\") { coins } }", json!({})).await;
+    assert_eq!(coins["data"], json!({ "a": { "coins": 1 }, "b": { "coins": 3 * moved } }));
+}

@@ -120,7 +120,7 @@ where
         match trouble.as_ref().map_or_else(Failure::unanswered, failure) {
             Failure { error, uncertain: true, .. } => Next::Stop(WriteError::Uncertain(attempts.named(error))),
             Failure { error, again: true, .. } => Next::Again(error, Duration::ZERO),
-            Failure { error, .. } => Next::Stop(WriteError::Failed(attempts.named(error))),
+            Failure { error, .. } => Next::Stop(WriteError::refused(attempts.named(error))),
         }
     };
     attempts.until_judged(attempt, judge).await.map_err(|ended| match ended {

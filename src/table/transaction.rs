@@ -65,7 +65,7 @@ pub(super) async fn write_all(client: &Client, calls: &[WriteCall], token: &str,
             // An attempt that was carried out would have been answered again, so those before this one were not.
             uncertain = false;
             return match judge_reasons(canceled.cancellation_reasons()) {
-                Next::Stop(WriteError::Failed(error)) => Next::Stop(WriteError::Failed(attempts.named(error))),
+                Next::Stop(WriteError::Failed(error)) => Next::Stop(WriteError::refused(attempts.named(error))),
                 next => next,
             };
         }
@@ -80,7 +80,7 @@ pub(super) async fn write_all(client: &Client, calls: &[WriteCall], token: &str,
             (false, true) => Next::Stop(WriteError::Uncertain(attempts.named(error))),
             // Of what an update makes of an item, only the server knows the size.
             (false, false) if error.detail.contains("4MB") || error.detail.contains("4 MB") => Next::Stop(WriteError::TooLarge(larger())),
-            (false, false) => Next::Stop(WriteError::Failed(attempts.named(error))),
+            (false, false) => Next::Stop(WriteError::refused(attempts.named(error))),
         }
     };
     let answer = attempts.until_judged(|| request.clone().send(), judge).await;

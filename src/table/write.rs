@@ -2,7 +2,7 @@
 
 use super::attribute::{Item, Key};
 use super::call::Expression;
-use super::error::TableError;
+use super::error::{TableError, TableErrorKind};
 use std::sync::Arc;
 
 /// One write, alone or as a part of a transaction.
@@ -38,9 +38,19 @@ pub enum WriteError {
     Uncertain(TableError),
     /// Nothing was written.
     Failed(TableError),
-    /// More than a transaction takes: 100 items, 4 MB
-    /// (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works"). The text says which.
+    /// More than a transaction takes, 100 items and 4 MB (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works"), or than
+    /// an item, 400 KB ("Quotas in Amazon DynamoDB"). The text says which. Nothing was written.
     TooLarge(String),
+}
+
+impl WriteError {
+    /// What a refusal means for a write of which nothing was written: of what an update makes of an item, only the server knows the size.
+    pub(super) fn refused(error: TableError) -> Self {
+        if error.kind == TableErrorKind::Invalid && error.detail.contains("Item size") && error.detail.contains("maximum allowed size") {
+            return Self::TooLarge("An item has at most 400 KB, and this one would have more.".to_owned());
+        }
+        Self::Failed(error)
+    }
 }
 
 /// A condition that did not hold.

@@ -3,8 +3,7 @@
 use crate::scripted::{Reply, Server};
 use crate::support;
 use dynoxide::{Database, DynoxideError};
-use keyfold::execute::gateway::{Gateway, Settings};
-use keyfold::schema;
+use keyfold::execute::gateway::Gateway;
 use keyfold::schema::model::Model;
 use keyfold::table::export_lines::parse_line;
 use keyfold::table::store::Store;
@@ -70,8 +69,7 @@ impl Backend {
             let items = household.filter_map(|line| parse_line(line).unwrap()).collect();
             store.load(&model.tables[0], items, support::deadline()).await.unwrap();
         }
-        let settings = Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() };
-        let backend = Self { gateway: Gateway::new(model, store, settings), table, script, calls };
+        let backend = Self { gateway: Gateway::new(model, store, support::settings()), table, script, calls };
         backend.calls.lock().unwrap().clear();
         backend
     }
@@ -182,20 +180,11 @@ pub fn error(answer: &Value) -> (&str, &str, String) {
     }
 }
 
+/// A system's model, read once.
 fn model(system: &str) -> Arc<Model> {
     static MODELS: Mutex<Option<HashMap<String, Arc<Model>>>> = Mutex::new(None);
     let mut models = MODELS.lock().unwrap();
-    let models = models.get_or_insert_default();
-    let made = || match system {
-        "ledger" => {
-            let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/ledger.graphql");
-            let text = std::fs::read_to_string(&place).unwrap();
-            let loaded = schema::load("ledger.graphql", &text, &|_| None);
-            Arc::new(loaded.unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0)
-        }
-        _ => support::model(system),
-    };
-    models.entry(system.to_owned()).or_insert_with(made).clone()
+    models.get_or_insert_default().entry(system.to_owned()).or_insert_with(|| support::model(system)).clone()
 }
 
 impl Table {

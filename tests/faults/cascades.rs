@@ -179,22 +179,28 @@ async fn many_without_a_condition_are_deleted_in_batches() {
     assert_eq!(backend.items().len(), 1);
 }
 
-/// What comes in while the relations are deleted goes, too.
+/// What comes in before any of a delete's calls goes, too: the container and its link are there, or neither.
 #[tokio::test(start_paused = true)]
 async fn what_is_put_in_between_goes_along() {
     for containers in [0, 60] {
-        let backend = if containers == 0 { Backend::new("pantry").await } else { crowd().await };
-        backend.script(|call| {
-            let s = |text: &str| json!({ "S": text });
-            if is_write(call.operation) && call.before == 0 {
-                call.table.put(TABLE, json!({ "PK": s("container-99"), "SK": s("Container"), "ContainerName": s("C") }));
-                let link = json!({ "PK": s(GROUP), "SK": s("Container#container-99"), "ContainerId": s("container-99") });
-                call.table.put(TABLE, link);
-            }
-            None
-        });
-        backend.ok(DELETE, json!({ "g": GROUP })).await;
-        assert_eq!(left(&backend), (false, 0, Vec::new()));
+        for turn in 0..16 {
+            let backend = if containers == 0 { Backend::new("pantry").await } else { crowd().await };
+            let calls = AtomicUsize::new(0);
+            backend.script(move |call| {
+                let s = |text: &str| json!({ "S": text });
+                // Only as long as the group is there can it get another container.
+                let key = json!({ "PK": s(GROUP), "SK": s("Group") });
+                let group = call.table.apply("GetItem", json!({ "TableName": TABLE, "Key": key, "ConsistentRead": true }));
+                if calls.fetch_add(1, Ordering::Relaxed) == turn && matches!(group, Reply::Body(200, body) if body.contains("GroupName")) {
+                    call.table.put(TABLE, json!({ "PK": s("container-99"), "SK": s("Container"), "ContainerName": s("C") }));
+                    let link = json!({ "PK": s(GROUP), "SK": s("Container#container-99"), "ContainerId": s("container-99") });
+                    call.table.put(TABLE, link);
+                }
+                None
+            });
+            backend.ok(DELETE, json!({ "g": GROUP })).await;
+            assert_eq!(left(&backend), (false, 0, Vec::new()), "{containers} containers, before call {turn}");
+        }
     }
 }
 

@@ -157,7 +157,7 @@ impl Drafting<'_, '_> {
             self.hold(ty, item.as_deref(), held, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let must_exist = !alone || action.condition.is_some();
+            let must_exist = !alone || action.condition.is_some() || version.is_some();
             let main = Main { version, must_exist, repeat: Repeat::Gone, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);

@@ -6,7 +6,7 @@
 use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Outcome};
 use super::judge::{Verdict, judge};
-use super::told::{crowded, half_way, in_doubt, made, of_table, open_end, refusal};
+use super::told::{crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen};
 use super::{actions, checks};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
@@ -89,10 +89,10 @@ impl Job<'_> {
                 Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(&error)])),
             };
             match sent {
-                Ok(answer) => return self.finish(&draft, answer).await,
+                Ok(answer) => return self.finish(&draft, answer, doubtful).await,
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
                     (Verdict::Race, _) => {}
-                    (Verdict::Applied(item), _) => return self.finish(&draft, item).await,
+                    (Verdict::Applied(item), _) => return self.finish(&draft, item, true).await,
                     (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (Verdict::Open, None) => return Err(vec![crowded()]),
                     (Verdict::Refused(refusals), _) => return Err(refusals),
@@ -126,8 +126,9 @@ impl Job<'_> {
         }
     }
 
-    /// After the write: relations that came in between go too, and the items that the field gives back are gathered.
-    async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
+    /// After the write: relations that came in between go too, and the items that the field gives back are gathered. `doubtful`: an attempt
+    /// before the last one may have been it.
+    async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>, doubtful: bool) -> Result<Vec<Arc<Item>>, Refusals> {
         ahead::sweep(self, draft).await.map_err(made)?;
         let outcomes: &[Outcome] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),
@@ -144,7 +145,28 @@ impl Job<'_> {
                 Outcome::Answer(ty, key) => items.extend(self.read(ty, key).await.map_err(made)?),
             }
         }
-        Ok(items)
+        match self.write.returns {
+            WriteReturns::Item(action) if items.is_empty() && self.must_give() => Err(vec![self.nothing(action, doubtful || !single)]),
+            _ => Ok(items),
+        }
+    }
+
+    /// Whether the field may not be null.
+    fn must_give(&self) -> bool {
+        let model = self.engine.run.model;
+        let root = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation);
+        let field = root.and_then(|root| model.types.get(root.as_str())?.fields.get(&self.planned.field));
+        field.is_some_and(|field| field.ty.is_non_null())
+    }
+
+    /// Why there is nothing to give: nothing was deleted, or the item is gone without having been seen.
+    fn nothing(&self, action: usize, written: bool) -> Refusal {
+        if written {
+            return unseen(ErrorCode::Unavailable);
+        }
+        let action = self.write.actions.get(action);
+        let message = action.map(|action| action.message.clone().unwrap_or_else(|| format!("There is no such {}.", action.item)));
+        Refusal::new(ErrorCode::NotFound, message.unwrap_or_default())
     }
 
     /// The values of the request that conditions and expressions may use.

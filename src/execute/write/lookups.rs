@@ -51,7 +51,10 @@ fn found(state: &State<'_>, lookup: &Lookup) -> Result<Vec<Arc<Item>>, Refusals>
 
 /// The items of a cascade's relations, those first that are found by way of others.
 #[derive(Default)]
-pub(super) struct Related(Vec<(String, Vec<Arc<Item>>)>);
+pub(super) struct Related(Vec<OfType>);
+
+/// A type's name and items of it.
+type OfType = (String, Vec<Arc<Item>>);
 
 /// What of a cascade is deleted of one table: each key, and what must still hold of the item so that no others go with it.
 pub(super) type Doomed = BTreeMap<Key, Option<Expression>>;
@@ -115,17 +118,19 @@ pub(super) fn keys_of(job: &Job<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
 }
 
 /// The items of the relations that are deleted with an item.
+///
+/// What leads to others is read before them and goes after them. Then whatever comes in meanwhile is still found afterwards by what leads
+/// to it, and so is what is left where a delete stops on its way.
 pub(super) async fn cascade(job: &Job<'_>, action: usize, item: &Arc<Item>) -> Result<Related, Refusals> {
-    let mut related: Vec<(usize, (String, Vec<Arc<Item>>))> = Vec::new();
-    let (Some(lookups), Some(written)) = (job.planned.actions.get(action), job.write.actions.get(action)) else {
-        return Ok(Related::default());
-    };
-    let ActionKind::Delete { cascade: paths } = &written.kind else { return Ok(Related::default()) };
-    for (lookup, path) in lookups.cascade.iter().zip(paths) {
+    let mut related = Related::default();
+    let (Some(lookups), Some(written)) = (job.planned.actions.get(action), job.write.actions.get(action)) else { return Ok(related) };
+    let ActionKind::Delete { cascade: paths } = &written.kind else { return Ok(related) };
+    let mut inward: Vec<_> = lookups.cascade.iter().zip(paths).collect();
+    inward.sort_by_key(|(_, path)| path.len());
+    for (lookup, _) in inward {
         let scope: Scope = lookup.seeds.iter().map(|(ty, _)| (ty.clone(), item.clone())).collect();
-        related.push((path.len(), (lookup.item.clone(), items(job, lookup, &scope).await?)));
+        related.0.push((lookup.item.clone(), items(job, lookup, &scope).await?));
     }
-    // What is found by way of others goes before them: once they are gone, nothing would lead to it.
-    related.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
-    Ok(Related(related.into_iter().map(|(_, found)| found).collect()))
+    related.0.reverse();
+    Ok(related)
 }

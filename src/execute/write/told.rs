@@ -41,8 +41,12 @@ pub(super) fn half_way(error: &TableError) -> Refusal {
 
 /// What a caller is told where a write is made, and only its result is missing.
 pub(super) fn made(refusals: Refusals) -> Refusals {
-    let told = |refusal: Refusal| Refusal { message: "The change was made, but what came of it could not be read.".to_owned(), ..refusal };
-    refusals.into_iter().map(told).collect()
+    refusals.into_iter().map(|refusal| unseen(refusal.code)).collect()
+}
+
+/// What a caller is told of a change whose result nobody has seen.
+pub(super) fn unseen(code: ErrorCode) -> Refusal {
+    Refusal::new(code, "The change was made, but what came of it could not be read.")
 }
 
 /// Refusals after an attempt that may have been made: trouble with the table does not tell what became of it.

@@ -1,0 +1,120 @@
+//! Several writes of one operation: in their order, each once, and none after one that ends the operation.
+
+use crate::backend::{Backend, CONTAINER, GROUP, USER, error, is_write, troubled};
+use crate::scripted::Reply;
+use crate::support;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn root_fields_are_written_one_after_another() {
+    let backend = Backend::new("ledger").await;
+    let operation = "mutation { a: open(id: \"a\", coins: 5) { coins } b: buy(id: \"a\", cost: 2) { coins } \
+                     c: buy(id: \"a\", cost: 9) { coins } d: buy(id: \"a\", cost: 1) { coins } }";
+    backend.script(troubled(0, false, || Reply::Reset));
+    let answer = backend.run(operation, json!({})).await;
+    let data = json!({ "a": { "coins": 5 }, "b": { "coins": 3 }, "c": null, "d": { "coins": 2 } });
+    assert_eq!(answer["data"], data);
+    assert_eq!(error(&answer), ("CONFLICT", "Not enough coins.", "[\"c\"]".to_owned()));
+    assert_eq!(backend.operations(), ["PutItem", "UpdateItem", "UpdateItem", "UpdateItem"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_in_doubt_does_not_keep_the_next_from_being_written() {
+    let backend = Backend::new("ledger").await;
+    backend.ok("mutation { open(id: \"a\", coins: 5) { coins } }", json!({})).await;
+    backend.script(troubled(1, true, || Reply::Reset));
+    let operation = "mutation { b: buy(id: \"a\", cost: 2) { coins } d: buy(id: \"a\", cost: 1) { coins } }";
+    let answer = backend.run(operation, json!({})).await;
+    assert_eq!(answer["data"], json!({ "b": null, "d": { "coins": 2 } }));
+    assert_eq!(error(&answer).2, "[\"b\"]");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_that_must_not_be_null_ends_the_operation() {
+    let backend = Backend::new("pantry").await;
+    let operation = "mutation ($u: ID!, $g: ID!) { \
+                     first: renameGroup(id: $g, name: \"Before\") { name } \
+                     second: createGroup(userId: \"nobody\", name: \"G\") { id } \
+                     third: renameUser(id: $u, name: \"After\") { name } }";
+    let answer = backend.run(operation, json!({ "u": USER, "g": GROUP })).await;
+    assert_eq!(error(&answer), ("NOT_FOUND", "There is no such user.", "[\"second\"]".to_owned()));
+    assert_eq!(answer["data"], Value::Null);
+    let items = backend.items().join("\n");
+    assert!(items.contains("\"Before\"") && !items.contains("\"After\"") && !items.contains("\"GroupName\":{\"S\":\"G\"}"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_deadline_nothing_more_is_written() {
+    let backend = Backend::new("ledger").await;
+    backend.ok("mutation { open(id: \"a\", coins: 5) { coins } }", json!({})).await;
+    backend.script(|call| (is_write(call.operation) && call.before >= 1).then_some(Reply::Never));
+    let operation = "mutation { b: buy(id: \"a\", cost: 1) { coins } c: buy(id: \"a\", cost: 1) { coins } \
+                     d: buy(id: \"a\", cost: 1) { coins } e: open(id: \"b\", coins: 1) { coins } }";
+    let answer = backend.run_within(Duration::from_secs(3), operation, json!({})).await;
+    assert_eq!(answer["data"], json!({ "b": { "coins": 4 }, "c": null, "d": null, "e": null }));
+    let told: Vec<(&str, &str, String)> = answer["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| (error["extensions"]["code"].as_str().unwrap(), error["message"].as_str().unwrap(), error["path"].to_string()))
+        .collect();
+    let open = "No answer came, and it is not known whether the change was made; look before you repeat it.";
+    let late = "The table did not answer in time.";
+    let expected = [("TIMEOUT", open, "[\"c\"]"), ("TIMEOUT", late, "[\"d\"]"), ("TIMEOUT", late, "[\"e\"]")];
+    assert_eq!(told, expected.map(|(code, message, path)| (code, message, path.to_owned())));
+    assert_eq!(backend.writes(), 2, "what comes after the deadline is not sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delete_whose_item_is_not_known_any_more_is_told_where_it_must_be() {
+    let settled = "mutation { settled(id: \"a\") { coins } }";
+    let backend = Backend::new("ledger").await;
+    let answer = backend.run(settled, json!({})).await;
+    assert_eq!(error(&answer), ("NOT_FOUND", "There is no such Account.", "[\"settled\"]".to_owned()));
+    backend.ok("mutation { open(id: \"a\", coins: 5) { coins } }", json!({})).await;
+    backend.script(troubled(1, true, || Reply::Reset));
+    let answer = backend.run(settled, json!({})).await;
+    let message = "The change was made, but what came of it could not be read.";
+    assert_eq!(error(&answer), ("UNAVAILABLE", message, "[\"settled\"]".to_owned()));
+    assert_eq!(backend.items(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_broken_constraints_are_told_and_nothing_is_sent() {
+    let backend = Backend::new("pantry").await;
+    backend.script(|_| None);
+    let operation = "mutation { createUser(name: \"\", email: \"nobody\") { id } }";
+    let answer = backend.run(operation, json!({})).await;
+    let errors = answer["errors"].as_array().unwrap();
+    assert!(errors.len() == 2 && errors.iter().all(|error| error["extensions"]["code"] == "BAD_USER_INPUT"), "{answer}");
+    assert!(errors.iter().all(|error| error["path"] == json!(["createUser"])), "{answer}");
+    assert_eq!(backend.operations(), Vec::<String>::new());
+}
+
+/// The calls of an explained operation and what they cost.
+async fn explained(backend: &Backend, operation: &str, variables: Value) -> (Vec<String>, f64, f64) {
+    let answer = support::run(&backend.gateway, &support::request(operation, variables), true).await;
+    let told = &answer["extensions"]["keyfold"];
+    let calls = told["calls"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let calls = calls.iter().map(|call| format!("{} {}", call["operation"].as_str().unwrap(), call["keys"])).collect();
+    (calls, told["capacity"]["read"].as_f64().unwrap(), told["capacity"]["write"].as_f64().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_write_costs_is_told() {
+    let backend = Backend::new("pantry").await;
+    let rename = "mutation ($g: ID!) { renameGroup(id: $g, name: \"N\") { name } }";
+    assert_eq!(explained(&backend, rename, json!({ "g": GROUP })).await, (vec!["UpdateItem 1".to_owned()], 0.0, 1.0));
+    let create = "mutation { createUser(name: \"U\", email: \"u@example.com\") { id } }";
+    let (calls, read, write) = explained(&backend, create, json!({})).await;
+    assert_eq!((calls, read), (vec!["TransactWriteItems 2".to_owned()], 0.0));
+    assert!(write >= 4.0, "two items, each for two units and the user's index besides: {write}");
+    let food = "mutation ($c: ID!) { addFood(containerId: $c, input: { name: \"F\", category: \"c\" }) { group { name } } }";
+    let (calls, read, write) = explained(&backend, food, json!({ "c": CONTAINER })).await;
+    assert_eq!(calls[0], "UpdateItem 1");
+    assert!(calls.len() > 1 && read > 0.0 && write >= 1.0, "{calls:?} {read} {write}");
+    // Attempts that were refused are parts of their call.
+    backend.script(troubled(3, false, || Reply::error(400, "ThrottlingException")));
+    assert_eq!(explained(&backend, rename, json!({ "g": GROUP })).await, (vec!["UpdateItem 1".to_owned()], 0.0, 1.0));
+}
