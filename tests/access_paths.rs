@@ -268,3 +268,46 @@ fn a_prefix_holds_whole_values_only() {
     );
     assert!(load("s", &schema("A AB"), &|_| None).is_err());
 }
+
+#[test]
+fn writes_of_the_published_designs_work_on_their_keys() {
+    let favorites = model(include_str!("systems/favorites/schema.graphql"));
+    // F2, F5, F7
+    assert_rows(
+        &favorites,
+        "Mutation.cancel",
+        &[" | develop.Favorite | DeleteItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = userId, id = id, and taggings"],
+    );
+    assert_rows(
+        &favorites,
+        "Mutation.renameTag",
+        &[" | develop.Favorite | UpdateItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = userId, id = id, name = name"],
+    );
+    assert_eq!(
+        rows(&favorites, "Mutation.tagFavorite").last().map(String::as_str),
+        Some(
+            " | develop.Favorite | PutItem | pk = \"FavoriteDataTag#{userId}#{favoriteId}\" AND sk = {tagId} | userId = userId, favoriteId = favoriteId, tagId = tagId, type = Favorite.type, clippedAt = Favorite.clippedAt"
+        )
+    );
+    // P5
+    let posts = model(include_str!("systems/posts/schema.graphql"));
+    assert_rows(
+        &posts,
+        "Mutation.updatePost",
+        &[
+            " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = userId, id = id",
+            " | data | UpdateItem | PK = \"USER#{userId}\" AND SK = \"POST#{id}#{createdAt}\" | SET title = :title, status = 'UPDATED'",
+        ],
+    );
+    // C9
+    let cycles = model(include_str!("systems/cycles/schema.graphql"));
+    assert_rows(
+        &cycles,
+        "Mutation.finish",
+        &[
+            " | example-api-table | DeleteItem | pk = \"user-{userId}\" AND sk = \"item:in-progress\" | userId = userId, if itemId = :itemId",
+            " | example-api-table | PutItem | pk = \"user-{userId}\" AND sk = \"item:completed:{completedAt}\" | userId = userId, completedAt by default, itemId = itemId",
+            " | example-api-table | UpdateItem | pk = \"user-{userId}\" AND sk = \"stats\" | userId = userId, ADD completed 1, liveCompleted :live, correctGuesses :correct",
+        ],
+    );
+}

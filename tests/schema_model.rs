@@ -1,9 +1,10 @@
 //! Where fields are stored, what clients see of a schema, and what an author's own definitions may be.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-use keyfold::schema::model::{FieldKind, Model, Stored, TypeKind};
+use keyfold::schema::model::{FieldKind, Model, Source, Stored, TypeKind};
 use keyfold::schema::table::{KeyType, Projection};
 use keyfold::schema::value_type::{Moment, ValueType};
+use keyfold::schema::write::{ActionKind, DefaultPart, Format, Write, WriteReturns, WriteTarget};
 use keyfold::schema::{DIRECTIVES, load};
 
 fn model(text: &str) -> Model {
@@ -163,4 +164,125 @@ fn every_part_of_the_definitions_is_described() {
     let ours = schema.directive_definitions.values().filter(|directive| !directive.is_built_in());
     assert!(described && ours.clone().all(|directive| directive.description.is_some()));
     assert!(ours.count() > 10);
+}
+
+fn write<'m>(model: &'m Model, field: &str) -> &'m Write {
+    match &model.types["Mutation"].fields[field].kind {
+        FieldKind::Write(write) => write,
+        other => panic!("{field} is {other:?}"),
+    }
+}
+
+fn argument(name: &str) -> Source {
+    Source::Argument(name.to_owned())
+}
+
+fn item(ty: &str, field: &str) -> Source {
+    Source::Item(ty.to_owned(), field.to_owned())
+}
+
+#[test]
+fn what_is_put_is_in_scope_for_what_follows() {
+    let model = model(include_str!("../schema.graphql"));
+    let write = write(&model, "createContainer");
+    assert_eq!(write.returns, WriteReturns::Item(1));
+    assert!(matches!(write.actions[0].kind, ActionKind::Check) && write.actions[0].message.is_some());
+    assert!(matches!(&write.actions[0].target, WriteTarget::Key(key) if key["id"] == argument("groupId")));
+    let container = &write.actions[1].values;
+    assert_eq!((container["name"].source.clone(), container["id"].source.clone()), (Some(argument("name")), None));
+    assert_eq!(container["id"].default.as_ref().map(|default| default.parts.clone()), Some(vec![DefaultPart::Uuid]));
+    assert_eq!(container["foods"].default.as_ref().map(|default| default.parts.clone()), Some(vec![DefaultPart::Literal("[]".into())]));
+    let link = &write.actions[2].values;
+    assert_eq!(link["containerId"].source, Some(item("Container", "id")));
+    assert_eq!(link["groupId"].source, Some(argument("groupId")));
+    assert!(matches!(&write.actions[2].target, WriteTarget::Key(key) if key.is_empty()));
+}
+
+#[test]
+fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
+    let model = model(include_str!("../schema.graphql"));
+    let join = write(&model, "joinGroup");
+    assert_eq!(join.find.as_ref().map(|find| find.item.as_str()), Some("InvitationLink"));
+    assert!(matches!(&join.actions[0].target, WriteTarget::Key(key) if key["groupId"] == item("InvitationLink", "groupId")));
+    assert_eq!(
+        join.actions[0].condition.as_ref().map(ToString::to_string).as_deref(),
+        Some("InvitationLinkHash = :hash AND LinkExpiryDatetime > :now")
+    );
+    assert_eq!(join.actions[2].values["groupId"].source, Some(item("InvitationLink", "groupId")));
+    let rename = &write(&model, "renameUser").actions[0];
+    assert_eq!(rename.values.keys().collect::<Vec<_>>(), ["name"]);
+    let food = &write(&model, "updateFood").actions[0];
+    let at = food.at.as_ref().unwrap();
+    assert_eq!(
+        (at.attribute.as_str(), at.element.as_str(), at.by.clone()),
+        ("Foods", "Food", Some(("id".into(), "FoodId".into(), argument("foodId"))))
+    );
+    assert_eq!(food.values.keys().collect::<Vec<_>>(), ["name", "unit", "quantity", "category", "expiry"]);
+    assert_eq!(food.values["unit"].source, Some(argument("input.unit")));
+    let cascade = &write(&model, "deleteGroup").actions[0].kind;
+    assert!(matches!(cascade, ActionKind::Delete { cascade } if cascade[1] == ["links", "container"] && cascade.len() == 4));
+}
+
+#[test]
+fn rules_and_constraints_are_where_values_are_written() {
+    let pantry = model(include_str!("../schema.graphql"));
+    let rules = |field: &str| pantry.types["User"].fields[field].rules.clone();
+    assert!(rules("email").unique && rules("email").constraint.unwrap().format == Some(Format::Email));
+    assert_eq!(rules("name").constraint.map(|rule| (rule.min_length, rule.max_length)), Some((Some(1), Some(30))));
+    let hash = pantry.types["InvitationLink"].fields["hash"].rules.default.clone().unwrap();
+    assert_eq!(hash.parts, [DefaultPart::Field("groupId".into()), DefaultPart::Field("expiresAt".into())]);
+    let expires = pantry.types["InvitationLink"].fields["expiresAt"].rules.default.clone().unwrap();
+    assert_eq!(expires.parts, [DefaultPart::Now { offset: 86_400 }]);
+    assert!(pantry.constraints.is_empty());
+
+    let workshop = model(include_str!("systems/workshop/schema.graphql"));
+    assert_eq!(workshop.constraints.keys().collect::<Vec<_>>(), ["Mutation.creditBest.by", "MoveInput.by"]);
+    let sheet = &workshop.types["Sheet"].fields;
+    assert!(sheet["revision"].rules.version && sheet["editedAt"].rules.default.as_ref().unwrap().every_write);
+}
+
+#[test]
+fn a_version_is_expected_and_never_written() {
+    let model = model(include_str!("systems/workshop/schema.graphql"));
+    assert!(!write(&model, "writeSheet").actions[0].values.contains_key("revision"));
+    for field in ["editSheet", "deleteSheet"] {
+        assert_eq!(write(&model, field).actions[0].values["revision"].source, Some(argument("revision")));
+    }
+    let edit = &write(&model, "editSheet").actions[0].values["editedAt"];
+    assert!(edit.source.is_none() && edit.default.is_some());
+}
+
+#[test]
+fn several_items_are_read_before_they_are_written() {
+    let model = model(include_str!("systems/workshop/schema.graphql"));
+    let clear = write(&model, "clearFolder");
+    assert_eq!(clear.returns, WriteReturns::Items(0));
+    assert!(matches!(&clear.actions[0].target, WriteTarget::Read { find, many: true } if find.consistent));
+    let edit = write(&model, "editNote");
+    assert_eq!(edit.returns, WriteReturns::Item(0));
+    assert!(matches!(edit.actions[0].target, WriteTarget::Read { many: false, .. }));
+    assert_eq!(edit.actions[0].values.keys().collect::<Vec<_>>(), ["text"]);
+}
+
+#[test]
+fn an_expression_tells_what_it_changes_in_keys() {
+    let model = model(include_str!("systems/workshop/schema.graphql"));
+    let update = |field: &str| match &write(&model, field).actions[0].kind {
+        ActionKind::Update { expression: Some(update), .. } => update.clone(),
+        other => panic!("{field} is {other:?}"),
+    };
+    let close = update("close");
+    assert_eq!((close.to_string().as_str(), close.changes.keys().map(String::as_str).collect::<Vec<_>>()), ("", vec!["state", "playedOn"]));
+    assert!(close.changes.values().all(Option::is_some));
+    assert_eq!(update("score").to_string(), "ADD points :points");
+}
+
+#[test]
+fn conditions_may_ask_of_a_key_field_what_the_key_cannot_be() {
+    let text = r#"extend schema @table(name: "data", partitionKey: "PK", indexes: [{ name: "byState", partitionKey: "state" }])
+        type Job @item(keys: { PK: "Job#{id}", state: "{state}" }) { id: ID! state: String! }
+        type Query { job(id: ID!): Job @find }
+        type Mutation { drop(id: ID!, state: [String!]!): Job @delete(if: "state IN (:state)") }"#;
+    let model = model(text);
+    assert!(matches!(&write(&model, "drop").actions[0].target, WriteTarget::Key(key) if key.len() == 1));
 }

@@ -1,19 +1,23 @@
-//! A model in, one line for each way that each field is read out: what `keyfold check` shows.
+//! A model in, one line for each way that each field is read or written out: what `keyfold check` shows.
 
 use super::output::aligned;
+use crate::schema::describe;
 use crate::schema::model::{Access, AccessPath, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, TypeKind, Via};
 use crate::schema::model::{FieldKind, ItemKeys};
 use crate::schema::table::KeyAttribute;
 use crate::schema::template::{Part, Template};
+use crate::schema::write::{Write, WriteTarget};
 
-/// Every field that reads items, with its access paths, as aligned columns.
+/// Every field that reads or writes items, with its access paths and actions, as aligned columns.
 pub fn table(model: &Model) -> String {
     let heading = ["FIELD", "WHEN", "CALL", "FROM", "KEY CONDITION", "BOUND"].map(str::to_owned).to_vec();
     let mut rows = vec![heading];
     for parent in model.types.values() {
         for field in parent.fields.values() {
-            if let FieldKind::Find(find) = &field.kind {
-                rows.extend(find_rows(model, parent, &field.name, find));
+            match &field.kind {
+                FieldKind::Find(find) => rows.extend(find_rows(model, parent, &field.name, find)),
+                FieldKind::Write(write) => rows.extend(write_rows(model, parent, &field.name, write)),
+                FieldKind::Stored(_) | FieldKind::Page => {}
             }
         }
     }
@@ -29,6 +33,19 @@ fn find_rows(model: &Model, parent: &ObjectType, field: &str, find: &Find) -> Ve
             paths.iter().map(|path| path_row(model, keys, path, name.clone())).collect()
         }
     }
+}
+
+/// What a mutation reads first, and its actions in their order.
+fn write_rows(model: &Model, parent: &ObjectType, field: &str, write: &Write) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<String>> = write.find.iter().flat_map(|find| find_rows(model, parent, field, find)).collect();
+    for action in &write.actions {
+        if let WriteTarget::Read { find, .. } = &action.target {
+            rows.extend(find_rows(model, parent, field, find));
+        }
+        let row = describe::row_of_action(model, &format!("{}.{field}", parent.name), action, &source_text);
+        rows.extend(row.map(|row| vec![row.field, row.when, row.operation.to_owned(), row.place, row.condition, row.bindings]));
+    }
+    rows
 }
 
 fn item_keys<'a>(model: &'a Model, item: &str) -> Option<&'a ItemKeys> {

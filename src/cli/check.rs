@@ -1,4 +1,4 @@
-//! `keyfold check`: a schema in, its mistakes and warnings out, and how each field is read.
+//! `keyfold check`: a schema in, its mistakes and warnings out, and how each field is read and written.
 
 use super::schema_file::{self, SchemaChoice};
 use super::{access_paths, output};
@@ -7,7 +7,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check a schema and show how each field is read; exit code 1 if it has mistakes
+/// Check a schema and show how each field is read and written; exit code 1 if it has mistakes
 #[derive(Debug, Args)]
 pub struct Check {
     /// The schema, if it is not what --schema names

@@ -2,6 +2,7 @@
 
 use crate::plan::tree::{FieldReader, Recogniser};
 use crate::schema::date_time::instant_text;
+use crate::schema::template::{Part, Template};
 use crate::schema::value_type::{Moment, ValueType};
 use crate::table::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
@@ -23,12 +24,38 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<Stored<'i>> {
     }
     reader.templates.iter().find_map(|(name, templates)| match item.get(name)? {
         Attribute::S(text) => templates.iter().find_map(|template| {
+            if let Some((field, rest)) = free_end(template) {
+                return text.strip_prefix(rest).filter(|_| field == reader.field).map(|value| Stored::Key(value.into()));
+            }
             let fields = template.read(text)?;
             fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| Stored::Key(value))
         }),
         // A number or binary key is its field's value as it stands.
         other => Some(Stored::Attribute(other)),
     })
+}
+
+/// The field that makes up all of a template, or all after the text it begins with, where it may be any text; and that beginning.
+/// Most keys are such, and what is left of them without the beginning is the field's value: nothing needs to be taken apart.
+fn free_end(template: &Template) -> Option<(&str, &str)> {
+    let (beginning, last) = match template.parts.as_slice() {
+        [last] => ("", last),
+        [Part::Literal(beginning), last] => (beginning.as_str(), last),
+        _ => return None,
+    };
+    match last {
+        Part::Placeholder { field, value: ValueType::Id | ValueType::String, .. } => Some((field, beginning)),
+        _ => None,
+    }
+}
+
+/// Whether a text is of a template.
+fn is_of(template: &Template, text: &str) -> bool {
+    match (free_end(template), template.parts.as_slice()) {
+        (Some((_, beginning)), _) => text.starts_with(beginning),
+        (None, [Part::Literal(literal)]) => text == literal,
+        _ => template.read(text).is_some(),
+    }
 }
 
 /// A field's value as JSON; `None` for null, missing and unfit values.
@@ -140,7 +167,7 @@ impl Recogniser {
     /// Whether an item that a Query brought is of the type.
     pub fn recognises(&self, item: &Item) -> bool {
         let keys = self.keys.iter().all(|(name, templates)| match item.get(name) {
-            Some(Attribute::S(text)) => templates.iter().any(|template| template.read(text).is_some()),
+            Some(Attribute::S(text)) => templates.iter().any(|template| is_of(template, text)),
             Some(_) => true,
             None => false,
         });

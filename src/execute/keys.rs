@@ -59,6 +59,10 @@ pub fn combinations(state: &State<'_>, key: &KeyBinding, space: SpaceId, row: us
             let message = format!("At most {MAX_COMBINATIONS} values can be asked for at once.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));
         }
+        if let [value] = values.as_slice() {
+            all.iter_mut().for_each(|known| drop(known.insert(field.clone(), value.clone())));
+            continue;
+        }
         let mut crossed = Vec::with_capacity(all.len() * values.len());
         for value in &values {
             for known in &all {

@@ -3,7 +3,7 @@
 use super::decode;
 use super::error::ErrorCode;
 use super::respond::{Null, Step, Writer};
-use crate::schema::value_type::ValueType;
+use crate::schema::value_type::{Moment, ValueType};
 use crate::table::attribute::Attribute;
 use apollo_compiler::ast::Type;
 use serde_json::Value;
@@ -11,6 +11,30 @@ use serde_json::Value;
 /// Writes text as a JSON string. Writing to a vector cannot fail.
 pub(super) fn text(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(out, text);
+}
+
+/// Whether a text is an instant as it is written, `2026-11-20T09:30:00.000Z`, so that it need not be taken apart. Days that not every
+/// month has are left to those who know the calendar.
+fn is_canonical_instant(text: &str) -> bool {
+    const FORM: &[u8; 24] = b"dddd-dd-ddTdd:dd:dd.dddZ";
+    let formed = |(byte, form): (u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == *form };
+    let within = |at: usize, range: std::ops::RangeInclusive<&str>| text.get(at..at + 2).is_some_and(|part| range.contains(&part));
+    text.len() == FORM.len()
+        && text.bytes().zip(FORM).all(formed)
+        && within(5, "01"..="12")
+        && within(8, "01"..="28")
+        && within(11, "00"..="23")
+        && within(14, "00"..="59")
+        && within(17, "00"..="59")
+}
+
+/// Whether a number is written as a float of its value is written in JSON: few digits, no exponent, no needless zeros.
+fn is_canonical_float(number: &str) -> bool {
+    let unsigned = number.strip_prefix('-').unwrap_or(number);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "1"));
+    let digits = |part: &str, most: usize| (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let no_zeros = (whole == "0" || !whole.starts_with('0')) && !fraction.ends_with('0');
+    digits(whole, 9) && digits(fraction, 4) && no_zeros && number != "-0"
 }
 
 /// Writes a JSON value.
@@ -57,6 +81,8 @@ impl Writer<'_> {
             (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
                 self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
+            (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => text(&mut self.out, value),
+            (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.out.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {
                 Some(value) => json(&mut self.out, &value),
                 None => return Err(self.misfit(ty)),
@@ -67,5 +93,44 @@ impl Writer<'_> {
 
     fn misfit(&mut self, ty: &Type) -> Null {
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_as_it_stands_is_what_would_be_written(number in "-?[0-9]{1,10}(\\.[0-9]{1,5})?", instant in "20[12][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]\\.[0-9]{3}[Z0]") {
+            if is_canonical_float(&number) {
+                prop_assert_eq!(ValueType::Float.from_text(&number).unwrap().to_string(), number);
+            }
+            if is_canonical_instant(&instant) {
+                prop_assert_eq!(ValueType::DateTime(Moment::Text).from_text(&instant), Some(Value::from(instant)));
+            }
+        }
+    }
+
+    #[test]
+    fn usual_values_are_written_as_they_stand() {
+        for number in ["0", "7", "-12.5", "0.0001", "123456789.1234"] {
+            assert!(is_canonical_float(number), "{number}");
+        }
+        for number in ["", "-", "-0", "007", "1.50", "1.", ".5", "1E2", "0.00001", "1234567890"] {
+            assert!(!is_canonical_float(number), "{number}");
+        }
+        assert!(is_canonical_instant("2026-11-20T09:30:00.000Z"));
+        for text in [
+            "2026-11-20T09:30:00Z",
+            "2026-02-30T09:30:00.000Z",
+            "2026-11-20T24:00:00.000Z",
+            "2026-11-20t09:30:00.000Z",
+            "ä026-11-20T09:30:0.000Z",
+        ] {
+            assert!(!is_canonical_instant(text), "{text}");
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Run<'_> {
                 let hits = known.and_then(Result::ok).unwrap_or_else(|| asked.search.begin());
                 asked.search.extend(hits, asked.needed, self.loaders)
             }));
-            let (items, found) = join(self.loaders.get(&gets), searching).await;
+            let (items, found) = join(self.loaders.get(gets), searching).await;
             for (asked, hits) in open.into_iter().zip(found) {
                 memory.searches.insert(asked.identity.clone(), hits.map_err(|error| failure(&error)));
             }

@@ -100,7 +100,8 @@ impl<'a> Lookups<'a, '_> {
         let target = match &action.target {
             WriteTarget::Key(_) => None,
             WriteTarget::Read { find, many } => {
-                let want = if *many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
+                // One more than is meant, so that a name for several items is seen.
+                let want = Want::Whole { max: if *many { MOST_WRITTEN } else { 2 } };
                 Some(self.of_find(find, want, position)?)
             }
         };

@@ -68,44 +68,61 @@ fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
     paths.iter().map(row).collect()
 }
 
-/// The read of an action, if it needs one, and the action: the key that it works on, and what it writes.
+/// The read of an action, if it needs one, and the action.
 fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
-    let Some((_, keys)) = model.item(&action.item) else { return Vec::new() };
-    let Some(table) = model.tables.get(keys.table) else { return Vec::new() };
-    let (mut rows, mut bindings) = (Vec::new(), Vec::new());
-    match &action.target {
-        WriteTarget::Read { find, .. } => rows.extend(rows_of(model, field.to_owned(), find)),
-        WriteTarget::Key(sources) => bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text_of(source)))),
+    let mut rows = match &action.target {
+        WriteTarget::Read { find, .. } => rows_of(model, field.to_owned(), find),
+        WriteTarget::Key(_) => Vec::new(),
+    };
+    rows.extend(row_of_action(model, field, action, &text_of));
+    rows
+}
+
+/// An action: the key that it works on, and what it writes; `text` says how a source is written.
+pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(&Source) -> String) -> Option<PathRow> {
+    let (object, keys) = model.item(&action.item)?;
+    let table = model.tables.get(keys.table)?;
+    let mut bindings = Vec::new();
+    if let WriteTarget::Key(sources) = &action.target {
+        bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text(source))));
     }
-    let place = action.at.as_ref().map(|at| match &at.by {
-        Some((name, _, source)) => format!("{}[{name} = {}]", at.field, text_of(source)),
-        None => at.field.clone(),
-    });
-    bindings.extend(place.map(|place| format!("at {place}")));
-    bindings.extend(action.values.iter().map(|(name, value)| match (&value.source, &value.default) {
-        (Some(source), _) => format!("{name} = {}", text_of(source)),
-        (None, _) => format!("{name} by default"),
+    bindings.extend(action.at.as_ref().map(|at| match &at.by {
+        Some((name, _, source)) => format!("at {}[{name} = {}]", at.field, text(source)),
+        None => format!("at {}", at.field),
     }));
+    bindings.extend(action.values.iter().map(|(name, value)| match &value.source {
+        Some(source) => format!("{name} = {}", text(source)),
+        None => format!("{name} by default"),
+    }));
+    match &action.kind {
+        ActionKind::Update { expression: Some(expression), .. } => {
+            // What stands only in the key of an index is in no clause.
+            let in_keys = |name: &str| match object.fields.get(name).map(|field| &field.kind) {
+                Some(FieldKind::Stored(stored)) => stored.attribute.is_none(),
+                _ => false,
+            };
+            let changes = expression.changes.iter().filter(|(name, _)| in_keys(name));
+            bindings.extend(changes.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))));
+            bindings.extend(Some(expression.to_string()).filter(|text| !text.is_empty()));
+        }
+        ActionKind::Delete { cascade } => bindings.extend(cascade.iter().map(|path| format!("and {}", path.join(".")))),
+        _ => {}
+    }
+    bindings.extend(action.condition.iter().map(|condition| format!("if {condition}")));
     let operation = match (&action.kind, &action.at) {
         (ActionKind::Check, _) => "ConditionCheck",
         (ActionKind::Put { .. }, None) => "PutItem",
         (ActionKind::Delete { .. }, None) => "DeleteItem",
         _ => "UpdateItem",
     };
-    match &action.kind {
-        ActionKind::Update { expression: Some(expression), .. } => bindings.push(expression.to_string()),
-        ActionKind::Delete { cascade } => bindings.extend(cascade.iter().map(|path| format!("and {}", path.join(".")))),
-        _ => {}
-    }
     let key = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).into_iter().flatten();
         let texts: Vec<String> = templates.map(|template| parts(template, template.parts.len())).collect();
         format!("{} = {}", key.name, texts.join(" or "))
     };
     let condition = table.primary_key().map(key).collect::<Vec<_>>().join(" AND ");
-    let field = field.to_owned();
-    rows.push(PathRow { field, when: String::new(), place: table.name.clone(), operation, condition, bindings: bindings.join(", ") });
-    rows
+    let (field, place, bindings) = (field.to_owned(), table.name.clone(), bindings.join(", "));
+    Some(PathRow { field, when: String::new(), place, operation, condition, bindings })
 }
 
 fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {

@@ -39,7 +39,13 @@ pub struct Action {
     /// How the item is found: what its key fields are bound to.
     pub target: WriteTarget,
     /// Field → what is written to it. Of a put, every stored field that is bound or has a default, those in keys too; of an update,
-    /// the fields that its arguments bring (key fields that only find the item are not in it). With `at`, fields of the element.
+    /// the fields that its arguments bring (key fields that only find the item are not in it) and those that every write renews
+    /// (`@default(on: WRITE)`; with an expression, unless that changes them). With `at`, fields of the element.
+    ///
+    /// A `@version` field is never written from here. Under its name stands, in an update, a delete or a check of a whole item, the
+    /// version that the caller has seen, if an argument brings one (null: any).
+    ///
+    /// The value of an embedded field may lack what its type's fields have a default for ([`super::model::Field::rules`]).
     pub values: IndexMap<String, WrittenValue>,
     /// The element of a list inside the item that is put, updated or deleted.
     pub at: Option<Element>,
@@ -59,7 +65,7 @@ pub enum ActionKind {
     },
     /// Changes the item.
     Update {
-        /// Whether it is made where it is not there.
+        /// Whether it is made where it is not there; then by its whole key, and with the defaults of its fields' rules.
         upsert: bool,
         /// The expression; without one, the action's values are set (absent stays, null removes).
         expression: Option<Update>,
@@ -77,7 +83,7 @@ pub enum ActionKind {
 #[derive(Debug)]
 pub enum WriteTarget {
     /// By its whole primary key: item field → source, for every field in the templates of the table's keys. Of a put, these fields are
-    /// in its values instead, and the map is empty.
+    /// in its values instead, and the map is empty; a put with `at` finds its item as the others do.
     Key(IndexMap<String, Source>),
     /// It is read first, by an access path that is no Get: a unique prefix of the key, or an index. With `many`, all that is found.
     Read {
@@ -93,7 +99,8 @@ pub enum WriteTarget {
 pub struct WrittenValue {
     /// Where the value comes from; `None` if only from the default.
     pub source: Option<Source>,
-    /// What is written where the source brings nothing: an argument that is not given (an explicit null is null).
+    /// What is written where the source brings nothing: an argument that is not given (an explicit null is null). A list that is never
+    /// null has the default `[]`, the empty list.
     pub default: Option<DefaultValue>,
 }
 
@@ -201,14 +208,15 @@ pub struct Update {
     pub add: Vec<(Path, Operand)>,
     /// `DELETE path value`: elements from a set.
     pub delete: Vec<(Path, Operand)>,
-    /// The item's fields that it changes, each once; and for those that it sets to a plain value, the operand.
+    /// The item's fields that it changes, each once; and for those that it sets to a plain value, the operand (null: it removes them).
+    /// A field that stands only in the key of an index is here and in no clause: its key is to be written anew.
     pub changes: IndexMap<String, Option<Operand>>,
 }
 
 /// What an attribute is set to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SetValue {
-    /// A value or another attribute.
+    /// A value or another attribute; a literal may be `[]`.
     Operand(Operand),
     /// `a + b`
     Plus(Box<SetValue>, Box<SetValue>),

@@ -2,16 +2,15 @@
 
 use super::settings::RequestLimits;
 use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// How long to wait before the next try where the system has no socket to give (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
@@ -29,11 +28,14 @@ pub enum Stopped {
 ///
 /// HTTP/1.1 only: for HTTP/2 without TLS a server must first read which of the two a client speaks, and the library does that without a
 /// time limit. TLS, and HTTP/2 with it, is the work of the load balancer in front.
+///
+/// A connection that has become a WebSocket is no longer waited for.
 pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
-    let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
-    let places = Arc::new(Semaphore::new(limits.max_connections));
-    let graceful = GracefulShutdown::new();
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
+    let most = u32::try_from(limits.max_connections).unwrap_or(u32::MAX);
+    let places = Arc::new(Semaphore::new(most as usize));
+    let (stopping, asked) = watch::channel(false);
     let mut stop = pin!(stop);
     loop {
         let place = tokio::select! {
@@ -44,18 +46,28 @@ pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits
             stream = accept(&listener) => stream,
             () = &mut stop => break,
         };
-        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone())).into_owned();
-        let connection = graceful.watch(connection);
+        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone())).with_upgrades();
+        let mut asked = asked.clone();
         tokio::spawn(async move {
             let _place = place;
-            if let Err(error) = connection.await {
+            let mut connection = pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = async { drop(asked.wait_for(|stopping| *stopping).await) } => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             }
         });
     }
     drop(listener);
-    match tokio::time::timeout(limits.shutdown_timeout, graceful.shutdown()).await {
-        Ok(()) => Stopped::Finished,
+    let _ = stopping.send(true);
+    // Every connection holds a place for as long as it is open.
+    match tokio::time::timeout(limits.shutdown_timeout, places.acquire_many(most)).await {
+        Ok(_) => Stopped::Finished,
         Err(_) => Stopped::CutOff,
     }
 }

@@ -12,3 +12,4 @@ pub mod request_log;
 pub mod router;
 pub mod settings;
 pub mod status;
+pub mod websocket;

@@ -6,6 +6,7 @@ use super::graphql::{self, Endpoint, refuse};
 use super::health::{self, Readiness};
 use super::settings::RequestLimits;
 use super::status::Refusal;
+use super::websocket::{self, Socket};
 use super::{playground, request_log};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -46,11 +47,14 @@ pub fn router(parts: Parts) -> Result<Router, NotAnOrigin> {
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let body_limit = DefaultBodyLimit::max(limits.body_limit);
     let permits = Semaphore::new(limits.max_requests);
+    let places = Arc::new(Semaphore::new(limits.max_connections));
     let endpoint = Arc::new(Endpoint { backend, limits, explain, permits });
+    let socket = Socket { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places };
     let page: Option<Arc<str>> = playground.map(Into::into);
 
     let mut routes = Router::new()
         .route("/graphql", any(graphql::handle).layer(body_limit).with_state(endpoint))
+        .route("/graphql/ws", get(websocket::handle).with_state(socket))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
         .route("/", get(move |headers: HeaderMap| async move { playground::answer(page.as_deref(), &headers) }))

@@ -23,6 +23,8 @@ pub enum Refusal {
     TooLarge(usize),
     /// The body is not JSON in UTF-8.
     NotJson,
+    /// A page of an origin that is not allowed wants to open a WebSocket.
+    ForeignOrigin,
     /// As many requests as may are being worked on.
     Busy,
     /// The handler failed: a mistake of ours.
@@ -69,6 +71,7 @@ impl Refusal {
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -98,6 +101,7 @@ impl Refusal {
             Self::NotJson => {
                 (ErrorCode::BadUserInput, "The body must be JSON in UTF-8, with the header content-type: application/json.".into())
             }
+            Self::ForeignOrigin => (ErrorCode::Forbidden, "Pages of this origin may not call the API.".into()),
             Self::Busy => (ErrorCode::Unavailable, "The server is busy: try again in a moment.".into()),
             Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
         };

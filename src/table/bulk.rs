@@ -96,7 +96,7 @@ fn distinct(table: &Table, items: Vec<Item>) -> Result<Vec<Item>, TableError> {
             let detail = format!("an item for {} lacks a key attribute of {} (it has {})", table.name, names.join(", "), has.join(", "));
             return Err(TableError { kind: TableErrorKind::Invalid, detail });
         };
-        if seen.insert(canonical(&key)) {
+        if seen.insert(canonical(&key).into_owned()) {
             last_first.push(item);
         }
     }

@@ -2,10 +2,11 @@
 
 use super::attribute::{Attribute, Item, Key, KeyValue};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// One item by its key; the loader makes batches of these.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Get {
     /// The table's name.
     pub table: Arc<str>,
@@ -15,6 +16,14 @@ pub struct Get {
     pub projection: Arc<[String]>,
     /// Whether to read strongly.
     pub consistent: bool,
+}
+
+/// By the key's values alone: whatever else tells Gets of one request apart hardly ever does.
+impl Hash for Get {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.partition.1.hash(state);
+        self.key.sort.as_ref().map(|(_, value)| value).hash(state);
+    }
 }
 
 /// One page of one partition of a table or an index (or of a whole one, by Scan).

@@ -10,7 +10,11 @@ pub(super) type SdkItem = HashMap<String, AttributeValue>;
 
 /// An item of the SDK as ours. `None` where a value is of a type this SDK does not know: an item with a hole would be a wrong answer.
 pub(super) fn item_from_sdk(item: SdkItem) -> Option<Item> {
-    item.into_iter().map(|(name, value)| Some((name, attribute_from_sdk(value)?))).collect()
+    let mut ours = Item::with_capacity(item.len());
+    for (name, value) in item {
+        ours.insert(name, attribute_from_sdk(value)?);
+    }
+    Some(ours)
 }
 
 /// Our item as the SDK's.

@@ -3,9 +3,10 @@
 //! DynamoDB refuses a call that holds an impossible key (an empty one, one too long), and with it the other 99 keys of its batch. Such a
 //! key needs no call: no item can have it.
 
-use super::attribute::{Key, KeyValue};
+use super::attribute::{Attribute, Item, Key, KeyValue};
 use super::call::SortCondition;
 use super::number::Number;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// The longest partition key in bytes (DynamoDB developer guide, "Quotas in Amazon DynamoDB", partition keys and sort keys).
@@ -35,15 +36,64 @@ pub(super) fn partition_can_exist(value: &KeyValue) -> bool {
 }
 
 /// The same key with its numbers in one spelling, to tell whether two keys are one.
-pub(super) fn canonical(key: &Key) -> Key {
+pub(super) fn canonical(key: &Key) -> Cow<'_, Key> {
+    let is_number = |(_, value): &(String, KeyValue)| matches!(value, KeyValue::N(_));
+    if !is_number(&key.partition) && !key.sort.as_ref().is_some_and(is_number) {
+        return Cow::Borrowed(key);
+    }
     let one = |(name, value): &(String, KeyValue)| {
         let value = match value {
-            KeyValue::N(text) => KeyValue::N(Number::parse(text).map_or_else(|| text.clone(), |number| number.canonical())),
-            other => other.clone(),
+            KeyValue::N(text) => KeyValue::N(canonical_number(text)),
+            _ => value.clone(),
         };
         (name.clone(), value)
     };
-    Key { partition: one(&key.partition), sort: key.sort.as_ref().map(one) }
+    Cow::Owned(Key { partition: one(&key.partition), sort: key.sort.as_ref().map(one) })
+}
+
+fn canonical_number(text: &str) -> String {
+    Number::parse(text).map_or_else(|| text.to_owned(), |number| number.canonical())
+}
+
+/// The values of a key, numbers in one spelling, borrowed from where they stand: tells apart the keys of one table.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Values<'a> {
+    partition: Value<'a>,
+    sort: Option<Value<'a>>,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Value<'a> {
+    S(&'a str),
+    N(String),
+    B(&'a [u8]),
+}
+
+impl<'a> Values<'a> {
+    /// Those of a key.
+    pub(super) fn of_key(key: &'a Key) -> Self {
+        let value = |(_, value): &'a (String, KeyValue)| match value {
+            KeyValue::S(text) => Value::S(text),
+            KeyValue::N(text) => Value::N(canonical_number(text)),
+            KeyValue::B(bytes) => Value::B(bytes),
+        };
+        Self { partition: value(&key.partition), sort: key.sort.as_ref().map(value) }
+    }
+
+    /// Those of an item whose key has the attributes of `shape`; `None` where one of them is missing or of no key type.
+    pub(super) fn of_item(item: &'a Item, shape: &Key) -> Option<Self> {
+        let value = |(name, _): &(String, KeyValue)| match item.get(name)? {
+            Attribute::S(text) => Some(Value::S(text)),
+            Attribute::N(text) => Some(Value::N(canonical_number(text))),
+            Attribute::B(bytes) => Some(Value::B(bytes)),
+            _ => None,
+        };
+        let sort = match &shape.sort {
+            Some(sort) => Some(value(sort)?),
+            None => None,
+        };
+        Some(Self { partition: value(&shape.partition)?, sort })
+    }
 }
 
 /// Reduces a sort condition: every key is longer than the empty text, and a range that ends before it begins is empty.
@@ -121,7 +171,7 @@ mod tests {
 
     #[test]
     fn two_spellings_of_a_number_are_one_key() {
-        let spelled = |text: &str| canonical(&key(s("a"), Some(KeyValue::N(text.into()))));
+        let spelled = |text: &str| canonical(&key(s("a"), Some(KeyValue::N(text.into())))).into_owned();
         assert_eq!(spelled("1.50"), spelled("15e-1"));
         assert_ne!(spelled("1.50"), spelled("1.51"));
         assert_ne!(canonical(&key(s("1.0"), None)), canonical(&key(s("1"), None)), "text is no number");

@@ -4,12 +4,14 @@
 use super::attribute::{Item, Key};
 use super::call::{Get, Page, Query};
 use super::error::{TableError, TableErrorKind};
+use super::interner::{GetId, Interner};
 use super::key_range::{canonical, key_can_exist};
 use super::reads::{Outcome, Wanted, batch_get_items, get_item, read_page};
 use super::store::Store;
 use dataloader::BatchFn;
 use dataloader::cached::Loader;
 use futures_util::future::join_all;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +32,7 @@ pub struct Loaders {
     gets: Mutex<Gets>,
 }
 
-type Gets = Loader<Arc<Get>, Outcome, Batches>;
+type Gets = Loader<GetId, Outcome, Batches>;
 
 /// A call that was made: what `extensions.keyfold.calls` shows.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -65,6 +67,7 @@ impl Loaders {
             permits: Semaphore::new(CALLS_IN_FLIGHT),
             wave: AtomicUsize::new(1),
             calls: Mutex::default(),
+            interner: Mutex::default(),
         });
         let gets = Mutex::new(session.gets());
         Self { session, gets }
@@ -83,12 +86,16 @@ impl Loaders {
 
     /// Reads items: distinct keys once per request and write, 100 a BatchGetItem, chunks side by side; a single key is a GetItem. The results are
     /// in the order of `gets`.
-    pub async fn get(&self, gets: &[Get]) -> Vec<Result<Option<Arc<Item>>, TableError>> {
-        let gets: Vec<Arc<Get>> = gets.iter().cloned().map(Arc::new).collect();
+    pub async fn get<'a>(&self, gets: impl Into<Cow<'a, [Get]>>) -> Vec<Result<Option<Arc<Item>>, TableError>> {
+        let gets = gets.into().into_owned();
+        let ids: Vec<GetId> = {
+            let mut interner = self.session.interner.lock().unwrap_or_else(PoisonError::into_inner);
+            gets.into_iter().map(|get| interner.id(get)).collect()
+        };
         let loader = self.gets.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match loader.try_load_many(gets.clone()).await {
-            Ok(outcomes) => gets.iter().map(|get| outcomes.get(get).cloned().unwrap_or_else(|| Err(lost()))).collect(),
-            Err(_) => gets.iter().map(|_| Err(lost())).collect(),
+        match loader.try_load_many(ids.clone()).await {
+            Ok(outcomes) => ids.iter().map(|id| outcomes.get(id).cloned().unwrap_or_else(|| Err(lost()))).collect(),
+            Err(_) => ids.iter().map(|_| Err(lost())).collect(),
         }
     }
 
@@ -123,6 +130,8 @@ pub(super) struct Session {
     wave: AtomicUsize,
     /// The wave of each call and, once it is over, its record; in the order in which the calls were begun.
     calls: Mutex<Vec<(usize, Option<CallRecord>)>>,
+    /// The Gets that were asked for, read or not; a write forgets none of them.
+    interner: Mutex<Interner>,
 }
 
 impl Session {
@@ -186,60 +195,88 @@ struct Batches {
     session: Arc<Session>,
 }
 
-/// A distinct item: the Gets that ask for it, and whether one of them wants it strongly.
-#[derive(Default)]
+/// A Get that is to be read.
 struct Asked<'a> {
-    gets: Vec<&'a Arc<Get>>,
-    consistent: bool,
+    id: GetId,
+    get: &'a Get,
+    /// Its key with numbers in one spelling.
+    key: Cow<'a, Key>,
 }
 
-impl BatchFn<Arc<Get>, Outcome> for Batches {
-    async fn load(&mut self, gets: &[Arc<Get>]) -> HashMap<Arc<Get>, Outcome> {
-        read_all(&self.session, gets).await
+impl Asked<'_> {
+    /// What makes it the same item as another.
+    fn item(&self) -> (&str, &Key) {
+        (&self.get.table, &self.key)
     }
 }
 
-async fn read_all(session: &Session, gets: &[Arc<Get>]) -> HashMap<Arc<Get>, Outcome> {
+impl BatchFn<GetId, Outcome> for Batches {
+    async fn load(&mut self, ids: &[GetId]) -> HashMap<GetId, Outcome> {
+        read_all(&self.session, ids).await
+    }
+}
+
+async fn read_all(session: &Session, ids: &[GetId]) -> HashMap<GetId, Outcome> {
+    let mut ids = ids.to_vec();
+    // The loader gives them in any order; in that of the plan they are often sorted already.
+    ids.sort_unstable();
+    let gets: Vec<(GetId, Arc<Get>)> = {
+        let interner = session.interner.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.into_iter().filter_map(|id| Some((id, interner.get(id)?))).collect()
+    };
     // An impossible key would have its whole batch refused; that no item has it is known without a call.
-    let (possible, impossible): (Vec<&Arc<Get>>, Vec<&Arc<Get>>) = gets.iter().partition(|get| key_can_exist(&get.key));
-    let mut asked: BTreeMap<(&str, Key), Asked<'_>> = BTreeMap::new();
-    let mut attributes: BTreeMap<&str, BTreeSet<&String>> = BTreeMap::new();
-    for get in possible {
-        let item = asked.entry((&*get.table, canonical(&get.key))).or_default();
-        item.consistent |= get.consistent;
-        item.gets.push(get);
-        let names = attributes.entry(&*get.table).or_default();
-        names.extend(get.projection.iter());
-        if !get.projection.is_empty() {
-            // An item that comes back in a batch is known by nothing but its key.
-            names.extend(std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| name));
-        }
-    }
-    // One list of attributes a table is all that BatchGetItem takes. The plan gives each Get the same; if not, all get them all.
-    let projections: HashMap<&str, Vec<String>> =
-        attributes.into_iter().map(|(table, names)| (table, names.into_iter().cloned().collect())).collect();
-    let wanted: Vec<Wanted<'_>> = asked
+    let (possible, impossible): (Vec<_>, Vec<_>) = gets.iter().partition(|(_, get)| key_can_exist(&get.key));
+    let mut asked: Vec<Asked<'_>> = possible.into_iter().map(|(id, get)| Asked { id: *id, get, key: canonical(&get.key) }).collect();
+    asked.sort_by(|a, b| a.item().cmp(&b.item()).then_with(|| a.get.cmp(b.get)));
+    let items: Vec<&[Asked<'_>]> = asked.chunk_by(|a, b| a.item() == b.item()).collect();
+    let projections = projections(&asked);
+    let wanted: Vec<Wanted<'_>> = items
         .iter()
-        .filter_map(|((table, _), item)| {
-            let first = item.gets.iter().min()?;
-            let projection = projections.get(table).map_or(&[][..], Vec::as_slice);
-            Some(Wanted { table, key: &first.key, projection, consistent: item.consistent })
+        .filter_map(|item| {
+            let Get { table, key, .. } = item.first()?.get;
+            let projection = projections.get(&**table).map_or(&[][..], Vec::as_slice);
+            Some(Wanted { table, key, projection, consistent: item.iter().any(|asked| asked.id.consistent()) })
         })
         .collect();
     let calls: Vec<_> = wanted.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk)).collect();
     let outcomes = join_all(calls).await.into_iter().flatten();
 
-    let mut results: HashMap<Arc<Get>, Outcome> = impossible.into_iter().map(|get| (get.clone(), Ok(None))).collect();
-    for (item, outcome) in asked.into_values().zip(outcomes) {
-        for get in item.gets {
+    let mut results: HashMap<GetId, Outcome> = HashMap::with_capacity(gets.len());
+    results.extend(impossible.into_iter().map(|(id, _)| (*id, Ok(None))));
+    for (item, outcome) in items.into_iter().zip(outcomes) {
+        for asked in item {
             // What was read strongly also answers a later Get that would do with less.
-            if get.consistent {
-                results.insert(Arc::new(Get { consistent: false, ..Get::clone(get) }), outcome.clone());
+            if asked.id.consistent() {
+                results.insert(asked.id.eventual(), outcome.clone());
             }
-            results.insert(get.clone(), outcome.clone());
+            results.insert(asked.id, outcome.clone());
         }
     }
     results
+}
+
+/// The attributes to read of each table: one list a table is all that BatchGetItem takes. The plan gives each Get the same; if not, all get
+/// them all.
+fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<String>> {
+    let mut attributes: BTreeMap<&str, BTreeSet<&String>> = BTreeMap::new();
+    let mut last: Option<&Get> = None;
+    for get in asked.iter().map(|asked| asked.get) {
+        let key_names = |get: &'a Get| std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| name);
+        // The Gets of a table share one list, so that it is looked at once.
+        let alike = |other: &'a Get| {
+            Arc::ptr_eq(&other.projection, &get.projection) && other.table == get.table && key_names(other).eq(key_names(get))
+        };
+        if last.replace(get).is_some_and(alike) {
+            continue;
+        }
+        let names = attributes.entry(&*get.table).or_default();
+        names.extend(get.projection.iter());
+        if !get.projection.is_empty() {
+            // An item that comes back in a batch is known by nothing but its key.
+            names.extend(key_names(get));
+        }
+    }
+    attributes.into_iter().map(|(table, names)| (table, names.into_iter().cloned().collect())).collect()
 }
 
 fn lost() -> TableError {

@@ -15,6 +15,7 @@ pub mod error;
 pub mod export_lines;
 mod expressions;
 mod failure;
+mod interner;
 mod item_size;
 mod key_range;
 pub mod loaders;

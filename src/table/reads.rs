@@ -6,7 +6,7 @@ use super::call::{Page, Query};
 use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::expressions::Expressions;
-use super::key_range::{Range, canonical, partition_can_exist, reduce};
+use super::key_range::{Range, Values, partition_can_exist, reduce};
 use super::retry::{Attempts, Backoff};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, Select};
@@ -49,11 +49,10 @@ pub(super) async fn get_item(client: &Client, wanted: Wanted<'_>, deadline: Inst
 /// Gives the outcomes in the order of `wanted` and the capacity units consumed.
 pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], deadline: Instant) -> (Vec<Outcome>, f64) {
     let mut outcomes: Vec<Outcome> = vec![Ok(None); wanted.len()];
-    let places: HashMap<(&str, Key), usize> = wanted.iter().enumerate().map(|(i, item)| ((item.table, canonical(item.key)), i)).collect();
+    let places: HashMap<_, usize> = wanted.iter().enumerate().map(|(i, item)| ((item.table, Values::of_key(item.key)), i)).collect();
     let place = |table: &str, found: &Item| {
         let shape = wanted.iter().find(|item| item.table == table)?;
-        let key = Key::of(found, &shape.key.partition.0, shape.key.sort.as_ref().map(|(name, _)| name.as_str()))?;
-        places.get(&(shape.table, canonical(&key))).copied()
+        places.get(&(shape.table, Values::of_item(found, shape.key)?)).copied()
     };
     let mut open: Vec<usize> = (0..wanted.len()).collect();
     let (mut capacity, mut backoff) = (0.0, Backoff::default());

@@ -166,7 +166,7 @@ fn written_twice(calls: &[WriteCall]) -> Option<(usize, usize)> {
             _ => key(call),
         };
         if let Some(key) = key
-            && let Some(first) = seen.insert((&call.table, canonical(&key)), position)
+            && let Some(first) = seen.insert((&call.table, canonical(&key).into_owned()), position)
         {
             return Some((first, position));
         }

@@ -57,7 +57,7 @@ impl Loaders {
     /// repeat: an [`WriteError::Uncertain`] leaves some deleted and others not, and the same call again completes it.
     pub async fn delete_batch(&self, table: &str, keys: Vec<Key>) -> Result<(), WriteError> {
         let mut seen = HashSet::new();
-        let keys: Vec<Key> = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key))).collect();
+        let keys: Vec<Key> = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key).into_owned())).collect();
         let batches = keys.len().div_ceil(ITEMS_PER_BATCH);
         // The futures are listed before they are run: inside the stream, the compiler cannot see that they may cross threads.
         let asked: Vec<_> = keys.chunks(ITEMS_PER_BATCH).map(|batch| self.delete_up_to_25(table, batch)).collect();

@@ -86,3 +86,49 @@ async fn a_replaced_gateway_serves_the_next_request() {
     assert_eq!(ask(&server, "{ user(id: 1) { called } }").await, (200, json!({"data": {"user": {"called": "Ann"}}})));
     assert_eq!(ask(&server, "{ user(id: 1) { name } }").await.0, 400);
 }
+
+/// Opens a WebSocket as a page of this origin.
+async fn socket(
+    server: &Running,
+    origin: Option<&'static str>,
+) -> Result<tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>, String> {
+    use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+    let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
+    request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
+    if let Some(origin) = origin {
+        request.headers_mut().insert("origin", origin.parse().unwrap());
+    }
+    tokio_tungstenite::connect_async(request).await.map(|(stream, _)| stream).map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn operations_run_over_a_web_socket() {
+    use futures_util::{SinkExt, StreamExt};
+    use tokio_tungstenite::tungstenite::Message;
+    let (server, ..) = running().await;
+    let mut socket = socket(&server, None).await.unwrap();
+    let mut say = async |message: Value| {
+        socket.send(Message::text(message.to_string())).await.unwrap();
+    };
+    say(json!({"type": "connection_init"})).await;
+    say(json!({"id": "a", "type": "subscribe", "payload": {"query": "query ($id: ID!) { user(id: $id) { name } }", "variables": {"id": "1"}}})).await;
+    say(json!({"id": "b", "type": "subscribe", "payload": {"query": "{ nothing }"}})).await;
+    let mut heard = Vec::new();
+    let is_over = |heard: &[Value], id: &str| heard.iter().any(|message| message["id"] == id && message["type"] != "next");
+    while !is_over(&heard, "a") || !is_over(&heard, "b") {
+        let message = tokio::time::timeout(Duration::from_secs(10), socket.next()).await.unwrap().unwrap().unwrap();
+        heard.extend(message.to_text().ok().and_then(|text| serde_json::from_str::<Value>(text).ok()));
+    }
+    assert!(heard.contains(&json!({"type": "connection_ack"})), "{heard:?}");
+    assert!(heard.contains(&json!({"type": "next", "id": "a", "payload": {"data": {"user": {"name": "Ann"}}}})), "{heard:?}");
+    assert!(heard.contains(&json!({"type": "complete", "id": "a"})), "{heard:?}");
+    let refused = heard.iter().find(|message| message["id"] == "b").unwrap();
+    assert!(refused.to_string().contains("GRAPHQL_VALIDATION_FAILED"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_opens_no_web_socket() {
+    let (server, ..) = running().await;
+    let refused = socket(&server, Some("https://evil.example")).await.map(drop).unwrap_err();
+    assert!(refused.contains("403"), "{refused}");
+}

@@ -1,10 +1,11 @@
 //! The actions of a field → calls: puts, deletes and checks here; updates in `updates.rs`, elements of lists in `elements.rs`.
 
+use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
+use super::fill::is_made_of_fields;
 use super::lookups::{self, Scope, guards_of};
-use super::{assemble, defaults};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter;
 use crate::execute::filter::argument;
@@ -273,9 +274,16 @@ impl Drafting<'_, '_> {
         };
         let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
         let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
-        let found = lookups::items(self.job, lookup, &self.scope).await?;
+        let ambiguous = || vec![Refusal::new(ErrorCode::BadUserInput, format!("This names more than one {}; say which.", ty.name))];
+        let found = lookups::items(self.job, lookup, &self.scope).await.map_err(|refusals| match refusals.first() {
+            Some(refusal) if refusal.code == ErrorCode::LimitExceeded && !many => ambiguous(),
+            _ => refusals,
+        })?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
             return Err(vec![not_found(ty, action.message.as_deref())]);
+        }
+        if found.len() > 1 && !many {
+            return Err(ambiguous());
         }
         let aim = |item: Arc<Item>| Some(Aim { key: assemble::key_of(model, ty, &item)?, item: Some(item) });
         Ok(found.into_iter().filter_map(aim).collect())
@@ -305,26 +313,20 @@ impl Drafting<'_, '_> {
             let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
             let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
             if !replaced {
+                let value = match ty.fields.get(field) {
+                    Some(field) => self.fill_embedded(position, field, value),
+                    None => value,
+                };
                 values.insert(field.clone(), value);
             }
         }
         // Defaults that are made of other fields come after those that these may have.
-        let is_made_of_fields = |written: &WrittenValue| {
-            let parts = written.default.iter().flat_map(|default| &default.parts);
-            parts.clone().any(|part| matches!(part, crate::schema::write::DefaultPart::Field(_)))
-        };
         for of_fields in [false, true] {
-            for (field, written) in written.iter().filter(|(_, written)| is_made_of_fields(written) == of_fields) {
-                let (Some(default), false) = (&written.default, values.contains_key(field)) else { continue };
-                let Some(stored) = ty.stored(field) else { continue };
-                let slot = (position, field.clone());
-                let made = match self.generated.get(&slot).filter(|_| !of_fields) {
-                    Some(value) => Some(value.clone()),
-                    None => defaults::value(default, &stored.value, self.job.engine.now, &|other| values.get(other).cloned()),
-                };
-                if let Some(made) = made {
-                    self.generated.insert(slot, made.clone());
-                    values.insert(field.clone(), made);
+            for (name, written) in written {
+                let (Some(default), Some(field)) = (&written.default, ty.fields.get(name)) else { continue };
+                if is_made_of_fields(default) == of_fields && !values.contains_key(name) {
+                    let made = self.default_of(position, field, default, &values);
+                    values.extend(made.map(|made| (name.clone(), made)));
                 }
             }
         }

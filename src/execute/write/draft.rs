@@ -5,7 +5,7 @@ use crate::schema::condition::Condition;
 use crate::table::attribute::{Attribute, Item, Key};
 use crate::table::write::{WriteAction, WriteCall};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What one attempt is going to write.
@@ -110,6 +110,31 @@ impl Call {
 }
 
 impl Draft {
+    /// Sees to it that no item is in a transaction twice, which DynamoDB refuses: what goes along is left out where it goes already, and
+    /// two actions on one item are the caller's mistake.
+    pub fn settle(&mut self) -> Result<(), String> {
+        let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
+        let mut twice = None;
+        let key_of = |call: &Call| match &call.write.action {
+            WriteAction::Put(_) => None,
+            WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => {
+                Some((call.write.table.clone(), key.clone()))
+            }
+        };
+        for call in &self.calls {
+            if let (Role::Main(main), Some(key)) = (&call.role, key_of(call))
+                && !seen.insert(key)
+            {
+                twice = Some(format!("This would write the same {} twice.", main.item));
+            }
+        }
+        self.calls.retain(|call| match (&call.role, key_of(call)) {
+            (Role::Along, Some(key)) => seen.insert(key),
+            _ => true,
+        });
+        twice.map_or(Ok(()), Err)
+    }
+
     /// Whether a draft may be made anew where it is not known whether it was written. A transaction was repeated already, by its token,
     /// for as long as that makes sense; under another token it could be made twice.
     pub fn repeatable(&self) -> bool {

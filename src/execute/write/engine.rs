@@ -81,7 +81,8 @@ impl Job<'_> {
         for attempt in 0..MOST_ATTEMPTS {
             let doubtful = doubt.is_some();
             let drafted = actions::draft(self, &mut generated, doubtful).await;
-            let draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
             let sent = match ahead::clear(self, &draft, attempt).await {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(Setback::Before(error)) => Err(error),

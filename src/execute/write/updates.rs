@@ -3,14 +3,13 @@
 use super::actions::{Aim, Drafting, internal, misfit, not_found};
 use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
-use super::defaults;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::lookups::guards_of;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::operand_value;
 use crate::execute::update::{Changes, attribute as path};
-use crate::schema::model::ObjectType;
+use crate::schema::model::{Model, ObjectType};
 use crate::schema::write::{Action, ActionKind, Update};
 use crate::table::attribute::{Attribute, Item};
 use crate::table::write::WriteAction;
@@ -38,7 +37,9 @@ impl Drafting<'_, '_> {
         let unique: Vec<&String> = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name).collect();
         let changes_unique = unique.iter().any(|field| changed.contains_key(*field));
         let mut was_read = item.is_some();
-        if item.is_none() && (!index.unknown.is_empty() || changes_unique) {
+        // What an update makes is in the indexes like what a put makes, and so it must be known whether it makes the item.
+        let may_be_indexed = *upsert && model.item(&ty.name).is_some_and(|(_, keys)| keys.keys.len() > of_key_len(model, keys.table));
+        if item.is_none() && (!index.unknown.is_empty() || changes_unique || may_be_indexed) {
             item = job.read(&ty.name, &aim.key).await?;
             was_read = true;
             if item.is_none() && !upsert {
@@ -47,10 +48,18 @@ impl Drafting<'_, '_> {
         }
         let mut conditions = Conditions::default();
         if was_read {
-            let held = index.unknown.clone();
+            match &item {
+                Some(old) => {
+                    let held = index.unknown.iter().chain(unique.iter().copied().filter(|_| changes_unique));
+                    self.hold(ty, Some(old), held, &mut conditions);
+                }
+                None => {
+                    conditions.absent(&aim.key.partition.0);
+                    self.add_defaults(position, ty, &mut changed);
+                }
+            }
             let nothing = Item::new();
             let old = item.as_deref().unwrap_or(&nothing);
-            self.hold(ty, Some(old), held.iter().chain(unique.iter().copied().filter(|_| changes_unique)), &mut conditions);
             index = index_changes(job, ty, &changed, &of_key, Some(old))?;
         }
         if !upsert {
@@ -112,18 +121,15 @@ impl Drafting<'_, '_> {
                 let message = format!("{}.{field} must not be null.", ty.name);
                 return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
             }
+            let value = self.fill_embedded(position, definition, value);
             set.insert(field.clone(), value);
         }
         for field in ty.fields.values() {
             let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
-            let (Some(stored), false) = (ty.stored(&field.name), set.contains_key(&field.name)) else { continue };
-            let slot = (position, field.name.clone());
-            let made = match self.generated.get(&slot) {
-                Some(value) => Some(value.clone()),
-                None => defaults::value(default, &stored.value, self.job.engine.now, &|other| set.get(other).cloned()),
-            };
-            if let Some(made) = made {
-                self.generated.insert(slot, made.clone());
+            if set.contains_key(&field.name) {
+                continue;
+            }
+            if let Some(made) = self.default_of(position, field, default, &set) {
                 set.insert(field.name.clone(), made);
             }
         }
@@ -142,6 +148,15 @@ impl Drafting<'_, '_> {
         Ok(changed)
     }
 
+    /// The defaults of fields that a new item is not given otherwise.
+    fn add_defaults(&mut self, position: usize, ty: &ObjectType, values: &mut Map<String, Value>) {
+        for field in ty.fields.values().filter(|field| !field.rules.version) {
+            let (Some(default), false) = (&field.rules.default, values.contains_key(&field.name)) else { continue };
+            let made = self.default_of(position, field, default, values);
+            values.extend(made.map(|made| (field.name.clone(), made)));
+        }
+    }
+
     /// What an item is given besides when an update makes it: constants, and defaults of fields that are not set.
     fn initial(&mut self, position: usize, ty: &ObjectType, set: &Map<String, Value>, changes: &mut Changes) -> Result<(), Refusals> {
         let model = self.job.engine.run.model;
@@ -153,16 +168,10 @@ impl Drafting<'_, '_> {
         for field in ty.fields.values().filter(|field| !set.contains_key(&field.name)) {
             let (Some(default), Some(stored)) = (&field.rules.default, ty.stored(&field.name)) else { continue };
             let Some(attribute) = &stored.attribute else { continue };
-            let slot = (position, field.name.clone());
-            let made = match self.generated.get(&slot) {
-                Some(value) => Some(value.clone()),
-                None => defaults::value(default, &stored.value, self.job.engine.now, &|other| set.get(other).cloned()),
-            };
-            let Some(made) = made else { continue };
+            let Some(made) = self.default_of(position, field, default, set) else { continue };
             if let Some(value) = assemble::attribute(model, ty, &field.name, &made).map_err(misfit)? {
                 changes.initial(&path(attribute), value);
             }
-            self.generated.insert(slot, made);
         }
         Ok(())
     }
@@ -183,6 +192,11 @@ fn index_changes(
         (None, None) => None,
     };
     assemble::index_changes(model, ty, changed, &known).map_err(misfit)
+}
+
+/// The number of attributes of a table's primary key.
+fn of_key_len(model: &Model, table: usize) -> usize {
+    model.tables.get(table).map_or(0, |table| table.primary_key().count())
 }
 
 /// An item of nothing but its primary key.

@@ -43,10 +43,10 @@ pub fn parse<'a>(text: &'a str, names: &'a dyn UpdateNames) -> Result<Parsed, Ve
 
 impl Update {
     /// The arguments that the update uses, each once.
-    pub fn arguments(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        let mut see = |operand| {
-            if let &Operand::Argument(ref name, _) = operand
+    pub fn arguments<'u>(&'u self) -> Vec<&'u str> {
+        let mut names: Vec<&'u str> = Vec::new();
+        let mut see = |operand: &'u Operand| {
+            if let Operand::Argument(name, _) = operand
                 && !names.contains(&name.as_str())
             {
                 names.push(name);

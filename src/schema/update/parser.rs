@@ -249,7 +249,32 @@ impl<'a> Reader<'a> {
     }
 
     fn function(&mut self, name: &str, target: &Target, wanted: Use) -> Option<SetValue> {
-        let span = self.parser.place();
+        let (span, open) = (self.parser.place(), self.parser.at + 1);
+        let read = self.known_function(name, target, wanted, span);
+        if read.is_none() {
+            self.close(open);
+        }
+        read
+    }
+
+    /// After a mistake in parentheses, goes on behind them, so that what stands there ends nothing else.
+    fn close(&mut self, open: usize) {
+        self.parser.at = open;
+        let mut depth = 0_usize;
+        while let Some(token) = self.parser.peek(0) {
+            match token {
+                Token::Mark('(') => depth += 1,
+                Token::Mark(')') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.parser.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn known_function(&mut self, name: &str, target: &Target, wanted: Use, span: Range<usize>) -> Option<SetValue> {
         if !FUNCTIONS.contains(&name) {
             let message = format!("`{name}` is no function of an update.");
             self.parser.typing.mistake(span, message, choices::help(name, &FUNCTIONS.map(str::to_owned)));

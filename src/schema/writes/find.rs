@@ -74,7 +74,9 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
     let mut sound = true;
     let key_fields = wanted.keys.keys.values().flatten().flat_map(|template| template.fields());
     for field in key_fields {
-        if bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) {
+        // What the filter asks about need not have the field's type: `status IN (:status)`.
+        let filtering = filter.as_ref().is_some_and(|filter| filter.arguments().contains(&field));
+        if filtering || bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) {
             continue;
         }
         let wish = Wish { owner: &wanted.target.item, record: wanted.record, name: field, purpose: Purpose::Key { many: false } };

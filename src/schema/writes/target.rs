@@ -25,29 +25,33 @@ pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Aim> {
     let many = acting.directive.many;
     let primary = acting.primary_fields();
     let mut bound: IndexMap<&str, Bound> = IndexMap::new();
-    let mut sound = true;
-    for field in acting.key_fields() {
-        match bind(acting, field, (primary.contains(&field), many), findings) {
-            Ok(found) => bound.extend(found.map(|found| (field, found))),
-            Err(()) => sound = false,
-        }
-    }
-    if !sound {
-        return None;
-    }
+    bind_all(acting, &primary, &mut bound, findings)?;
     let whole = acting.table.primary_key().all(|key| {
         let templates = acting.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         templates.iter().any(|template| template.fields().iter().all(|field| bound.contains_key(field)))
     });
     if whole && !many {
-        bound.retain(|field, _| primary.contains(field));
         check_clause(acting, &bound.keys().copied().collect::<Vec<_>>(), findings)?;
         check_there(acting, bound.iter().map(|(field, bound)| (*field, bound)), findings)?;
         let arguments = bound.values().flat_map(|bound| bound.arguments.clone()).collect();
         let sources = bound.into_iter().map(|(field, bound)| (field.to_owned(), bound.source)).collect();
         return Some(Aim { target: WriteTarget::Key(sources), arguments });
     }
+    let others: Vec<&str> = acting.key_fields().into_iter().filter(|field| !primary.contains(field)).collect();
+    bind_all(acting, &others, &mut bound, findings)?;
     by_read(acting, &bound, findings)
+}
+
+fn bind_all<'a>(acting: &Acting<'a>, fields: &[&'a str], bound: &mut IndexMap<&'a str, Bound>, findings: &mut Findings) -> Option<()> {
+    let primary = acting.primary_fields();
+    let mut sound = true;
+    for field in fields {
+        match bind(acting, field, (primary.contains(field), acting.directive.many), findings) {
+            Ok(found) => bound.extend(found.map(|found| (*field, found))),
+            Err(()) => sound = false,
+        }
+    }
+    sound.then_some(())
 }
 
 /// A key field by `where:`, arguments or, where it is of the table's own key, items in scope.

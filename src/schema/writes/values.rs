@@ -65,7 +65,7 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
     let mut values = Values::new();
     let mut sound = true;
     for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
-        let bound = match brings.then(|| bind(acting, written, name, false, findings)).unwrap_or(Ok(None)) {
+        let bound = match if brings { bind(acting, written, name, false, findings) } else { Ok(None) } {
             Ok(bound) => bound,
             Err(()) => {
                 sound = false;
