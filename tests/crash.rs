@@ -25,9 +25,9 @@ struct Process {
 }
 
 impl Process {
-    fn start(data: &Path) -> Self {
+    fn start(schema: &str, data: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_keyfold"))
-            .args(["dev", "--listen", "127.0.0.1:0", "--no-sample", "--data"])
+            .args(["dev", "--listen", "127.0.0.1:0", "--no-sample", "--schema", schema, "--data"])
             .arg(data)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stdout(Stdio::piped())
@@ -106,12 +106,12 @@ fn text(item: &Item, attribute: &str) -> String {
     }
 }
 
-async fn everything(data: &Path) -> Vec<Item> {
+async fn everything(table: &str, data: &Path) -> Vec<Item> {
     let store = Store::in_directory(data).unwrap();
     let mut items = Vec::new();
     let mut start = None;
     loop {
-        let page = store.scan_page("nishiki-table-dev-db", start, 1_000, support::deadline()).await.unwrap();
+        let page = store.scan_page(table, start, 1_000, support::deadline()).await.unwrap();
         items.extend(page.items);
         start = page.last_key;
         if start.is_none() {
@@ -160,7 +160,7 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
     let mut acknowledged = Acknowledged::default();
     let mut turns = 0;
     for round in 0..ROUNDS {
-        let process = Process::start(data.path());
+        let process = Process::start("schema.graphql", data.path());
         let count = Arc::new(AtomicUsize::new(0));
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
@@ -178,7 +178,63 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
             acknowledged.deleted.extend(done.deleted);
         }
         turns += count.load(Ordering::Relaxed);
-        check(&everything(data.path()).await, &acknowledged);
+        check(&everything("nishiki-table-dev-db", data.path()).await, &acknowledged);
+    }
+    assert!(turns > ROUNDS, "hardly anything was written in {ROUNDS} rounds: {turns} turns");
+}
+
+/// Tags favorites and deletes the tags again until the gateway is gone; the tags whose deletion was acknowledged.
+async fn tag(url: String, writer: usize, count: Arc<AtomicUsize>) -> BTreeSet<String> {
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
+    let mut deleted = BTreeSet::new();
+    let user = format!("user {writer}");
+    loop {
+        let tag = "mutation ($u: ID!) { createTag(userId: $u, name: \"T\") { id } }";
+        let Some(tag) = post(&client, &url, tag, json!({ "u": user })).await else { break };
+        let tag = tag["createTag"]["id"].clone();
+        let input = json!({ "title": "F", "contentUrl": "https://example.com", "type": "LINK" });
+        for _ in 0..3 {
+            let collect = "mutation ($u: ID!, $i: FavoriteInput!) { collect(userId: $u, input: $i) { id } }";
+            let Some(favorite) = post(&client, &url, collect, json!({ "u": user, "i": input })).await else { return deleted };
+            let link = "mutation ($u: ID!, $f: ID!, $t: ID!) { tagFavorite(userId: $u, favoriteId: $f, tagId: $t) { tagId } }";
+            let variables = json!({ "u": user, "f": favorite["collect"]["id"], "t": tag });
+            if post(&client, &url, link, variables).await.is_none() {
+                return deleted;
+            }
+        }
+        count.fetch_add(1, Ordering::Relaxed);
+        let delete = "mutation ($u: ID!, $t: ID!) { deleteTag(userId: $u, id: $t) { id } }";
+        if post(&client, &url, delete, json!({ "u": user, "t": tag })).await.is_none() {
+            break;
+        }
+        deleted.insert(tag.as_str().unwrap().to_owned());
+    }
+    deleted
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_tagging_of_a_deleted_tag_is_left_when_the_gateway_is_killed() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut turns, mut deleted) = (0, BTreeSet::new());
+    for round in 0..ROUNDS {
+        let process = Process::start("tests/systems/favorites/schema.graphql", data.path());
+        let count = Arc::new(AtomicUsize::new(0));
+        let writers: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(tag(process.url.clone(), writer, count.clone()))).collect();
+        while count.load(Ordering::Relaxed) < round % 7 {
+            tokio::task::yield_now().await;
+        }
+        process.kill();
+        for writer in writers {
+            deleted.extend(writer.await.unwrap());
+        }
+        turns += count.load(Ordering::Relaxed);
+        let items = everything("develop.Favorite", data.path()).await;
+        let of = |prefix: &str| items.iter().filter(|item| text(item, "pk").starts_with(prefix)).collect::<Vec<_>>();
+        let tags: BTreeSet<String> = of("Tag#").into_iter().map(|tag| text(tag, "sk")).collect();
+        for tagging in of("FavoriteDataTag#") {
+            assert!(tags.contains(&text(tagging, "sk")), "a tagging of a tag that is not there: {tagging:?}");
+        }
+        deleted.iter().for_each(|tag| assert!(!tags.contains(tag), "{tag} was deleted and is there"));
     }
     assert!(turns > ROUNDS, "hardly anything was written in {ROUNDS} rounds: {turns} turns");
 }

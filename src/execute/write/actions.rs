@@ -7,6 +7,7 @@ use super::engine::{Job, Refusals};
 use super::fill::is_made_of_fields;
 use super::lookups::{self, Scope, guards_of};
 use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::evaluate;
 use crate::execute::filter;
 use crate::execute::filter::argument;
 use crate::schema::model::{ObjectType, Source, TextPart};
@@ -285,8 +286,15 @@ impl Drafting<'_, '_> {
         if found.len() > 1 && !many {
             return Err(ambiguous());
         }
+        // Of many, those that do not meet the condition are not meant.
+        let scope = self.job.scope();
+        let meant = |item: &Arc<Item>| match action.condition.as_ref().filter(|_| many) {
+            Some(condition) => evaluate::holds(condition, Some(item), &scope).unwrap_or(false),
+            None => true,
+        };
+        let found = found.into_iter().filter(meant);
         let aim = |item: Arc<Item>| Some(Aim { key: assemble::key_of(model, ty, &item)?, item: Some(item) });
-        Ok(found.into_iter().filter_map(aim).collect())
+        Ok(found.filter_map(aim).collect())
     }
 
     /// The values of a key's fields.
