@@ -23,20 +23,20 @@ async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     let command = keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--sample", samples().to_str().unwrap()]);
     let mut server = Server::dev_by(command, directory);
     let named = "{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } }";
-    let called = "{ user(id: \"11111111-1111-4111-8111-111111111111\") { called } }";
+    let renamed = "{ person(id: \"11111111-1111-4111-8111-111111111111\") { name } }";
     assert_eq!(server.ask(named, json!({})).await.data()["user"]["name"], "Aiko Tanaka");
 
-    let field = "name: String! @attribute(name: \"UserName\")";
+    let field = "  user(\n";
     assert!(text.contains(field));
-    fs::write(&path, text.replace(field, "called: String! @attribute(name: \"UserName\")")).unwrap();
+    fs::write(&path, text.replace(field, "  person(\n")).unwrap();
     server.process.wait_for("the schema was reloaded");
-    assert_eq!(server.ask(called, json!({})).await.data()["user"]["called"], "Aiko Tanaka");
+    assert_eq!(server.ask(renamed, json!({})).await.data()["person"]["name"], "Aiko Tanaka");
     assert_eq!(server.ask(named, json!({})).await.error().1, "GRAPHQL_VALIDATION_FAILED");
 
     fs::write(&path, text.replace("user(\n", "user(of: \"1\",\n")).unwrap();
     server.process.wait_for("the one before goes on");
     assert!(server.process.said.iter().any(|line| line.starts_with("error")), "{:?}", server.process.said);
-    assert_eq!(server.ask(called, json!({})).await.data()["user"]["called"], "Aiko Tanaka");
+    assert_eq!(server.ask(renamed, json!({})).await.data()["person"]["name"], "Aiko Tanaka");
 
     fs::write(&path, &text).unwrap();
     server.process.wait_for("the schema was reloaded");

@@ -253,21 +253,24 @@ async fn writes_are_among_the_calls_of_the_request() {
 #[tokio::test]
 async fn what_the_table_cannot_take_has_failed() {
     let (_, loaders) = filled(1).await;
-    let mut large = item("p", "a");
-    large.insert("text".into(), s("x".repeat(400 * 1024)));
     let wrong = expression("ADD #n :one", &[("#n", "name")], &[(":one", n("1"))]);
     let wrong = write(WriteAction::Update(key("p", "s#0000"), Some(wrong)), None);
     let elsewhere = WriteCall { table: table("missing").name.as_str().into(), ..count_up("a") };
-    for (call, kind) in [
-        (write(WriteAction::Put(large), None), TableErrorKind::Invalid),
-        (wrong, TableErrorKind::Invalid),
-        (elsewhere, TableErrorKind::NoSuchTable),
-    ] {
+    for (call, kind) in [(wrong, TableErrorKind::Invalid), (elsewhere, TableErrorKind::NoSuchTable)] {
         for outcome in [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await] {
             match outcome.unwrap_err() {
                 WriteError::Failed(error) => assert_eq!(error.kind, kind, "{error}"),
                 other => panic!("{other:?}"),
             }
+        }
+    }
+    // Of a size it is told apart: the caller can send less.
+    let mut large = item("p", "a");
+    large.insert("text".into(), s("x".repeat(400 * 1024)));
+    let grown = expression("SET #t = :t", &[("#t", "text")], &[(":t", s("x".repeat(400 * 1024)))]);
+    for call in [write(WriteAction::Put(large), None), write(WriteAction::Update(key("p", "s#0000"), Some(grown)), None)] {
+        for outcome in [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await] {
+            assert!(matches!(&outcome, Err(WriteError::TooLarge(text)) if text.contains("400 KB")), "{outcome:?}");
         }
     }
 }
