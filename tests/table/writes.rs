@@ -264,6 +264,15 @@ async fn what_the_table_cannot_take_has_failed() {
             }
         }
     }
+    // Of a size it is told apart: the caller can send less.
+    let mut large = item("p", "a");
+    large.insert("text".into(), s("x".repeat(400 * 1024)));
+    let grown = expression("SET #t = :t", &[("#t", "text")], &[(":t", s("x".repeat(400 * 1024)))]);
+    for call in [write(WriteAction::Put(large), None), write(WriteAction::Update(key("p", "s#0000"), Some(grown)), None)] {
+        for outcome in [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await] {
+            assert!(matches!(&outcome, Err(WriteError::TooLarge(text)) if text.contains("400 KB")), "{outcome:?}");
+        }
+    }
 }
 
 #[tokio::test]
