@@ -78,7 +78,7 @@ impl<'a> Examples<'a> {
                 choice.choose(&roles::of_find(self.model, parent, find, variant.path));
                 let given = self.given(field, &choice, Some((find, variant)));
                 let record = is_item(parent).then(|| self.parent(parent, find, variant.path, &choice)).flatten();
-                let Some(mut calls) = self.way(hops, record) else { continue };
+                let Some(mut calls) = self.way(hops, record, attempt) else { continue };
                 calls.push(self.call(parent, field, &given));
                 let Some(example) = self.tried(bench, &calls).await? else { continue };
                 if example.found {
@@ -158,13 +158,21 @@ impl<'a> Examples<'a> {
     }
 
     /// The fields that lead to an object, with arguments that find it if it is a sample.
-    fn way(&self, hops: &[Hop], mut record: Option<&'a Record>) -> Option<Vec<FieldCall>> {
+    fn way(&self, hops: &[Hop], mut record: Option<&'a Record>, attempt: usize) -> Option<Vec<FieldCall>> {
         let mut calls = Vec::new();
         for (from, name) in hops.iter().rev() {
             let object = self.model.types.get(from)?;
             let field = object.fields.get(name)?;
-            let FieldKind::Find(find) = &field.kind else { return None };
-            let mut choice = Choice::new(self.records, 0);
+            let FieldKind::Find(find) = &field.kind else {
+                // The object stands inside an item that has one.
+                let holds =
+                    |record: &&Record| record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()));
+                let holders: Vec<&Record> = self.records.of(from).filter(holds).collect();
+                record = holders.get(attempt % holders.len().max(1)).copied();
+                calls.insert(0, self.call(object, field, &[]));
+                continue;
+            };
+            let mut choice = Choice::new(self.records, attempt);
             if let Some(record) = record {
                 choice.settle(&find.item, record);
             }

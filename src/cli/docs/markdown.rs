@@ -7,7 +7,7 @@ const WIDTH: usize = 110;
 
 /// Text as code, on one line: a delimiter longer than any run of backticks in it.
 pub fn code(text: &str) -> String {
-    let line: String = text.chars().map(|sign| if sign.is_control() { '\u{FFFD}' } else { sign }).collect();
+    let line: String = text.chars().map(|sign| if is_hidden(sign) { '\u{FFFD}' } else { sign }).collect();
     if line.trim().is_empty() {
         return if line.is_empty() { "(empty)".into() } else { "(blank)".into() };
     }
@@ -62,8 +62,33 @@ fn on_one_line(value: &Value) -> String {
             format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
         }
         Value::Array(values) => format!("[{}]", values.iter().map(on_one_line).collect::<Vec<_>>().join(", ")),
-        value => value.to_string(),
+        value => {
+            let text = value.to_string();
+            if text.chars().any(is_hidden) { escaped(&text) } else { text }
+        }
     }
+}
+
+/// The text of a JSON value with every sign that cannot be seen written as JSON writes it in ASCII.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if is_hidden(sign) {
+            let mut units = [0; 2];
+            sign.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            out.push(sign);
+        }
+    }
+    out
+}
+
+/// Whether a sign shows nothing, or turns what is around it: controls, marks of direction, and what is no character, as the end of a
+/// range of keys.
+fn is_hidden(sign: char) -> bool {
+    sign.is_control()
+        || u32::from(sign) & 0xFFFE == 0xFFFE
+        || matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }
 
 /// A description, which is Markdown itself (GraphQL spec section 3.13, "Documentation"), as a quotation: whatever it opens ends with it.
@@ -141,6 +166,7 @@ mod tests {
             "  ]".to_owned(),
             "}".to_owned(),
         ];
+        assert_eq!(json(&serde_json::json!("a\u{10FFFF}\u{202E}é")), "```json\n\"a\\udbff\\udfff\\u202eé\"\n```\n");
         assert_eq!(json(&value), format!("```json\n{}\n```\n", lines.join("\n")));
     }
 

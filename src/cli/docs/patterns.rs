@@ -107,12 +107,20 @@ impl<'a> Patterns<'a> {
         let FieldKind::Find(find) = &field.kind else { return Ok(String::new()) };
         let variants = self.examples.variants(field, find);
         let several = variants.len() > 1;
+        let mut choosing: Vec<String> = Vec::new();
+        for name in variants.iter().flat_map(|variant| &variant.when) {
+            if !choosing.contains(name) {
+                choosing.push(name.clone());
+            }
+        }
+        choosing.extend(variants.iter().any(|variant| variant.order_by.is_some()).then(|| "orderBy".to_owned()));
         let mut text = String::new();
         for variant in variants {
             if several {
                 let order = variant.order_by.iter().map(|order| format!("orderBy: {order}"));
-                let with: Vec<String> = variant.when.iter().cloned().chain(order).map(|name| code(&name)).collect();
-                let with = if with.is_empty() { "Without its optional arguments".into() } else { format!("With {}", with.join(", ")) };
+                let with: Vec<String> = variant.when.iter().cloned().chain(order).collect();
+                let listed = |names: &[String]| names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
+                let with = if with.is_empty() { format!("Without {}", listed(&choosing)) } else { format!("With {}", listed(&with)) };
                 text += &format!("\n#### {with}\n");
             }
             text += &match self.examples.read(bench, parent, field, &variant).await? {

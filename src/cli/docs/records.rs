@@ -55,7 +55,7 @@ impl Records {
     }
 
     /// The items of a type.
-    pub fn of<'r>(&'r self, ty: &'r str) -> impl Iterator<Item = &'r Record> {
+    pub fn of<'r, 't>(&'r self, ty: &'t str) -> impl Iterator<Item = &'r Record> + use<'r, 't> {
         self.list.iter().filter(move |record| record.ty.as_deref() == Some(ty))
     }
 }

@@ -207,3 +207,51 @@ impl Call {
         items
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(operation: &str, request: Value, answer: Value) -> Call {
+        Call { operation: operation.into(), request, answer }
+    }
+
+    fn key(id: &str) -> Value {
+        json!({ "pk": { "S": id } })
+    }
+
+    #[test]
+    fn what_the_parent_costs_is_left_out() {
+        let get = |id: &str| {
+            call("GetItem", json!({ "TableName": "t", "Key": key(id), "ProjectionExpression": "#p0" }), json!({ "Item": key(id) }))
+        };
+        let query = |id: &str, projection: &str| {
+            let names = json!({ "#k0": "pk", "#p0": projection });
+            let request = json!({ "TableName": "t", "ExpressionAttributeValues": { ":k0": id }, "ExpressionAttributeNames": names });
+            call("Query", request, json!({ "Items": [], "Count": 0 }))
+        };
+        assert_eq!(beyond(vec![get("a"), get("b"), query("x", "p")], &[get("a"), query("x", "q")]), [get("b")]);
+        assert_eq!(beyond(vec![query("x", "p"), query("x", "p"), query("y", "p")], &[query("x", "p")]), [query("x", "p"), query("y", "p")]);
+        assert_eq!(beyond(Vec::new(), &[get("a")]), []);
+    }
+
+    #[test]
+    fn gets_that_travelled_with_the_parent_s_are_what_they_would_be_alone() {
+        let batch = |ids: &[&str]| {
+            let keys: Vec<Value> = ids.iter().map(|id| key(id)).collect();
+            let request = json!({ "RequestItems": { "t": { "Keys": keys, "ProjectionExpression": "#p0" } } });
+            call("BatchGetItem", request, json!({ "Responses": { "t": keys } }))
+        };
+        let parent = call("GetItem", json!({ "TableName": "t", "Key": key("a") }), json!({}));
+        let alone = beyond(vec![batch(&["a", "b"])], std::slice::from_ref(&parent));
+        assert_eq!(alone.len(), 1);
+        assert_eq!(
+            (alone[0].operation.as_str(), &alone[0].request["Key"], &alone[0].request["TableName"]),
+            ("GetItem", &key("b"), &json!("t"))
+        );
+        assert_eq!(alone[0].items(), [("t".to_owned(), key("b"))]);
+        let two = beyond(vec![batch(&["a", "b", "c"])], std::slice::from_ref(&parent));
+        assert_eq!((&two[0].request["RequestItems"]["t"]["Keys"], two[0].items().len()), (&json!([key("b"), key("c")]), 2));
+        assert_eq!(beyond(vec![batch(&["a"])], &[parent]), []);
+    }
+}

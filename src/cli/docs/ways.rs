@@ -1,6 +1,7 @@
 //! A model in; for each object type the shortest way of fields that leads to its objects out. Must not know values.
 
-use crate::schema::model::{FieldKind, Find, Model, ObjectType, Returns, TypeKind, Via};
+use crate::schema::model::{FieldKind, Find, Model, ObjectType, Returns, Stored, TypeKind, Via};
+use crate::schema::value_type::ValueType;
 use std::collections::HashMap;
 
 /// A field on a way: the type that has it, and its name.
@@ -58,6 +59,13 @@ fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(Stri
             let Some(step) = step(find) else { continue };
             let hop = (object.name.clone(), field.to_owned());
             steps.push((find.item.clone(), length + step, way.iter().cloned().chain([hop]).collect()));
+        }
+        for field in object.fields.values() {
+            let FieldKind::Stored(Stored { value: ValueType::Embedded(inner), .. }) = &field.kind else { continue };
+            if model.api.type_field(&object.name, &field.name).is_ok() {
+                let hop = (object.name.clone(), field.name.clone());
+                steps.push((inner.clone(), length + 1, way.iter().cloned().chain([hop]).collect()));
+            }
         }
     }
     steps
