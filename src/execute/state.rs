@@ -1,6 +1,6 @@
 //! What a running plan has found so far: the rows of each space and the items of each read.
 
-use super::cursor::{Cursors, Positions};
+use super::cursor::Cursors;
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::argument;
@@ -73,8 +73,6 @@ pub struct PageOf {
     pub cursors: Option<Arc<Cursors>>,
     /// Of a page over several ranges: the range of each row.
     pub of_range: Vec<usize>,
-    /// Of a page over several ranges: where each of them started.
-    pub starts: Positions,
 }
 
 /// A running plan.
