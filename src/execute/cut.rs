@@ -4,9 +4,9 @@
 //! So one item tells where a list is cut. Its own range goes on after its key; any other range goes on with the sort keys beyond the
 //! item's, or from the same on, as its position says.
 
+use super::ends::{End, between, ends, last_that_begins};
 use super::keys::{KeyRange, MAX_SORT, compare};
 use crate::table::attribute::KeyValue;
-use crate::table::call::SortCondition;
 use std::cmp::Ordering;
 
 /// A place in the merged order of several ranges: right behind an item, as the ranges are read.
@@ -22,9 +22,6 @@ pub struct Cut {
     /// Whether of equal sort keys those of the last range come first, as on the way back.
     pub last_first: bool,
 }
-
-/// An end of a range of keys and whether the key itself is in; `None` is open.
-type End = Option<(KeyValue, bool)>;
 
 impl Cut {
     /// What comes after the place of a range at another position; `None` where nothing can.
@@ -53,23 +50,6 @@ impl Cut {
     }
 }
 
-/// The ends of the keys that meet a condition.
-fn ends(condition: Option<&SortCondition>) -> (End, End) {
-    use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
-    let with = |value: &KeyValue| Some((value.clone(), true));
-    let without = |value: &KeyValue| Some((value.clone(), false));
-    match condition {
-        None => (None, None),
-        Some(Equal(value)) => (with(value), with(value)),
-        Some(Less(value)) => (None, without(value)),
-        Some(LessOrEqual(value)) => (None, with(value)),
-        Some(Greater(value)) => (without(value), None),
-        Some(GreaterOrEqual(value)) => (with(value), None),
-        Some(Between(low, high)) => (with(low), with(high)),
-        Some(BeginsWith(start)) => (with(start), behind(start)),
-    }
-}
-
 /// A compared key as it stands in a range, all keys of which begin with the same `prefix` bytes: its lower end does, too.
 fn in_range(key: &KeyValue, prefix: usize, lower: &End) -> KeyValue {
     match (key, lower) {
@@ -86,69 +66,11 @@ fn cuts_off((key, inclusive): &(KeyValue, bool), end: &End, beyond: Ordering) ->
     })
 }
 
-/// The condition of the keys between two ends, one of which is there; `None` where no key is. BETWEEN takes both ends in, so that those
-/// which are out are noted.
-fn between(lower: End, upper: End, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
-    Some(match (lower, upper) {
-        (Some((low, with_low)), Some((high, with_high))) => {
-            let out = |key: &KeyValue, inclusive: bool| !inclusive || excluded.iter().any(|end| compare(end, key) == Ordering::Equal);
-            match compare(&low, &high) {
-                Ordering::Greater => return None,
-                Ordering::Equal if out(&low, with_low) || out(&high, with_high) => return None,
-                _ => {}
-            }
-            excluded.extend((!with_low).then(|| low.clone()));
-            excluded.extend((!with_high).then(|| high.clone()));
-            SortCondition::Between(low, high)
-        }
-        (Some((low, true)), None) => SortCondition::GreaterOrEqual(low),
-        (Some((low, false)), None) => SortCondition::Greater(low),
-        (None, Some((high, true))) => SortCondition::LessOrEqual(high),
-        (None, Some((high, false))) => SortCondition::Less(high),
-        (None, None) => return None,
-    })
-}
-
-/// The end of all keys that begin with a text or with bytes.
-fn behind(start: &KeyValue) -> End {
-    match start {
-        KeyValue::S(start) => match next_text(start) {
-            Some(next) if next.len() > MAX_SORT => Some((KeyValue::S(last_that_begins(start)), true)),
-            next => next.map(|next| (KeyValue::S(next), false)),
-        },
-        KeyValue::B(start) => {
-            let last = start.iter().rposition(|byte| *byte < u8::MAX)?;
-            let mut next = start[..=last].to_vec();
-            next[last] += 1;
-            Some((KeyValue::B(next), false))
-        }
-        KeyValue::N(_) => None,
-    }
-}
-
-/// The first text that does not begin with this one and comes after all that do (by UTF-8 bytes, which is by code points).
-fn next_text(start: &str) -> Option<String> {
-    let (last, letter) = start.char_indices().rfind(|(_, letter)| *letter < char::MAX)?;
-    let next = (letter..=char::MAX).nth(1)?;
-    Some(format!("{}{next}", &start[..last]))
-}
-
-/// Of all texts that a sort key may be and that begin like this one, the last.
-fn last_that_begins(start: &str) -> String {
-    let mut text = start[..start.floor_char_boundary(MAX_SORT)].to_owned();
-    // The last letters of four bytes, of three, of two and of one.
-    for letter in [char::MAX, '\u{FFFF}', '\u{7FF}', '\u{7F}'] {
-        while text.len() + letter.len_utf8() <= MAX_SORT {
-            text.push(letter);
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::table::call::SortCondition;
     use proptest::prelude::*;
 
     /// Whether a key is in a range, by DynamoDB's rules.

@@ -2,11 +2,12 @@
 //! to later without reading anything twice.
 
 use super::cursor::Position;
+use super::fold::Neighbour;
 use super::keys::{KeyRange, compare};
 use crate::plan::tree::Recogniser;
 use crate::schema::template::Template;
 use crate::table::attribute::{Attribute, Item, KeyValue};
-use crate::table::call::{Expression, Query};
+use crate::table::call::{Expression, Query, SortCondition};
 use crate::table::error::TableError;
 use crate::table::loaders::Loaders;
 use futures_util::future::try_join_all;
@@ -48,6 +49,8 @@ pub struct Search {
     pub start: Option<Position>,
     /// How items of the type are told from others.
     pub recognise: Arc<Recogniser>,
+    /// An item beside the only range that is read along. It takes no part in what the search finds.
+    pub neighbour: Option<Neighbour>,
 }
 
 /// What a search found so far. It only grows at its end.
@@ -71,12 +74,19 @@ struct Rest {
     after: Option<Item>,
     /// Whether there is nothing more to read.
     ended: bool,
+    /// What is read along with the range.
+    neighbour: Option<Neighbour>,
 }
 
 impl Hits {
     /// Whether nothing more can be found.
     pub fn ended(&self) -> bool {
         self.rests.iter().all(|rest| rest.ended && rest.read.is_empty())
+    }
+
+    /// The item that was read along, if it is the one of this sort key.
+    pub fn neighbour(&self, key: &str) -> Option<&Neighbour> {
+        self.rests.iter().filter_map(|rest| rest.neighbour.as_ref()).find(|neighbour| neighbour.key.1 == key)
     }
 }
 
@@ -93,7 +103,8 @@ impl Search {
     pub fn begin(&self) -> Hits {
         let rest = |(position, range): (usize, &Option<KeyRange>)| {
             let start = self.start.as_ref().filter(|start| start.range == position);
-            Rest { after: start.map(|start| start.key.clone()), ended: range.is_none(), ..Rest::default() }
+            let neighbour = self.neighbour.clone();
+            Rest { after: start.map(|start| start.key.clone()), ended: range.is_none(), neighbour, ..Rest::default() }
         };
         Hits { rests: self.ranges.iter().enumerate().map(rest).collect(), ..Hits::default() }
     }
@@ -131,7 +142,14 @@ impl Search {
                 None => open.min(MAX_LIMIT),
                 Some(_) => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             };
-            let page = loaders.query(&self.call(range, limit, rest.after.take())).await?;
+            let mut call = self.call(range, limit, rest.after.take());
+            if let Some(neighbour) = &rest.neighbour {
+                neighbour.widen(&mut call);
+            }
+            let mut page = loaders.query(&call).await?;
+            if let Some(neighbour) = &mut rest.neighbour {
+                neighbour.take(&mut page);
+            }
             let found = page.items.into_iter().filter(|item| self.belongs(range, item));
             match missing {
                 None => count += found.count() as u64,
@@ -168,7 +186,12 @@ impl Search {
             }),
             _ => true,
         };
-        within && begins && self.recognise.recognises(item)
+        // A wider range holds items beside the one that was meant.
+        let inside = match (&range.sort, sort) {
+            (Some((_, SortCondition::BeginsWith(KeyValue::S(start)))), Some(Attribute::S(text))) => text.starts_with(start.as_str()),
+            _ => true,
+        };
+        within && inside && begins && self.recognise.recognises(item)
     }
 
     /// Takes the next `missing` items of all ranges, each of which is in order; equal sort keys come in the order of their ranges, or in

@@ -79,6 +79,7 @@ pub fn wanted(
         wanted,
         start,
         recognise: read.recognise.clone(),
+        neighbour: None,
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((search, Wanted { want: query.want, page, cursors, filled })))
@@ -119,6 +120,11 @@ fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
 }
 
 impl Wanted {
+    /// How many items a page shows; `None` of what is no page.
+    pub fn size(&self) -> Option<u32> {
+        self.page.as_ref().map(|page| page.size)
+    }
+
     /// The items of the field and what is known of them as a page. `leads_nowhere` tells the items whose elements are known to be
     /// missing.
     pub fn understand(&self, hits: &Hits, leads_nowhere: &dyn Fn(&Item) -> bool) -> (Vec<Found>, PageOf) {

@@ -28,6 +28,8 @@ impl Failure {
 /// What came of looking for one item.
 #[derive(Debug, Clone)]
 pub enum Found {
+    /// It is yet to be read.
+    Unread,
     /// It is not there.
     Absent,
     /// It is there.
@@ -175,7 +177,7 @@ impl<'p> State<'p> {
     pub fn held(&self, holder: Holder, space: SpaceId, row: usize) -> Result<Option<&Item>, &Arc<Failure>> {
         match holder {
             Holder::Read(read) => match self.found(read, space, row) {
-                Found::Absent => Ok(None),
+                Found::Unread | Found::Absent => Ok(None),
                 Found::Item(item) => Ok(Some(item)),
                 Found::Failed(failure) => Err(failure),
             },
