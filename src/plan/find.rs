@@ -179,6 +179,7 @@ impl<'a> Builder<'a> {
                 descending: self.descending(path, &self.arguments[hop.arguments]),
                 want: hop.want,
                 filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
+                neighbour: None,
                 key,
             })),
         };
@@ -226,6 +227,7 @@ impl<'a> Builder<'a> {
             elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),
+            within: None,
             wave: 0,
         });
         self.wanted.push(hop.needs.clone());
