@@ -91,7 +91,10 @@ impl<'a> Builder<'a> {
                     _ => Ok(OutputValue::Leaf(held)),
                 }
             }
-            FieldKind::Find(find) => self.find(of, field, find, collected),
+            FieldKind::Find(find) => self.find(of, field, find, collected).map_err(|error| match error.kind {
+                PlanErrorKind::Input if error.locations.is_empty() => error.at(collected.location),
+                _ => error,
+            }),
             _ => {
                 let message = format!("{}.{} is not available in this version.", of.ty.name, field.name);
                 Err(PlanError::new(PlanErrorKind::NotAvailable, message).at(collected.location))

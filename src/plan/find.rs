@@ -6,7 +6,7 @@ use super::argument;
 use super::build::{Builder, internal};
 use super::collect::Collected;
 use super::entity::{self, Entity};
-use super::error::PlanError;
+use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
 use crate::schema::model::{
     Access, AccessPath, Field, FieldKind, Find, ItemKeys, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
@@ -260,7 +260,13 @@ impl<'a> Builder<'a> {
     fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
         let order_by = arguments.enum_value("orderBy", self.selecting.variables);
         let present = |name: &str| arguments.present(name, self.selecting.variables);
-        find.path(&present, order_by.as_deref()).ok_or_else(|| internal(&format!("no access path to {}", find.item)))
+        find.path(&present, order_by.as_deref()).ok_or_else(|| match find.lacking(&present) {
+            (_, missing) if missing.is_empty() => internal(&format!("no access path to {}", find.item)),
+            (there, missing) => {
+                let message = format!("{} cannot be looked for without {}.", quoted(&there), quoted(&missing));
+                PlanError::new(PlanErrorKind::Input, message)
+            }
+        })
     }
 
     fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
@@ -318,7 +324,8 @@ impl<'a> Builder<'a> {
                 self.parent_fields(ty, hop, next, &arguments.of_hop(hop))
             }
             Via::Keys(_) => {
-                let path = self.access_path(find, arguments)?;
+                // Arguments that leave a gap are told when their own field is planned, which knows its place.
+                let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
                 let mut names = Vec::new();
                 path.bindings.values().for_each(|source| parents(source, &mut names));
                 if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
@@ -333,6 +340,11 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// Names for a caller: `"a" and "b"`.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" and ")
 }
 
 fn sort_template(sort: &SortAccess) -> Option<usize> {

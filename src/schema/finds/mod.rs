@@ -7,6 +7,7 @@
 pub(super) mod candidates;
 mod choose;
 pub(super) mod filter;
+mod gaps;
 mod missing;
 mod paging;
 pub(super) mod scope;
