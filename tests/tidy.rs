@@ -261,7 +261,9 @@ fn goldens_are_whole() {
     for (example, system) in EXAMPLES {
         let operations = paths_under(&format!("examples/{example}/operations"), ".graphql");
         assert!(!operations.is_empty(), "{example} has no operations");
-        paths.extend(operations.iter().map(|path| path.replace(&format!("examples/{example}/operations"), &format!("tests/golden/{system}"))));
+        paths.extend(
+            operations.iter().map(|path| path.replace(&format!("examples/{example}/operations"), &format!("tests/golden/{system}"))),
+        );
     }
     none(goldens(&paths));
 }

@@ -4,9 +4,9 @@
 //! sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
 
 use super::candidates::{Ask, Candidate, candidates};
-use super::{gaps, missing};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, Wanted};
+use super::{gaps, missing};
 use crate::schema::condition::Condition;
 use crate::schema::diagnostic::Findings;
 use crate::schema::model::{Access, AccessPath};
