@@ -2,7 +2,7 @@
 
 use super::argument;
 use super::collect::{Collected, Selecting};
-use super::entity::{self, Entity};
+use super::entity::{self, Entity, Variants};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
 use super::{project, wave};
@@ -13,16 +13,22 @@ use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
+/// The most fields of a plan. A selection is planned for each type that its object can be, so within one another they multiply, which the
+/// budget of the document cannot see.
+const MOST_FIELDS: usize = 50_000;
+
 /// What is built up while an operation is planned.
 pub(super) struct Builder<'a> {
     pub model: &'a Model,
     pub selecting: Selecting<'a>,
     pub reads: Vec<Read>,
-    /// For each read, the stored fields that are taken from it.
-    pub wanted: Vec<Vec<String>>,
+    /// For each read, the stored fields that are taken from it, by their types.
+    pub wanted: Vec<Vec<(&'a ObjectType, String)>>,
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub introspects: bool,
+    /// Fields planned so far, once for each type that they are planned for.
+    fields: usize,
     /// In a mutation, the items that sources may name, by their types.
     pub scope: HashMap<String, Entity<'a>>,
 }
@@ -38,6 +44,7 @@ impl<'a> Builder<'a> {
             spaces: vec![operation],
             arguments: vec![],
             introspects: false,
+            fields: 0,
             scope: HashMap::new(),
         }
     }
@@ -48,6 +55,11 @@ impl<'a> Builder<'a> {
 
     /// The shape of an object, and the reads that it needs.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
+        if let Some(Variants { name, entities }) = &of.variants {
+            let of_type = |entity: &Entity<'a>| Ok((entity.space, self.object(entity, sets, inside)?));
+            let variants = entities.iter().map(of_type).collect::<Result<_, PlanError>>()?;
+            return Ok(Object { type_name: (*name).to_owned(), fields: Vec::new(), variants });
+        }
         let collected = self.selecting.fields(&of.ty.name, sets);
         self.collected(of, collected, inside)
     }
@@ -55,6 +67,12 @@ impl<'a> Builder<'a> {
     /// The shape of an object of fields that are collected.
     pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, Collected<'a>>, inside: bool) -> Result<Object, PlanError> {
         let ty = of.ty;
+        self.fields += all.len();
+        if self.fields > MOST_FIELDS {
+            let message =
+                format!("The operation is too large: more than {MOST_FIELDS} fields over all types of its interfaces and unions.");
+            return Err(PlanError::new(PlanErrorKind::Limit, message));
+        }
         let mut fields = Vec::new();
         for (key, collected) in all {
             let value = match collected.field.name.as_str() {
@@ -65,9 +83,14 @@ impl<'a> Builder<'a> {
                 }
                 name => self.field(of, self.field_of(ty, name)?, &collected, inside)?,
             };
-            fields.push(output(&key, &collected, value));
+            let mut output = output(&key, &collected, value);
+            // An interface may allow null where the object's own type does not (GraphQL spec section 6.4, "Executing Fields").
+            if let Some(own) = ty.fields.get(collected.field.name.as_str()) {
+                output.ty = own.ty.clone();
+            }
+            fields.push(output);
         }
-        Ok(Object { type_name: ty.name.clone(), fields })
+        Ok(Object { type_name: ty.name.clone(), fields, variants: Vec::new() })
     }
 
     pub fn field_of(&self, ty: &'a ObjectType, name: &str) -> Result<&'a Field, PlanError> {
@@ -136,7 +159,7 @@ impl<'a> Builder<'a> {
     pub fn seed(&mut self, ty: &'a ObjectType) -> Entity<'a> {
         let space = self.space(0, Origin::Seed);
         let held = vec![(Holder::Element(space), None)];
-        Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)) }
+        Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)), variants: None }
     }
 
     /// The plan of what was built.

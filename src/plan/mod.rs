@@ -1,7 +1,7 @@
 //! A model and an operation in, a [`tree::Plan`] out: pure. Must not know AWS, async or HTTP.
 //!
 //! The passes, in their order: parse and validate within budgets ([`document`]), find on which variables the plan depends
-//! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`), give
+//! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`, `mixed`), give
 //! each read its projection (`project`) and its wave ([`wave`]); [`print`] shows it as text and JSON. The fields of a mutation are planned
 //! one by one (`mutate`).
 
@@ -13,6 +13,7 @@ pub mod document;
 pub(crate) mod entity;
 pub mod error;
 mod find;
+mod mixed;
 mod mutate;
 pub mod print;
 mod project;
