@@ -29,6 +29,8 @@ pub(super) struct Builder<'a> {
     pub introspects: bool,
     /// Fields planned so far, once for each type that they are planned for.
     fields: usize,
+    /// Whether items are wanted as they are stored: conditions read a field's own attribute, also where its value stands in a key as well.
+    pub as_stored: bool,
     /// In a mutation, the items that sources may name, by their types.
     pub scope: HashMap<String, Entity<'a>>,
 }
@@ -45,6 +47,7 @@ impl<'a> Builder<'a> {
             arguments: vec![],
             introspects: false,
             fields: 0,
+            as_stored: false,
             scope: HashMap::new(),
         }
     }
@@ -164,8 +167,8 @@ impl<'a> Builder<'a> {
 
     /// The plan of what was built.
     pub fn finish(self, root: Object) -> Plan {
-        let Self { model, mut reads, wanted, spaces, arguments, .. } = self;
-        project::assign(model, &mut reads, &wanted);
+        let Self { model, mut reads, wanted, spaces, arguments, as_stored, .. } = self;
+        project::assign(model, &mut reads, &wanted, as_stored);
         let waves = wave::assign(&mut reads, &spaces);
         Plan { reads, spaces, arguments, waves, root }
     }

@@ -285,7 +285,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
-        ty.stored(field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
+        let holds = |attribute: &String| entity::keys(ty).is_none_or(|keys| self.model.tables[keys.table].holds(index, attribute));
+        ty.stored(field).is_some_and(|stored| {
+            let as_wanted = !self.as_stored || stored.attribute.as_ref().is_none_or(holds);
+            as_wanted && entity::attributes_for(self.model, ty, index, stored).is_some()
+        })
     }
 
     /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.
