@@ -11,9 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-static PANTRY: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
-static FAVORITES: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("favorites"));
-static POSTS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("posts"));
+static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
 
 /// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
 struct Connection<'a> {
@@ -91,7 +89,7 @@ proptest! {
         }
         let expected: Vec<Value> = (0..there.len()).filter(|user| there[*user]).map(|user| json!({ "name": format!("u{user:02}") })).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&PANTRY, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![items]).await;
             let query = format!("{{ group(id: \"g\") {{ users(…) {{ nodes {{ name }} edges {{ cursor }} {INFO} }} }} }}");
             let connection = Connection { query: &query, way: "/group/users", edges: true };
             let mut all: Vec<Value> = connection.page(&gateway, "first: 1000").await["nodes"].as_array().unwrap().clone();
@@ -106,7 +104,7 @@ proptest! {
     fn filtered_and_by_type(count in 0usize..40, backward: bool, of_type: bool, filtered: bool, mut choices in Choices::any(120)) {
         let items = (0..count).map(|number| favorite(number, &mut choices)).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let conditions = [(of_type, ", type: VIDEO"), (filtered, ", search: \"cat\"")];
             let conditions: String = conditions.iter().filter(|(wanted, _)| *wanted).map(|(_, text)| *text).collect();
             let query = format!("{{ favorites(userId: \"u\"{conditions}, …) {{ nodes {{ id title type }} edges {{ cursor }} {INFO} }} }}");
@@ -118,7 +116,7 @@ proptest! {
     fn merged_of_several_ranges(count in 0usize..40, mut choices in Choices::any(120)) {
         let items = (0..count).map(|number| post(number, &mut choices)).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&POSTS, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], vec![], items]).await;
             let query = format!("{{ posts(status: [UPDATED, CREATED], …) {{ nodes {{ id createdAt }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/posts", edges: true };
             let all = connection.page(&gateway, "first: 1000").await;
@@ -141,7 +139,7 @@ proptest! {
             items.push(item(&keys));
         }
         block_on(async {
-            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let query = format!("{{ tag(userId: \"u\", id: \"t\") {{ favorites(…) {{ nodes {{ id title }} edges {{ cursor }} {INFO} }} }} }}");
             Connection { query: &query, way: "/tag/favorites", edges: true }.check(&gateway, &mut choices, false).await
         })?;

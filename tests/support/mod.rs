@@ -17,12 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Where a system's schema and items are: the pantry is the project's own, others are its examples, the ledger has no items.
+/// Where a system's schema and items are: pantry, favorites and posts are the project's own, others are its examples, the ledger has no
+/// items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let example = |name: &str| (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"));
     match system {
-        "pantry" => (root.join("schema.graphql"), root.join("samples")),
+        "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
         "ledger" => (root.join("tests/faults/ledger.graphql"), root.join("tests/faults")),
         "cycles" => example("cycle-items"),
         "patterns" => example("patterns"),
