@@ -5,6 +5,7 @@
 //! relations ([`finds`]), and the API as clients see it ([`api`]).
 
 mod api;
+mod billing;
 pub mod condition;
 mod confusion;
 pub mod date_time;

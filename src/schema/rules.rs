@@ -61,6 +61,9 @@ pub const RULES: &[Rule] = &[
     rule("KF0107", "A key attribute has one type",
         "DynamoDB knows one type for each key attribute, in all the keys of a table.",
         r#"{ name: "byScore", partitionKey: "game", sortKey: "score", sortKeyType: N }"#),
+    rule("KF0108", "Capacity is of what is provisioned",
+        "`readCapacity` and `writeCapacity` are whole numbers from 1, for tables with `billing: PROVISIONED` and their global indexes. A local index shares the capacity of its table.",
+        r#"@table(name: "data", billing: PROVISIONED, readCapacity: 10, writeCapacity: 5)"#),
 
     rule("KF0201", "Items need a table",
         "A type has `@item`, but the schema has no `@table`.",
