@@ -4,6 +4,7 @@
 
 pub mod golden;
 pub mod made;
+pub mod rows;
 
 use keyfold::execute::gateway::{Gateway, Request, Response, Settings};
 use keyfold::schema;
