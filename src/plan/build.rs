@@ -13,9 +13,9 @@ use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
-/// The most fields of a plan. A selection is planned for each type that its object can be, so within one another they multiply, which the
-/// budget of the document cannot see.
-const MOST_FIELDS: usize = 50_000;
+/// The most fields of a plan within objects of interfaces and unions. A selection is planned for each type that its object can be, and
+/// within one another they multiply, which the budget of the document does not see.
+const MOST_VARIED: usize = 20_000;
 
 /// What is built up while an operation is planned.
 pub(super) struct Builder<'a> {
@@ -27,8 +27,10 @@ pub(super) struct Builder<'a> {
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub introspects: bool,
-    /// Fields planned so far, once for each type that they are planned for.
-    fields: usize,
+    /// How many objects of interfaces and unions there are around the one that is planned.
+    varying: usize,
+    /// Fields planned within such objects so far, each once for each type.
+    varied: usize,
     /// Whether items are wanted as they are stored: conditions read a field's own attribute, also where its value stands in a key as well.
     pub as_stored: bool,
     /// In a mutation, the items that sources may name, by their types.
@@ -46,7 +48,8 @@ impl<'a> Builder<'a> {
             spaces: vec![operation],
             arguments: vec![],
             introspects: false,
-            fields: 0,
+            varying: 0,
+            varied: 0,
             as_stored: false,
             scope: HashMap::new(),
         }
@@ -59,8 +62,10 @@ impl<'a> Builder<'a> {
     /// The shape of an object, and the reads that it needs.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
         if let Some(Variants { name, entities }) = &of.variants {
+            self.varying += 1;
             let of_type = |entity: &Entity<'a>| Ok((entity.space, self.object(entity, sets, inside)?));
             let variants = entities.iter().map(of_type).collect::<Result<_, PlanError>>()?;
+            self.varying -= 1;
             return Ok(Object { type_name: (*name).to_owned(), fields: Vec::new(), variants });
         }
         let collected = self.selecting.fields(&of.ty.name, sets);
@@ -70,10 +75,12 @@ impl<'a> Builder<'a> {
     /// The shape of an object of fields that are collected.
     pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, Collected<'a>>, inside: bool) -> Result<Object, PlanError> {
         let ty = of.ty;
-        self.fields += all.len();
-        if self.fields > MOST_FIELDS {
+        if self.varying > 0 {
+            self.varied += all.len();
+        }
+        if self.varied > MOST_VARIED {
             let message =
-                format!("The operation is too large: more than {MOST_FIELDS} fields over all types of its interfaces and unions.");
+                format!("The operation is too large: more than {MOST_VARIED} fields over all types of its interfaces and unions.");
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
         let mut fields = Vec::new();

@@ -106,11 +106,14 @@ impl<'a> Builder<'a> {
                 },
             )?,
         };
+        let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
+        // What an index holds too little of to be told, and turns out to be of another type, is nothing that was asked for.
+        let told_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
+            if matches!(self.reads[*tells].action, Action::Complete(of) if of == page));
         let keeps_place = match &field.ty {
-            Type::List(item) | Type::NonNullList(item) => !item.is_non_null(),
+            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !told_later,
             _ => false,
         };
-        let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
         if let Some(page) = pages {
             self.reads[page].page_of = format!("{}.{}", of.ty.name, field.name);
         }

@@ -189,7 +189,8 @@ fn parts(template: &Template, count: usize) -> String {
     }
 }
 
-fn text(template: &Template, count: usize) -> String {
+/// The first parts of a template as the schema writes them.
+pub fn text(template: &Template, count: usize) -> String {
     let part = |part: &Part| match part {
         Part::Literal(literal) => literal.clone(),
         Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),

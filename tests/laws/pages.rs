@@ -14,20 +14,20 @@ use std::sync::{Arc, LazyLock};
 static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
 
 /// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
-struct Connection<'a> {
-    query: &'a str,
-    way: &'a str,
+pub struct Connection<'a> {
+    pub query: &'a str,
+    pub way: &'a str,
     /// Whether its edges are selected, so that a page may begin after any of them.
-    edges: bool,
+    pub edges: bool,
 }
 
 impl Connection<'_> {
-    async fn page(&self, gateway: &Gateway, arguments: &str) -> Value {
+    pub async fn page(&self, gateway: &Gateway, arguments: &str) -> Value {
         data(gateway, &self.query.replace('…', arguments)).await.pointer(self.way).unwrap().clone()
     }
 
     /// Reads it at once and page by page, and compares.
-    async fn check(&self, gateway: &Gateway, sizes: &mut Choices, backward: bool) -> Result<(), TestCaseError> {
+    pub async fn check(&self, gateway: &Gateway, sizes: &mut Choices, backward: bool) -> Result<(), TestCaseError> {
         let nodes = |page: &Value| page["nodes"].as_array().unwrap().clone();
         let whole = self.page(gateway, if backward { "last: 1000" } else { "first: 1000" }).await;
         prop_assert_eq!(
@@ -73,7 +73,7 @@ impl Connection<'_> {
     }
 }
 
-const INFO: &str = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+pub const INFO: &str = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]

@@ -9,18 +9,19 @@ use super::paging::Order;
 use super::target::Target;
 use super::together::{Apart, Shared, Side, read_together};
 use super::wanted::Wanted;
-use super::{Prepared, max, missing, prepare, scan};
+use super::{Prepared, max, prepare, scan};
 use crate::schema::condition::Condition;
+use crate::schema::describe;
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::{Draft, Kind};
 use crate::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, SortAccess, Via};
 use crate::schema::span;
-use crate::schema::suggest::list;
+use crate::schema::suggest::{list, suggest};
 use crate::schema::template::Template;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 /// A find of mixed items as it is written.
 pub struct Asked<'a> {
@@ -101,7 +102,8 @@ fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findi
     let unknown: Vec<_> = directive.bindings.iter().filter(|(field, _)| !known(&field.value)).collect();
     for (field, _) in &unknown {
         let message = format!("`{}` is a field of no item type of `{}`", field.value, asked.target.item);
-        findings.error("KF0405", &field.span, message, None);
+        let fields = names.iter().filter_map(|name| asked.draft.records.get(name)).flat_map(|record| record.keys().map(String::as_str));
+        findings.error("KF0405", &field.span, message, suggest(&field.value, fields.collect::<IndexSet<_>>()));
     }
     unknown.is_empty().then_some(())
 }
@@ -339,9 +341,18 @@ fn report(asked: &Asked, members: &[Member], (why, order): (&Apart, &Order), fin
             ("KF0429", order.span.clone(), format!("the keys of {names} do not all go on with `{field}` after the same beginning"))
         }
     };
-    let keys: Vec<String> =
-        members.iter().map(|member| format!("`{}`: {}", member.wanted.target.item, missing::keys_of(&member.wanted))).collect();
-    findings.error(code, &place, message, Some(keys.join(". ")));
+    let keys: Vec<String> = members.iter().map(keys_of).collect();
+    findings.error(code, &place, message, Some(keys.join("; ")));
+}
+
+/// The templates of a member, by which it is seen what differs.
+fn keys_of(member: &Member) -> String {
+    let templates = |all: &[Template]| {
+        let texts: Vec<String> = all.iter().map(|template| format!("`{}`", describe::text(template, template.parts.len()))).collect();
+        texts.join(" or ")
+    };
+    let keys: Vec<String> = member.wanted.keys.keys.iter().map(|(key, all)| format!("{key} {}", templates(all))).collect();
+    format!("`{}` has {}", member.wanted.target.item, keys.join(", "))
 }
 
 /// The argument that binds a field, or the place of the find.
