@@ -161,7 +161,11 @@ impl<'a> Builder<'a> {
             let want = match (many, pages.is_some()) {
                 (false, _) => Want::First,
                 (true, false) => last.want,
-                (true, true) => Want::Whole { max: find.max },
+                // What is wanted whole is wanted as far as it goes: a cascade takes a long list under one parent, too.
+                (true, true) => match last.want {
+                    Want::Whole { max } => Want::Whole { max: max.max(find.max) },
+                    _ => Want::Whole { max: find.max },
+                },
             };
             let hop = Hop {
                 coordinate: format!("{}.{name}", entity.ty.name),
