@@ -11,6 +11,9 @@ use super::tree::*;
 use crate::schema::model::{
     Access, AccessPath, Field, FieldKind, Find, ItemKeys, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
 };
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::schema::template::{Part, Template};
+use crate::schema::value_type::ValueType;
 use apollo_compiler::ast::Type;
 use std::collections::HashMap;
 
@@ -53,7 +56,7 @@ impl<'a> Builder<'a> {
         let want = match find.returns {
             Returns::One | Returns::Exists => Want::First,
             Returns::List => Want::Whole { max: find.max },
-            Returns::Count => Want::Count,
+            Returns::Count => Want::Count { looked_at: true },
             Returns::Connection => {
                 let probe = self.asks_for_more(connection, &collected.sets);
                 Want::Page { arguments, max: find.max, probe }
@@ -166,7 +169,7 @@ impl<'a> Builder<'a> {
             .filter(|(_, source)| !self.is_list(source, hop.field))
             .map(|(field, _)| (field.clone(), key.fields[field].clone()))
             .collect();
-        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count);
+        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } if !several && !hop.must_exist && hop.needs.iter().all(|field| known.contains_key(field)) => {
                 let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
@@ -177,7 +180,7 @@ impl<'a> Builder<'a> {
                 range: self.range(access, from, hop.arguments)?,
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[hop.arguments]),
-                want: hop.want,
+                want: self.want(ty, path, hop.want),
                 filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
                 key,
             })),
@@ -206,17 +209,26 @@ impl<'a> Builder<'a> {
         Ok((entity, yields.then_some(read)))
     }
 
+    /// How much is wanted by a path: where every item that its key condition lets in is of the type, items are counted unseen.
+    fn want(&self, ty: &ObjectType, path: &AccessPath, want: Want) -> Want {
+        match (want, entity::keys(ty)) {
+            (Want::Count { .. }, Some(keys)) => Want::Count { looked_at: !all_are_meant(&self.model.tables[keys.table], keys, path) },
+            _ => want,
+        }
+    }
+
     fn read(&mut self, from: &Entity<'a>, ty: &'a ObjectType, hop: &Hop<'a>, action: Action) -> Result<ReadId, PlanError> {
         let keys = entity::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
         let parent = match &from.presence {
             Some(Presence::Read(read)) => Some(*read),
             _ => None,
         };
+        let is_scan = matches!(&action, Action::Query(query) if query.key.partition.is_none());
         self.reads.push(Read {
             coordinate: hop.coordinate.clone(),
             page_of: String::new(),
             item: ty.name.clone(),
-            recognise: entity::recogniser(self.model, ty).ok_or_else(|| internal(&ty.name))?,
+            recognise: entity::recogniser(self.model, ty, is_scan).ok_or_else(|| internal(&ty.name))?,
             table: keys.table,
             index: None,
             space: from.space,
@@ -287,6 +299,7 @@ impl<'a> Builder<'a> {
             sort_attribute: sort.map(|key| key.name.clone()),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
             fields: fields.collect::<Result<_, PlanError>>()?,
+            spread: path.reading(&self.model.tables[keys.table], keys),
         })
     }
 
@@ -333,6 +346,32 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// Whether a key condition lets in no item but those that a type's marks recognise: of each attribute of the primary key, it demands the
+/// whole value, or all but a rest that may be any text.
+fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
+    let Access::Query { sort, .. } = &path.access else { return false };
+    let (partition_key, sort_key) = table.keys_of(path.index);
+    let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
+        Some([]) => false,
+        Some([Part::Placeholder { value: ValueType::Id | ValueType::String, .. }]) => true,
+        _ => false,
+    };
+    let meant = |key: &KeyAttribute| {
+        let templates = keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
+        if key.name == partition_key.name {
+            return true;
+        }
+        match sort {
+            SortAccess::Equal { .. } if sort_key == Some(key) => true,
+            SortAccess::Prefix { template, parts } if sort_key == Some(key) => {
+                templates.get(*template).is_some_and(|template| any_text(template, *parts))
+            }
+            _ => key.kind == KeyType::S && templates.iter().any(|template| any_text(template, 0)),
+        }
+    };
+    keys.constants.is_empty() && table.primary_key().all(meant)
 }
 
 fn sort_template(sort: &SortAccess) -> Option<usize> {

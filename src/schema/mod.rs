@@ -27,6 +27,7 @@ mod parse;
 mod render;
 pub mod rules;
 mod span;
+pub mod spread;
 mod suggest;
 pub mod table;
 mod tables;

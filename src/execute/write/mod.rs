@@ -9,6 +9,7 @@ mod ahead;
 pub mod assemble;
 mod checks;
 mod conditions;
+mod copies;
 pub mod constraints;
 pub mod defaults;
 mod draft;

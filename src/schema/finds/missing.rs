@@ -113,7 +113,7 @@ pub fn keys_of(wanted: &Wanted) -> String {
     let fields = |key: &str| {
         let templates = wanted.keys.keys.get(key)?;
         let named = |template: &Template| match template.fields() {
-            fields if fields.is_empty() => "nothing".to_owned(),
+            fields if fields.is_empty() => template.spread().map_or_else(|| "nothing".to_owned(), |spread| format!("its {}s", spread.kind.word())),
             fields => fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "),
         };
         Some(templates.iter().map(named).collect::<Vec<_>>().join(" or "))
