@@ -143,3 +143,80 @@ pub fn as_copy(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> Item 
     }
     copy
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::schema::load;
+    use crate::schema::model::Model;
+
+    fn model(keys: &str, sort_type: &str) -> Model {
+        let text = format!(
+            "extend schema @table(name: \"data\", partitionKey: \"PK\", sortKey: \"SK\", sortKeyType: {sort_type}, indexes: [{{ name: \"all\", partitionKey: \"G\" }}])
+             type Vote @item(keys: {keys}) {{ id: ID! voter: String! no: Decimal! at: DateTime! @attribute(stored: EPOCH_SECONDS) }}
+             type Query {{ all: [Vote!]! @find(scan: true) }}"
+        );
+        load("s", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+    }
+
+    fn shard(model: &Model, values: Value) -> Option<u64> {
+        let (_, keys) = model.item("Vote").unwrap();
+        shard_of(&model.tables[keys.table], keys, keys.spread().unwrap(), &|field| values.get(field).cloned())
+    }
+
+    /// The numbers stand in items that exist: none of these may ever change.
+    #[test]
+    fn the_number_is_a_storage_format() {
+        let by_voter = model("{ PK: \"votes#{id}#{shard:10}\", SK: \"{voter}\" }", "S");
+        for (id, voter, number) in NUMBERS {
+            assert_eq!(shard(&by_voter, json!({ "id": id, "voter": voter })), Some(number), "{id} {voter}");
+        }
+        // A shard that stands only in an index follows from the whole primary key.
+        let by_index = model("{ PK: \"votes#{id}#\", SK: \"{voter}\", G: \"all#{shard:10}\" }", "S");
+        for (id, voter, number) in NUMBERS {
+            assert_eq!(shard(&by_index, json!({ "id": id, "voter": voter })), Some(number), "{id} {voter}");
+        }
+        let by_number = model("{ PK: \"votes#{id}#{shard:100}\", SK: \"{no}\" }", "N");
+        assert_eq!(shard(&by_number, json!({ "id": "a", "no": "1.50" })), Some(NUMBER_OF_1_5));
+    }
+
+    #[test]
+    fn what_is_kept_alike_has_one_shard() {
+        let by_time = model("{ PK: \"votes#{id}#{shard:100}\", SK: \"{at}\" }", "N");
+        let at = |at: &str| shard(&by_time, json!({ "id": "a", "at": at }));
+        assert_eq!(at("2026-11-20T09:30:00.000Z"), at("2026-11-20T10:30:00.999+01:00"));
+        assert_eq!(at("not a time"), None);
+        assert_eq!(shard(&by_time, json!({ "id": "a", "at": null })), None);
+    }
+
+    #[test]
+    fn every_shard_is_used() {
+        let by_voter = model("{ PK: \"votes#{id}#{shard:100}\", SK: \"{voter}\" }", "S");
+        let mut counts = [0; 100];
+        for voter in 0..10_000 {
+            counts[shard(&by_voter, json!({ "id": "a", "voter": voter.to_string() })).unwrap() as usize] += 1;
+        }
+        assert!(counts.iter().all(|count| (50..=150).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_copy_differs_in_its_number_only() {
+        let model = model("{ PK: \"vote#{id}#{replica:12}\", SK: \"{voter}\", G: \"{voter}#{replica:12}\" }", "S");
+        let (_, keys) = model.item("Vote").unwrap();
+        let s = |text: &str| Attribute::S(text.to_owned());
+        let item = |number: &str| {
+            let keys = [("PK", format!("vote#a%23b#{number}")), ("SK", "v".to_owned()), ("G", format!("v#{number}"))];
+            let mut item: Item = keys.map(|(name, key)| (name.to_owned(), Attribute::S(key))).into();
+            item.insert("other".to_owned(), s("vote#a#3"));
+            item
+        };
+        assert_eq!(as_copy(&model.tables[0], keys, &item("3"), 11), item("11"));
+        // What is no item of the type stays as it is.
+        let foreign = Item::from([("PK".to_owned(), s("vote#a#12")), ("SK".to_owned(), s("v"))]);
+        assert_eq!(as_copy(&model.tables[0], keys, &foreign, 0), foreign);
+    }
+
+    const NUMBERS: [(&str, &str, u64); 4] = [("ada", "v00", 4), ("ada", "v01", 5), ("a#b", "ü", 8), ("", "x", 2)];
+    const NUMBER_OF_1_5: u64 = 55;
+}

@@ -199,8 +199,7 @@ fn want(query: &QueryBinding) -> String {
         Want::First => "the first".to_owned(),
         Want::Whole { max } => format!("all, up to {max}"),
         Want::Page { .. } => "a page".to_owned(),
-        Want::Count { looked_at: true } => "the number".to_owned(),
-        Want::Count { looked_at: false } => "the number, unseen".to_owned(),
+        Want::Count { .. } => "the number".to_owned(),
     };
     format!("{much}{order}{filter}")
 }

@@ -68,7 +68,8 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
         templates.map(Template::spread).any(|own| own.is_none())
     };
     let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
-    let message = format!("the copies of a `{name}` would be found side by side by `{}`, which has no `{{{}}}`", key.name, spread.placeholder());
+    let message =
+        format!("the copies of a `{name}` would be found side by side by `{}`, which has no `{{{}}}`", key.name, spread.placeholder());
     let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
     findings.error("KF0219", &place, message, Some(help));
     false

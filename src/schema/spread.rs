@@ -141,13 +141,13 @@ impl AccessPath {
 }
 
 impl std::fmt::Display for Reading {
-    /// For people: `10 shards`, `1 of 10 shards, by its key`.
+    /// For people: `10 shards`, `1 of 10 shards, by its key`, `those bound of 10 shards`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Spread { kind, count } = self.spread;
         match self.which {
             Which::Every => write!(f, "{count} {}s", kind.word()),
             Which::OfKey => write!(f, "1 of {count} {}s, by its key", kind.word()),
-            Which::Bound => write!(f, "of {count} {}s the bound", kind.word()),
+            Which::Bound => write!(f, "those bound of {count} {}s", kind.word()),
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::date_time::{canonical_instant, is_date};
 use super::decimal::{canonical_decimal, canonical_float, numeral_length};
-use base64::{Engine, engine::general_purpose::STANDARD};
 use super::spread::Spread;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl ValueType {
             ValueType::Enum(values) => values.name.clone(),
             ValueType::Embedded(name) => name.clone(),
             ValueType::Set(element) => format!("[{}]", element.name()),
-            ValueType::Spread(spread) => format!("{{{}}}", spread.placeholder()),
+            ValueType::Spread(_) => "Int".to_owned(),
         }
     }
 

@@ -143,7 +143,12 @@ pub fn index_changes(
         match first_that_applies(templates, &value) {
             Applies::None => changes.remove.push(key.name.clone()),
             Applies::This(template) => {
-                let made = key_value(table, key, std::slice::from_ref(template), &spread::of_item(table, item_keys, &|field| value(field).flatten()))?;
+                let made = key_value(
+                    table,
+                    key,
+                    std::slice::from_ref(template),
+                    &spread::of_item(table, item_keys, &|field| value(field).flatten()),
+                )?;
                 changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
             }
             Applies::Unknown(fields) => {
@@ -157,7 +162,12 @@ pub fn index_changes(
 
 /// The index key attributes of an item that an update makes: those that a put of these values would write, but for those that are
 /// themselves the stored attribute of a changed field.
-pub fn index_keys(model: &Model, ty: &ObjectType, changed: &Map<String, Value>, of_key: &Map<String, Value>) -> Result<IndexChanges, Misfit> {
+pub fn index_keys(
+    model: &Model,
+    ty: &ObjectType,
+    changed: &Map<String, Value>,
+    of_key: &Map<String, Value>,
+) -> Result<IndexChanges, Misfit> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| changed.get(field).or_else(|| of_key.get(field)).cloned();
     let value = spread::of_item(table, item_keys, &given);
