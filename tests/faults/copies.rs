@@ -141,10 +141,10 @@ async fn copies_beyond_a_transaction_follow_it() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// A write that stops after any number of batches says so, and the same write again completes it, even where it has nothing more to do.
+/// A write that stops after any number of batches says so, and the same write again completes it, even where it is refused because the change is made.
 #[tokio::test(start_paused = true)]
 async fn what_broke_off_is_completed_by_the_next_write() {
-    for (operation, again, left) in [(REVIEW, "CONFLICT", [(60, 1); 2]), (RESTAR, "", [(60, 1); 2]), (UNREVIEW, "", [(0, 0); 2])] {
+    for (operation, again, left) in [(REVIEW, "CONFLICT", [(60, 1); 2]), (RESTAR, "", [(60, 1); 2]), (UNREVIEW, "NOT_FOUND", [(0, 0); 2])] {
         for batches in 0..5 {
             let backend = Backend::new("shards").await;
             if operation != REVIEW {
