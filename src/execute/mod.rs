@@ -1,6 +1,6 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
-//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `searches`, `search`,
+//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `spread`, `searches`, `search`,
 //! `memory`, `paging`, `cursor` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
 
 pub mod cursor;
@@ -21,6 +21,7 @@ pub mod placeholders;
 pub mod respond;
 pub mod search;
 pub mod searches;
+pub mod spread;
 pub mod state;
 pub mod steps;
 pub mod update;

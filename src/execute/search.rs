@@ -34,8 +34,8 @@ pub struct Search {
     pub sort_attribute: Option<String>,
     /// What items must meet after they are read.
     pub filter: Option<Expression>,
-    /// The attributes that are asked for.
-    pub projection: Arc<[String]>,
+    /// The attributes that are asked for; `None` where all that is found counts, unseen.
+    pub projection: Option<Arc<[String]>>,
     /// Ascending order in which the items are read.
     pub forward: bool,
     /// Whether to read strongly.
@@ -124,6 +124,7 @@ impl Search {
             let page = loaders.query(&self.call(range, limit, rest.after.take())).await?;
             let found = page.items.into_iter().filter(|item| self.belongs(range, item));
             match missing {
+                None if self.projection.is_none() => count += u64::from(page.count),
                 None => count += found.count() as u64,
                 Some(_) => rest.read.extend(found),
             }
@@ -140,7 +141,7 @@ impl Search {
             partition: range.partition.clone(),
             sort: range.sort.clone(),
             filter: self.filter.clone(),
-            projection: Some(self.projection.clone()),
+            projection: self.projection.clone(),
             forward: self.forward,
             limit,
             start,

@@ -5,6 +5,7 @@
 use super::argument;
 use super::build::{Builder, internal};
 use super::collect::Collected;
+use super::count::all_are_meant;
 use super::entity::{self, Entity};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
@@ -38,16 +39,19 @@ pub(super) struct Sought<'a> {
     name: String,
     table: usize,
     recognise: Arc<Recogniser>,
+    /// Whether the key condition may let in other items, which are to be told apart.
+    looked_at: bool,
 }
 
 impl<'a> Sought<'a> {
-    pub fn of(model: &Model, types: &[&'a ObjectType]) -> Result<Self, PlanError> {
+    pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = entity::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
-        let recognise = entity::recogniser(model, types).ok_or_else(|| internal(&name))?;
-        Ok(Self { first, name, table: keys.table, recognise })
+        let recognise = entity::recogniser(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
+        let looked_at = types.len() > 1 || !all_are_meant(&model.tables[keys.table], keys, path);
+        Ok(Self { first, name, table: keys.table, recognise, looked_at })
     }
 }
 
@@ -74,7 +78,7 @@ impl<'a> Builder<'a> {
         let want = match find.returns {
             Returns::One | Returns::Exists => Want::First,
             Returns::List => Want::Whole { max: find.max },
-            Returns::Count => Want::Count,
+            Returns::Count => Want::Count { looked_at: true },
             Returns::Connection => {
                 let probe = self.asks_for_more(connection, &collected.sets);
                 Want::Page { arguments, max: find.max, probe }
@@ -208,7 +212,7 @@ impl<'a> Builder<'a> {
             let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
-        let sought = Sought::of(self.model, &[ty])?;
+        let sought = Sought::of(self.model, &[ty], path)?;
         let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
@@ -230,14 +234,17 @@ impl<'a> Builder<'a> {
         key: KeyBinding,
     ) -> Result<(Entity<'a>, ReadId), PlanError> {
         let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
-        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count);
+        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } => Action::Get(key),
             access => Action::Query(Box::new(QueryBinding {
                 range: self.range(access, from, hop.arguments)?,
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[hop.arguments]),
-                want: hop.want,
+                want: match hop.want {
+                    Want::Count { .. } => Want::Count { looked_at: sought.looked_at },
+                    want => want,
+                },
                 filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
                 key,
             })),
@@ -361,6 +368,7 @@ impl<'a> Builder<'a> {
             sort_attribute: sort.map(|key| key.name.clone()),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
             fields: fields.collect::<Result<_, PlanError>>()?,
+            spread: path.reading(&self.model.tables[keys.table], keys),
         })
     }
 

@@ -28,6 +28,7 @@ mod parse;
 mod render;
 pub mod rules;
 mod span;
+pub mod spread;
 mod suggest;
 pub mod table;
 mod tables;
