@@ -172,7 +172,8 @@ impl<'a> Builder<'a> {
         let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } if !several && !hop.must_exist && hop.needs.iter().all(|field| known.contains_key(field)) => {
-                let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
+                let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
+                let presence = Some(Presence::Values(tells.collect()));
                 return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence }, None));
             }
             Access::Get { .. } => Action::Get(key),
