@@ -58,6 +58,8 @@ pub fn combinations(
     let mut all = vec![Values::new()];
     for (field, source) in &key.fields {
         let values = match state.value(source, space, row)? {
+            // Null chooses no replica, and the rest of the key does.
+            None if key.chooses_replica(field) => continue,
             None => return Ok(Vec::new()),
             Some(Value::Array(values)) => values.into_iter().filter(|value| !value.is_null()).collect(),
             Some(value) => vec![value],

@@ -210,7 +210,9 @@ impl<'a> Builder<'a> {
             && !hop.must_exist
             && hop.needs.iter().all(|field| known.contains_key(field))
         {
-            let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
+            // Which copy is read says nothing of the item.
+            let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
+            let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
         let sought = Sought::of(self.model, &[ty], path)?;

@@ -7,7 +7,7 @@
 
 use crate::schema::condition::Condition;
 use crate::schema::model::{Access, Stored};
-use crate::schema::spread::Reading;
+use crate::schema::spread::{Reading, SpreadKind};
 use crate::schema::template::Template;
 use crate::schema::value_type::ValueType;
 use apollo_compiler::ast::Type;
@@ -206,6 +206,13 @@ pub struct KeyBinding {
     pub fields: IndexMap<String, ValueSource>,
     /// Which shards are read, or which replica, if the key has such.
     pub spread: Option<Reading>,
+}
+
+impl KeyBinding {
+    /// Whether what is bound under this name does not tell which items are read, but only by which of their copies.
+    pub fn chooses_replica(&self, name: &str) -> bool {
+        self.spread.is_some_and(|Reading { spread, .. }| spread.kind == SpreadKind::Replica && spread.placeholder() == name)
+    }
 }
 
 /// A Query, or a Scan where the key has no partition template.
