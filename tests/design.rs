@@ -45,9 +45,9 @@ fn the_document_of_the_default_schema() {
 }
 
 #[test]
-fn the_document_of_a_schema_with_optional_arguments_filters_and_local_indexes() {
-    let favorites = repository("tests/systems/favorites");
-    compare("favorites.md", &document(&favorites.join("schema.graphql"), &favorites));
+fn the_document_of_a_schema_with_optional_arguments_filters_and_several_tables() {
+    let patterns = repository("examples/patterns");
+    compare("patterns.md", &document(&patterns.join("schema.graphql"), &patterns.join("samples")));
 }
 
 /// Whether lines that begin with `|` make whole tables: each row has as many cells as its heading.

@@ -32,6 +32,10 @@ fn find_rows(model: &Model, parent: &ObjectType, field: &str, find: &Find) -> Ve
             let Some(keys) = item_keys(model, &find.item) else { return Vec::new() };
             paths.iter().map(|path| path_row(model, keys, path, name.clone())).collect()
         }
+        Via::Mixed(mixed) => {
+            let name = format!("{name}: {}", mixed.members.join(" | "));
+            mixed.paths.iter().map(|path| path_row(model, &mixed.keys, path, name.clone())).collect()
+        }
     }
 }
 
@@ -80,6 +84,7 @@ fn path_row(model: &Model, keys: &ItemKeys, path: &AccessPath, name: String) -> 
     let mut when: Vec<String> = path.when.clone();
     when.extend(path.order_by.iter().map(|value| format!("orderBy: {value}")));
     let mut bound: Vec<String> = path.bindings.iter().map(|(field, source)| format!("{field} = {}", source_text(source))).collect();
+    bound.extend(path.reading(table, keys).map(|reading| reading.to_string()));
     if path.descending {
         bound.push("descending".into());
     }

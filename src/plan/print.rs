@@ -3,6 +3,7 @@
 use super::tree::*;
 use super::wave::dependencies;
 use crate::schema::model::{Access, Model, SortAccess};
+use crate::schema::spread::Reading;
 use crate::schema::template::{Part, Template};
 use crate::schema::write::{self, ActionKind};
 use serde_json::{Value, json};
@@ -60,9 +61,19 @@ impl Plan {
                 let _ = writeln!(text, "  #{id} {} {} on {place}", operation(read), read.item);
                 let _ = writeln!(text, "     for   {}{}", read.coordinate, each(self, read));
                 let _ = writeln!(text, "     key   {key}");
-                let _ = writeln!(text, "     asks  {}", read.projection.join(", "));
+                if let Some(over) = over(read) {
+                    let _ = writeln!(text, "     over  {over}");
+                }
+                let _ = writeln!(text, "     asks  {}", asks(read));
+                if let Some(query) = read.within {
+                    let _ = writeln!(text, "     by    #{query}, where it comes that far");
+                }
                 if let Action::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
+                    if let Some(with) = &query.neighbour {
+                        let item = &self.reads[with.get].item;
+                        let _ = writeln!(text, "     with  #{} {item}, asks {}", with.get, with.projection.join(", "));
+                    }
                 }
             }
         }
@@ -87,8 +98,17 @@ impl Plan {
             if let (Some(index), Value::Object(step)) = (read.index, &mut step) {
                 step.insert("index".into(), json!(table.indexes[index].name));
             }
+            if let (Some(over), Value::Object(step)) = (over(read), &mut step) {
+                step.insert("over".into(), json!(over.to_string()));
+            }
             if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));
+                if let Some(with) = &query.neighbour {
+                    step.insert("with".into(), json!({ "read": with.get, "projection": &with.projection[..] }));
+                }
+            }
+            if let (Some(query), Value::Object(step)) = (read.within, &mut step) {
+                step.insert("by".into(), json!(query));
             }
             step
         });
@@ -165,7 +185,27 @@ fn each(plan: &Plan, read: &Read) -> String {
     match &plan.spaces[read.space].origin {
         Origin::Operation | Origin::Seed => String::new(),
         Origin::Read(of) => format!(", each of #{of}"),
+        Origin::Variant(of, member) => {
+            let item = plan.reads[*of].recognise.types.get(*member).map_or("", |marks| &marks.item);
+            format!(", each {item} of #{of}")
+        }
         Origin::Elements(_, reader) => format!(", each of {}", reader.field),
+    }
+}
+
+/// The shards or the replica that a read takes.
+fn over(read: &Read) -> Option<Reading> {
+    match &read.action {
+        Action::Get(key) => key.spread,
+        Action::Query(query) => query.key.spread,
+        Action::Complete(_) => None,
+    }
+}
+
+fn asks(read: &Read) -> String {
+    match &read.action {
+        Action::Query(query) if query.want == (Want::Count { looked_at: false }) => "COUNT".to_owned(),
+        _ => read.projection.join(", "),
     }
 }
 
@@ -176,7 +216,7 @@ fn want(query: &QueryBinding) -> String {
         Want::First => "the first".to_owned(),
         Want::Whole { max } => format!("all, up to {max}"),
         Want::Page { .. } => "a page".to_owned(),
-        Want::Count => "the number".to_owned(),
+        Want::Count { .. } => "the number".to_owned(),
     };
     format!("{much}{order}{filter}")
 }

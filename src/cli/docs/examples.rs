@@ -52,9 +52,9 @@ impl<'a> Examples<'a> {
     /// The ways in which a find is used: one for each of its access paths; of one through relations, with the optional arguments and
     /// without.
     pub fn variants(&self, field: &'a Field, find: &'a Find) -> Vec<Variant<'a>> {
-        if let Via::Keys(paths) = &find.via {
+        if !matches!(find.via, Via::Through(_)) {
             let variant = |path: &'a AccessPath| Variant { when: path.when.clone(), order_by: path.order_by.clone(), path: Some(path) };
-            return paths.iter().map(variant).collect();
+            return roles::paths(find).iter().map(variant).collect();
         }
         let optional = |argument: &&Argument| !argument.ty.is_non_null() && !is_paging(argument);
         let all: Vec<String> = field.arguments.iter().filter(optional).map(|argument| argument.name.clone()).collect();
@@ -131,9 +131,9 @@ impl<'a> Examples<'a> {
 
     /// The arguments that are given, with their values.
     fn given(&self, field: &'a Field, choice: &Choice<'_>, of: Option<(&Find, &Variant<'_>)>) -> Vec<(&'a Argument, Value)> {
-        let paths = |argument: &str| match of.map(|(find, _)| &find.via) {
-            Some(Via::Keys(paths)) => paths.iter().any(|path| path.when.iter().any(|name| name == argument)),
-            Some(_) => true,
+        let paths = |argument: &str| match of {
+            Some((Find { via: Via::Through(_), .. }, _)) => true,
+            Some((find, _)) => roles::paths(find).iter().any(|path| path.when.iter().any(|name| name == argument)),
             None => false,
         };
         let value =
@@ -173,19 +173,21 @@ impl<'a> Examples<'a> {
                 continue;
             };
             let mut choice = Choice::new(self.records, attempt);
-            if let Some(record) = record {
-                choice.settle(&find.item, record);
+            let paths = roles::paths(find);
+            let path = paths.iter().find(|path| path.when.is_empty() && path.order_by.is_none()).or(paths.first());
+            let mut roles = roles::of_find(self.model, object, find, path);
+            if let Some((record, ty)) = record.and_then(|record| Some((record, record.ty.as_ref()?))) {
+                // Of several types that lie together, the one that is wanted has the fields under its own names.
+                roles.iter_mut().filter(|role| role.place.item == roles::target(find)).for_each(|role| role.place.item.clone_from(ty));
+                choice.settle(ty, record);
             }
-            let path = match &find.via {
-                Via::Keys(paths) => paths.iter().find(|path| path.when.is_empty() && path.order_by.is_none()).or(paths.first()),
-                _ => None,
-            };
-            choice.choose(&roles::of_find(self.model, object, find, path));
+            choice.choose(&roles);
             let variant = Variant { when: path.map(|path| path.when.clone()).unwrap_or_default(), order_by: None, path };
             let mut given = self.given(field, &choice, Some((find, &variant)));
             given.retain(|(argument, value)| argument.ty.is_non_null() || variant.when.contains(&argument.name) || value.is_null());
             // One object is enough to ask on.
-            let first = field.arguments.iter().find(|argument| argument.name == "first");
+            let is_one_type = !matches!(find.via, Via::Mixed(_));
+            let first = field.arguments.iter().find(|argument| argument.name == "first" && is_one_type);
             given.extend(first.filter(|_| given.iter().all(|(argument, _)| argument.name != "first")).map(|first| (first, json!(1))));
             calls.insert(0, self.call(object, field, &given));
             record = is_item(object).then(|| self.parent(object, find, path, &choice)).flatten();
@@ -202,17 +204,15 @@ impl<'a> Examples<'a> {
             },
             _ => find,
         };
-        let path = path.or(match &first.via {
-            Via::Keys(paths) => paths.first(),
-            _ => None,
-        });
-        let child = choice.anchor(&first.item).or_else(|| self.records.of(&first.item).next());
+        let path = path.or(roles::paths(first).first());
+        let item = roles::target(first);
+        let child = choice.anchor(item).or_else(|| self.records.of(item).next());
         let agrees = |record: &&'a Record| {
             let same = |(field, source): (&String, &Source)| match source {
                 Source::Parent(from) => {
                     let place = |item: &str, field: &str| Place { item: item.to_owned(), list: None, field: field.to_owned() };
                     let value = choose::at(record, &place(&parent.name, from));
-                    value.is_some() && child.is_none_or(|child| choose::at(child, &place(&first.item, field)) == value)
+                    value.is_some() && child.is_none_or(|child| choose::at(child, &place(item, field)) == value)
                 }
                 _ => true,
             };

@@ -44,14 +44,22 @@ fn level(model: &Model, calls: &[Call], innermost: bool, depth: usize, lines: &m
             }
         };
     }
-    let page = page(model, inner);
+    let mut page: Vec<String> = page(model, inner).into_iter().map(str::to_owned).collect();
+    let next = &rest.first()?.parent;
+    let given = match model.types.get(inner).map(|object| &object.kind) {
+        Some(TypeKind::Connection(node)) => node.as_str(),
+        _ => inner,
+    };
+    if given != next {
+        page.push(format!("... on {next}"));
+    }
     lines.push(format!("{head} {{"));
     let mut depth = depth + 1;
     for part in &page {
         lines.push(format!("{}{part} {{", "  ".repeat(depth)));
         depth += 1;
     }
-    let stored = if innermost { Vec::new() } else { leafs(model, &rest[0].parent, 0) };
+    let stored = if innermost { Vec::new() } else { leafs(model, next, 0) };
     lines.extend(stored.into_iter().map(|line| format!("{}{line}", "  ".repeat(depth))));
     if rest.len() > 1 || innermost {
         level(model, rest, innermost, depth, lines)?;

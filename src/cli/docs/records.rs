@@ -62,7 +62,9 @@ impl Records {
 
 fn record(model: &Model, table: usize, item: Item) -> Record {
     let is = |object: &&ObjectType| match &object.kind {
-        TypeKind::Item(keys) => keys.table == table && entity::recogniser(model, object).is_some_and(|marks| marks.recognises(&item)),
+        TypeKind::Item(keys) => {
+            keys.table == table && entity::recogniser(model, &[object], false).is_some_and(|marks| marks.recognises(&item))
+        }
         _ => false,
     };
     let object = model.types.values().find(is);

@@ -1,7 +1,7 @@
 //! A find or a write in; what each of its arguments stands for in an item out. Must not know any values.
 
 use crate::schema::condition::{Comparator, Condition, Operand, Path, Segment};
-use crate::schema::model::{Access, AccessPath, FieldKind, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use crate::schema::model::{Access, AccessPath, FieldKind, Find, Mixed, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
 use crate::schema::template::Part;
 use crate::schema::write::{Action, ActionKind, Write, WriteTarget};
 
@@ -58,32 +58,53 @@ pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&Ac
             if let Some(object) = from {
                 roles.extend(of_find(model, object, find, longest(find)));
             }
-            from = model.types.get(&find.item);
+            from = model.types.get(target(find));
         }
     }
     if let Some(path) = path.or_else(|| longest(find)) {
         of_path(model, find, path, &mut roles);
     }
-    if let (Some(filter), Some(object)) = (&find.filter, model.types.get(&find.item)) {
+    if let (Some(filter), Some(object)) = (&find.filter, model.types.get(target(find))) {
         of_condition(object, filter, &mut roles);
     }
     roles
 }
 
-/// The path that takes the most arguments.
-fn longest(find: &Find) -> Option<&AccessPath> {
+/// The item type whose fields a find's paths name: of several types the first.
+pub fn target(find: &Find) -> &str {
     match &find.via {
-        Via::Keys(paths) => paths.iter().max_by_key(|path| path.when.len()),
-        _ => None,
+        Via::Mixed(mixed) => mixed.members.first().unwrap_or(&find.item),
+        _ => &find.item,
     }
 }
 
+/// The access paths of a find; none of one through relations.
+pub fn paths(find: &Find) -> &[AccessPath] {
+    match &find.via {
+        Via::Keys(paths) | Via::Mixed(Mixed { paths, .. }) => paths,
+        Via::Through(_) => &[],
+    }
+}
+
+/// The path that takes the most arguments.
+fn longest(find: &Find) -> Option<&AccessPath> {
+    paths(find).iter().max_by_key(|path| path.when.len())
+}
+
 fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>) {
+    let item = target(find);
     for (field, source) in &path.bindings {
-        of_source(source, &place(&find.item, field), Relation::Finds, roles);
+        // The number of a shard is no field: any will do.
+        if model.types.get(item).is_some_and(|object| object.stored(field).is_some()) {
+            of_source(source, &place(item, field), Relation::Finds, roles);
+        }
     }
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return };
-    let field = model.item(&find.item).and_then(|(_, keys)| {
+    let keys = match &find.via {
+        Via::Mixed(mixed) => Some(&mixed.keys),
+        _ => model.item(item).map(|(_, keys)| keys),
+    };
+    let field = keys.and_then(|keys| {
         let sort = model.tables.get(keys.table)?.keys_of(path.index).1?;
         match keys.keys.get(&sort.name)?.get(*template)?.parts.get(*parts)? {
             Part::Placeholder { field, .. } => Some(field),
@@ -91,7 +112,7 @@ fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>)
         }
     });
     let Some(field) = field else { return };
-    let place = place(&find.item, field);
+    let place = place(item, field);
     match range {
         Range::BeginsWith(source) => of_source(source, &place, Relation::Begins, roles),
         Range::Between { lower, upper } => {

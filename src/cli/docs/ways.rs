@@ -7,6 +7,9 @@ use std::collections::HashMap;
 /// A field on a way: the type that has it, and its name.
 pub type Hop = (String, String);
 
+/// How much longer a way is on which objects of other types are met.
+const MIXED: u32 = 2;
+
 /// For each type that `Query` leads to, the fields on the ways, a way for each field that gives the type's objects.
 pub struct Ways {
     root: Option<String>,
@@ -58,7 +61,11 @@ fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(Stri
         for (field, find) in finds(model, object) {
             let Some(step) = step(find) else { continue };
             let hop = (object.name.clone(), field.to_owned());
-            steps.push((find.item.clone(), length + step, way.iter().cloned().chain([hop]).collect()));
+            let way: Vec<Hop> = way.iter().cloned().chain([hop]).collect();
+            match &find.via {
+                Via::Mixed(mixed) => steps.extend(mixed.members.iter().map(|member| (member.clone(), length + step + MIXED, way.clone()))),
+                _ => steps.push((find.item.clone(), length + step, way)),
+            }
         }
         for field in object.fields.values() {
             let FieldKind::Stored(Stored { value: ValueType::Embedded(inner), .. }) = &field.kind else { continue };

@@ -2,11 +2,15 @@
 //!
 //! A partition key must be bound whole. Of a sort key as much is bound as its template allows from the front: the leading text, then
 //! fields that are bound by equality, and after them at most one range (DynamoDB developer guide, "Key condition expressions").
+//!
+//! The number of a shard or a replica needs no binding: without one, every shard is read, or the one that the key tells
+//! ([`AccessPath::reading`]). Where there is a binding, a path that has no such number does not serve.
 
 use super::wanted::{Bindings, Bound, Bounds, Wanted};
 use crate::schema::condition::Condition;
 use crate::schema::fields;
 use crate::schema::model::{Access, AccessPath, Range, Returns, SortAccess};
+use crate::schema::spread::spread_of;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::ValueType;
@@ -80,7 +84,8 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
             continue;
         }
         for sort in sort_choices(&active, bindings, ask, sorts) {
-            let used: Vec<&str> = template.fields().into_iter().chain(sort.fields.iter().copied()).collect();
+            let number = template.parts.iter().filter(|part| spread_of(part).is_some()).filter_map(|part| bound_name(part, &active));
+            let used: Vec<&str> = template.fields().into_iter().chain(number).chain(sort.fields.iter().copied()).collect();
             let consumed = active.iter().filter(|(_, bound)| bound.binding).all(|(field, _)| used.contains(field));
             let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
             let ranges_consumed = ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
@@ -102,7 +107,7 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
 }
 
 /// A whole primary key is a GetItem, except where a filter has to be evaluated or a page has to be made.
-fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
+pub fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
     let listed = wanted.target.returns == Returns::List && ask.order.is_none();
     let gettable = place.is_none() && ask.filter.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
     match sort {
@@ -156,6 +161,7 @@ fn sort_choice<'a>(
     for part in &template.parts {
         match part {
             Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => fields.push(field),
+            Part::Placeholder { value: ValueType::Spread(_), .. } => {}
             Part::Placeholder { field, .. } => {
                 open = Some((field.as_str(), part));
                 break;
@@ -188,6 +194,14 @@ fn sort_choice<'a>(
     SortChoice { access, fields, ranged, next }
 }
 
+/// The name of a part that is bound.
+fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Bound>) -> Option<&'a str> {
+    match part {
+        Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => Some(field),
+        _ => None,
+    }
+}
+
 /// The bounds whose arguments are there.
 fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
     let side = |side: &Option<(Bound, bool)>| {
@@ -202,13 +216,13 @@ fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
     }
 }
 
-fn is_there(bound: &Bound, ask: &Ask) -> bool {
+pub fn is_there(bound: &Bound, ask: &Ask) -> bool {
     bound.arguments.iter().all(|argument| (ask.present)(argument))
 }
 
 /// Whether keys sort as the values of this part do: numbers only where they are padded or the key is a number.
 /// Text that is followed by other text sorts by its own value as far as that does not begin like the text which follows.
-fn keeps_order(part: &Part, kind: KeyType) -> bool {
+pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
         _ if kind != KeyType::S => true,
@@ -233,7 +247,7 @@ pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> 
 }
 
 /// Whether no value's text begins another's.
-fn ends_itself(part: &Part) -> bool {
+pub fn ends_itself(part: &Part) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return true };
     match value {
         ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,
