@@ -52,7 +52,7 @@ impl Names {
         }
         let short = word(&[]);
         let candidate = &text[..short];
-        if let Some(name) = epoch_name(candidate).filter(|_| !self.known.contains(candidate)) {
+        if let Some(name) = epoch_name(candidate).filter(|_| !self.known.contains(candidate) && !self.knows_time(candidate)) {
             return (short, name);
         }
         let is_hex = candidate.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -63,6 +63,12 @@ impl Names {
             return (short, self.name(candidate, "hash"));
         }
         (short, candidate.to_owned())
+    }
+
+    /// Whether a number of seconds is an instant that stands somewhere in its own form.
+    fn knows_time(&self, seconds: &str) -> bool {
+        let instant = seconds.parse().ok().and_then(|seconds: i64| keyfold::schema::date_time::instant_text(seconds * 1000));
+        instant.is_some_and(|instant| self.known.contains(&instant[..19]))
     }
 
     fn name(&mut self, made_up: &str, kind: &str) -> String {
