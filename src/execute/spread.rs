@@ -95,13 +95,14 @@ pub fn numbered(table: &Table, key: &KeyBinding, reading: Reading, all: Vec<Valu
         (Which::Bound, SpreadKind::Shard) => all,
         (Which::Bound, SpreadKind::Replica) => {
             let chosen = |values: Values| {
-                let text = match values.get(&name) {
-                    Some(Value::String(text)) => text.clone(),
-                    value => value.map(Value::to_string).unwrap_or_default(),
+                let number = match values.get(&name) {
+                    None => of_binding(table, key, spread, &values)?,
+                    Some(Value::String(text)) => number(spread, text.as_bytes(), &[]),
+                    Some(value) => number(spread, value.to_string().as_bytes(), &[]),
                 };
-                with(values, number(spread, text.as_bytes(), &[]))
+                Some(with(values, number))
             };
-            all.into_iter().map(chosen).collect()
+            all.into_iter().filter_map(chosen).collect()
         }
         (Which::OfKey, _) => {
             // No item has a key that cannot be made.

@@ -9,6 +9,7 @@ use super::count::all_are_meant;
 use super::entity::{self, Entity};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
+use crate::schema::condition::Condition;
 use crate::schema::model::{
     Access, AccessPath, Field, FieldKind, Find, ItemKeys, Model, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
 };
@@ -209,7 +210,9 @@ impl<'a> Builder<'a> {
             && !hop.must_exist
             && hop.needs.iter().all(|field| known.contains_key(field))
         {
-            let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
+            // Which copy is read says nothing of the item.
+            let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
+            let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
         let sought = Sought::of(self.model, &[ty], path)?;
@@ -245,7 +248,8 @@ impl<'a> Builder<'a> {
                     Want::Count { .. } => Want::Count { looked_at: sought.looked_at },
                     want => want,
                 },
-                filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
+                filter: self.filter(hop.find, hop.arguments),
+                neighbour: None,
                 key,
             })),
         };
@@ -292,6 +296,7 @@ impl<'a> Builder<'a> {
             elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),
+            within: None,
             wave: 0,
         });
         self.wanted.push(Vec::new());
@@ -319,6 +324,13 @@ impl<'a> Builder<'a> {
         };
         let mut others = self.model.types.values().filter(|other| other.name != ty.name).filter_map(entity::keys);
         !others.any(alike) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
+    }
+
+    /// The find's condition without the conjuncts whose argument is null. What an input object holds is not known before it is evaluated.
+    fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
+        let given = &self.arguments[arguments];
+        let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.selecting.variables);
+        Some((find.filter.as_ref()?.without(&is_null)?, arguments))
     }
 
     /// Whether a source is an argument that brings several values.

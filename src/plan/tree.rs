@@ -7,7 +7,7 @@
 
 use crate::schema::condition::Condition;
 use crate::schema::model::{Access, Stored};
-use crate::schema::spread::Reading;
+use crate::schema::spread::{Reading, SpreadKind};
 use crate::schema::template::Template;
 use crate::schema::value_type::ValueType;
 use apollo_compiler::ast::Type;
@@ -174,6 +174,8 @@ pub struct Read {
     pub consistent: bool,
     /// The attributes that are asked for, sorted, keys among them.
     pub projection: Arc<[String]>,
+    /// Of a Get, the Query that may read its item along ([`QueryBinding::neighbour`]).
+    pub within: Option<ReadId>,
     /// The wave that it belongs to, from 1.
     pub wave: usize,
 }
@@ -208,6 +210,13 @@ pub struct KeyBinding {
     pub spread: Option<Reading>,
 }
 
+impl KeyBinding {
+    /// Whether what is bound under this name does not tell which items are read, but only by which of their copies.
+    pub fn chooses_replica(&self, name: &str) -> bool {
+        self.spread.is_some_and(|Reading { spread, .. }| spread.kind == SpreadKind::Replica && spread.placeholder() == name)
+    }
+}
+
 /// A Query, or a Scan where the key has no partition template.
 #[derive(Debug)]
 pub struct QueryBinding {
@@ -223,6 +232,23 @@ pub struct QueryBinding {
     pub want: Want,
     /// The filter and the arguments it takes.
     pub filter: Option<(Condition, ArgumentsId)>,
+    /// The item beside its range that it may read along.
+    pub neighbour: Option<Neighbour>,
+}
+
+/// An item that stands beside a Query's range in the same partition, so that one Query can read both.
+#[derive(Debug)]
+pub struct Neighbour {
+    /// The Get of the item.
+    pub get: ReadId,
+    /// Whether it sorts before the range; it sorts behind it otherwise.
+    pub before: bool,
+    /// How many items of the schema may lie from its own key to the range, itself among them.
+    pub items: u32,
+    /// Whether its Get may come a wave later: nothing but the response takes anything from it.
+    pub may_wait: bool,
+    /// The attributes that are asked for where it is read along, sorted.
+    pub projection: Arc<[String]>,
 }
 
 /// The bounds of a range, bound to sources.

@@ -32,20 +32,21 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
     let group = &answer.data()["container"]["group"];
     assert_eq!((all(group, &["users", "nodes", "name"]).len(), all(group, &["containers", "nodes", "foods", "name"]).len()), (50, 5000));
     assert_eq!(answer.explained()["waves"], 3);
-    assert_eq!(number_of_calls(&answer), 6, "{:#}", answer.explained());
-    assert_eq!(answer.calls("BatchGetItem"), [(3, 99, 99)]);
+    // The Query of the containers could have come to the group, but its page was full before: the group is read with the rest.
+    assert_eq!(number_of_calls(&answer), 5, "{:#}", answer.explained());
+    assert_eq!(answer.calls("BatchGetItem"), [(3, 100, 100)]);
 
-    // All that there are: one batch more, and not one wave.
+    // All that there are, so that the Query comes to the group: one batch more, and not one wave.
     let answer = server.ask(&query("(first: 100)"), json!({"id": "c042"})).await;
     let group = &answer.data()["container"]["group"];
     assert_eq!(all(group, &["users", "nodes", "name"]).iter().collect::<BTreeSet<_>>().len(), 100);
     assert_eq!(all(group, &["containers", "nodes", "foods", "name"]).len(), 10_000);
-    assert_eq!((&answer.explained()["waves"], number_of_calls(&answer)), (&json!(3), 7));
+    assert_eq!((&answer.explained()["waves"], number_of_calls(&answer)), (&json!(3), 6));
     assert_eq!(answer.calls("BatchGetItem"), [(3, 100, 100), (3, 99, 99)]);
 
     // As many with one food or none: the number of calls depends on the operation alone.
     let answer = server.ask(&query(""), json!({"id": "d007"})).await;
-    assert_eq!(number_of_calls(&answer), 6);
+    assert_eq!(number_of_calls(&answer), 5);
 }
 
 pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Behind) {

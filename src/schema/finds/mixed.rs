@@ -3,15 +3,15 @@
 //! Each member is prepared as if the find were of that type alone; then candidates are sought, one of each member, that are one read
 //! ([`super::together`]). What a member cannot do by itself is said of that member.
 
+use super::apart::{self, Apart};
 use super::candidates::{Ask, Candidate, candidates};
 use super::choose::{self, Given};
 use super::paging::Order;
 use super::target::Target;
-use super::together::{Apart, Shared, Side, read_together};
+use super::together::{Shared, Side, read_together};
 use super::wanted::Wanted;
 use super::{Prepared, max, prepare, scan};
 use crate::schema::condition::Condition;
-use crate::schema::describe;
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::{Draft, Kind};
@@ -38,9 +38,11 @@ pub struct Asked<'a> {
 }
 
 /// A member of the interface or union, ready to be read.
-struct Member<'a> {
-    wanted: Wanted<'a>,
-    prepared: Prepared,
+pub struct Member<'a> {
+    /// The find as if it were of the member alone.
+    pub wanted: Wanted<'a>,
+    /// What it is read by.
+    pub prepared: Prepared,
 }
 
 /// Checks the find; `None` if it, or what it builds on, has a mistake.
@@ -216,7 +218,7 @@ fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut 
     match apart {
         None => Some(paths),
         Some((why, order)) => {
-            report(asked, members, (&why, &order), findings);
+            apart::report(asked, members, (&why, &order), findings);
             None
         }
     }
@@ -317,53 +319,4 @@ fn placed(shared: Shared, members: &[Member], keys: &mut ItemKeys) -> AccessPath
         Access::Scan => {}
     }
     path
-}
-
-/// Says what keeps the members apart. Each of them alone could be read.
-fn report(asked: &Asked, members: &[Member], (why, order): (&Apart, &Order), findings: &mut Findings) {
-    let names: Vec<&str> = members.iter().map(|member| member.wanted.target.item.as_str()).collect();
-    let names = list(&names);
-    let (code, place, message) = match why {
-        Apart::Partitions => {
-            let message = format!("no table or index has {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
-            ("KF0428", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
-        }
-        Apart::Bound(field) => {
-            let message = format!("`{field}` is bound, but the keys of {names} do not all begin with it in the same way");
-            ("KF0429", argument_of(members, field), message)
-        }
-        Apart::Ranged(field) => {
-            let message = format!("a range of `{field}` is not the same range of keys in {names}");
-            ("KF0429", argument_of(members, field), message)
-        }
-        Apart::Unsorted => {
-            let field = order.field.as_deref().unwrap_or_default();
-            ("KF0429", order.span.clone(), format!("the keys of {names} do not all go on with `{field}` after the same beginning"))
-        }
-    };
-    let keys: Vec<String> = members.iter().map(keys_of).collect();
-    findings.error(code, &place, message, Some(keys.join("; ")));
-}
-
-/// The templates of a member, by which it is seen what differs.
-fn keys_of(member: &Member) -> String {
-    let templates = |all: &[Template]| {
-        let texts: Vec<String> = all.iter().map(|template| format!("`{}`", describe::text(template, template.parts.len()))).collect();
-        texts.join(" or ")
-    };
-    let keys: Vec<String> = member.wanted.keys.keys.iter().map(|(key, all)| format!("{key} {}", templates(all))).collect();
-    format!("`{}` has {}", member.wanted.target.item, keys.join(", "))
-}
-
-/// The argument that binds a field, or the place of the find.
-fn argument_of(members: &[Member], field: &str) -> span::Span {
-    let place = members.iter().find_map(|member| {
-        let bindings = &member.prepared.bindings;
-        if let Some(bounds) = bindings.ranges.get(field) {
-            return Some(bounds.span.clone());
-        }
-        let argument = member.wanted.argument(bindings.equal.get(field)?.arguments.first()?)?;
-        Some(span::of(argument.name.location()))
-    });
-    place.or_else(|| members.first().map(|member| member.wanted.directive.span.clone())).unwrap_or_default()
 }

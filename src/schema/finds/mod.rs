@@ -3,8 +3,9 @@
 //! The steps stand beside this file in the order in which they run: [`target`] tells what is wanted, [`where_clause`] and [`scope`] what
 //! is bound, [`filter`] the condition, [`paging`] the orders, [`candidates`] what could be read, [`choose`] what is read, [`missing`]
 //! why nothing can be; [`through`] is for finds that follow relations instead of keys, [`mixed`] for those of several item types, whose
-//! candidates [`together`] compares.
+//! candidates [`together`] compares; [`apart`] says what does not fit.
 
+mod apart;
 pub(super) mod candidates;
 mod choose;
 pub(super) mod filter;
@@ -89,7 +90,7 @@ pub fn keys_of(wanted: &Wanted) -> String {
 }
 
 /// What a find is read by, before its paths are chosen.
-struct Prepared {
+pub struct Prepared {
     index: Option<usize>,
     filter: Option<Condition>,
     bindings: Bindings,

@@ -85,9 +85,10 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings
 
 /// An argument that numbers the shards, or chooses the replica.
 fn of_spread(wanted: &Wanted, spread: Spread, argument: &InputValueDefinition, findings: &mut Findings) -> Option<Bound> {
-    let nested = argument.ty.is_list() && argument.ty.item_type().is_list();
+    // Several shards are other items; several replicas would be the same items again.
+    let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
     let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
-    if nested || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
+    if deep || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
         let message = format!("the argument `{}` of type `{}` cannot be a {}", argument.name, argument.ty, spread.kind.word());
         let help = match spread.kind {
             SpreadKind::Shard => "make it `Int`, or a list of it",

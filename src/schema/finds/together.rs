@@ -6,6 +6,7 @@
 //! literals are equal and their placeholders have the same form and the same source. What is read beyond a type's own condition is either
 //! of no member, and passed over, or nobody asked to leave it out.
 
+use super::apart::Apart;
 use super::candidates::{Ask, Candidate, access, ends_itself, is_there, keeps_order};
 use super::wanted::{Bindings, Wanted};
 use crate::schema::model::{Access, AccessPath, Range, SortAccess};
@@ -37,19 +38,6 @@ pub struct Shared {
     pub sort: Option<Template>,
     /// Smaller is better, as for a single type.
     pub rank: (bool, Reverse<usize>, bool, bool),
-}
-
-/// What keeps item types apart, the nearest miss last.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Apart {
-    /// They are in different partitions, or not in the same place.
-    Partitions,
-    /// This field is bound, but not in what the keys have in common.
-    Bound(String),
-    /// This field is ranged, and its ranges are different ranges of keys.
-    Ranged(String),
-    /// The field by which they are to be sorted does not follow in each key on the same beginning.
-    Unsorted,
 }
 
 /// What the templates of a key write alike.

@@ -27,7 +27,8 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
     for (field, value) in &wanted.directive.bindings {
         if let Some(spread) = wanted.spread(&field.value) {
             let entry = Entry { wanted, field, value: &ValueType::Spread(spread) };
-            match entry.operand(value, true, findings) {
+            // Several replicas would be the same items again.
+            match entry.operand(value, spread.kind == SpreadKind::Shard, findings) {
                 Some(bound) => _ = bindings.equal.insert(spread.placeholder(), bound),
                 None => sound = false,
             }
