@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::model::{FieldKind, Model, Source, Stored, TypeKind};
-use keyfold::schema::table::{KeyType, Projection};
+use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView};
 use keyfold::schema::value_type::{Moment, ValueType};
 use keyfold::schema::write::{ActionKind, DefaultPart, Format, Write, WriteReturns, WriteTarget};
 use keyfold::schema::{DIRECTIVES, load};
@@ -45,6 +45,26 @@ fn a_field_lives_in_its_attribute_or_in_the_keys() {
     assert_stored(&model, "Food.unit", Some("Unit"), &[]);
     assert!(matches!(stored(&model, "Container", "foods").value, ValueType::Embedded(ref name) if name == "Food"));
     assert!(matches!(&stored(&model, "Favorite", "type").value, ValueType::Enum(values) if values.stored["IMAGE"] == "image"));
+}
+
+#[test]
+fn a_table_says_how_it_is_billed_streamed_and_backed_up() {
+    let model = model(
+        r#"extend schema
+          @table(name: "plain", indexes: [{ name: "byKind", partitionKey: "kind" }])
+          @table(name: "usual", sortKey: "sk", billing: PROVISIONED, indexes: [{ name: "byKind", partitionKey: "kind" } { name: "byName", sortKey: "name" }])
+          @table(name: "set", billing: PROVISIONED, readCapacity: 100, stream: OLD_IMAGE, pointInTimeRecovery: true, indexes: [
+            { name: "byKind", partitionKey: "kind", writeCapacity: 7 }])
+        type User @item(table: "plain", keys: { pk: "{id}" }) { id: ID! }
+        type Query { user(id: ID!): User @find }"#,
+    );
+    let [plain, usual, set] = &model.tables[..] else { panic!("three tables") };
+    assert_eq!((plain.billing, plain.indexes[0].capacity, plain.stream), (Billing::PayPerRequest, None, None));
+    assert!(!plain.point_in_time_recovery && set.point_in_time_recovery);
+    let five = Capacity { read: 5, write: 5 };
+    assert_eq!((usual.billing, usual.indexes[0].capacity, usual.indexes[1].capacity), (Billing::Provisioned(five), Some(five), None));
+    assert_eq!(set.billing, Billing::Provisioned(Capacity { read: 100, write: 5 }));
+    assert_eq!((set.indexes[0].capacity, set.stream), (Some(Capacity { read: 100, write: 7 }), Some(StreamView::OldImage)));
 }
 
 #[test]
@@ -108,6 +128,47 @@ fn tables_are_as_they_are_declared() {
     assert_eq!(favorites.indexes.iter().map(|index| index.local).collect::<Vec<_>>(), [false, false, true, true, true]);
     assert_eq!(favorites.indexes[2].partition.name, "pk");
     assert_eq!(model.tables[0].indexes[3].projection, Projection::Include(vec!["LinkExpiryDatetime".to_owned()]));
+}
+
+#[test]
+fn an_item_names_its_table_as_the_file_does() {
+    let schema = |of_a: &str| {
+        format!(
+            r#"extend schema @table(name: "${{ONE:-first}}") @table(name: "${{TWO}}")
+            type A @item(table: "{of_a}", keys: {{ pk: "A#{{id}}" }}) {{ id: ID! }}
+            type B @item(table: "${{TWO}}", keys: {{ pk: "B#{{id}}" }}) {{ id: ID! }}
+            type Query {{ a(id: ID!): A @find b(id: ID!): B @find }}"#
+        )
+    };
+    let tables = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
+        let (model, _) = load("schema.graphql", text, environment).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        ["A", "B"].map(|name| model.tables[model.item(name).unwrap().1.table].name.clone())
+    };
+    let plain = |name: &str| (name == "TWO").then(|| "second".to_owned());
+    let moved = |name: &str| Some(if name == "ONE" { "elsewhere" } else { "first" }.to_owned());
+    assert_eq!(tables(&schema("first"), &plain), ["first", "second"]);
+    // Even where the environment calls another table so.
+    assert_eq!(tables(&schema("first"), &moved), ["elsewhere", "first"]);
+    // The name that a table has just now means it, too.
+    assert_eq!(tables(&schema("elsewhere"), &moved), ["elsewhere", "first"]);
+
+    let codes = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
+        load("schema.graphql", text, environment).unwrap_err().list.iter().map(|mistake| mistake.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&schema("elsewhere"), &plain), ["KF0202"]);
+    // Two tables of one name in the file are a mistake even where the environment tells them apart.
+    let twice = schema("first").replace("\"${TWO}\"", "\"${TWO:-first}\"");
+    assert_eq!(codes(&twice, &moved), ["KF0101", "KF0202"]);
+}
+
+#[test]
+fn the_default_schema_follows_its_tables_wherever_they_are() {
+    let environment = |name: &str| name.starts_with("KEYFOLD_").then(|| format!("prod-{}", name.len()));
+    let (model, warnings) = load("schema.graphql", include_str!("../schema.graphql"), &environment).expect("a schema");
+    assert!(warnings.list.is_empty());
+    let of = |name: &str| model.tables[model.item(name).unwrap().1.table].name.as_str();
+    let names = ["KEYFOLD_PANTRY_TABLE", "KEYFOLD_FAVORITES_TABLE", "KEYFOLD_POSTS_TABLE"].map(|name| environment(name).unwrap());
+    assert_eq!(["User", "Favorite", "Post"].map(of), names.each_ref().map(String::as_str));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! An object of the operation while it is planned: what is known of it before it is read, and which reads hold what of it.
 
-use super::tree::{FieldReader, Holder, Presence, Recogniser, SpaceId, ValueSource};
+use super::tree::{FieldReader, Holder, Marks, Presence, Recogniser, SpaceId, ValueSource};
 use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
 use crate::schema::template::Template;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// An object of the operation.
 #[derive(Clone)]
 pub struct Entity<'m> {
-    /// Its type.
+    /// Its type; of an object that can be of several, the first of them.
     pub ty: &'m ObjectType,
     /// The space in which it stands.
     pub space: SpaceId,
@@ -19,12 +19,23 @@ pub struct Entity<'m> {
     pub held: Vec<(Holder, Option<usize>)>,
     /// What tells whether it is there; `None` for the operation's root.
     pub presence: Option<Presence>,
+    /// Of an object that can be of several types, what it is as each of them.
+    pub variants: Option<Variants<'m>>,
+}
+
+/// An object of an interface or a union.
+#[derive(Clone)]
+pub struct Variants<'m> {
+    /// The interface or the union.
+    pub name: &'m str,
+    /// The object as each of its types, each in a space of its own.
+    pub entities: Vec<Entity<'m>>,
 }
 
 impl<'m> Entity<'m> {
     /// The root object.
     pub fn root(ty: &'m ObjectType) -> Self {
-        Self { ty, space: 0, known: HashMap::new(), held: Vec::new(), presence: None }
+        Self { ty, space: 0, known: HashMap::new(), held: Vec::new(), presence: None, variants: None }
     }
 
     /// The earliest source of a stored field's value.
@@ -67,14 +78,17 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
     held.map(|attribute| Some(attribute.as_str()))
 }
 
-/// The marks of a type's items. A scan meets every copy of an item, and takes the first.
-pub fn recogniser(model: &Model, ty: &ObjectType, is_scan: bool) -> Option<Arc<Recogniser>> {
-    let keys = keys(ty)?;
-    let primary = model.tables[keys.table].primary_key();
-    let first = |templates: &Vec<Template>| match keys.replicas().filter(|_| is_scan) {
-        Some(_) => templates.iter().map(|template| template.of_number(0)).collect(),
-        None => templates.clone(),
+/// The marks of the items of one type, or of several. A scan meets every copy of an item, and takes the first.
+pub fn recogniser(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option<Arc<Recogniser>> {
+    let marks = |ty: &&ObjectType| {
+        let keys = keys(ty)?;
+        let primary = model.tables[keys.table].primary_key();
+        let first = |templates: &Vec<Template>| match keys.replicas().filter(|_| is_scan) {
+            Some(_) => templates.iter().map(|template| template.of_number(0)).collect(),
+            None => templates.clone(),
+        };
+        let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
+        Some(Marks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
     };
-    let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
-    Some(Arc::new(Recogniser { keys: templates, constants: keys.constants.clone() }))
+    Some(Arc::new(Recogniser { types: types.iter().map(marks).collect::<Option<_>>()? }))
 }

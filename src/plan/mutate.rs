@@ -71,7 +71,7 @@ fn write_step<'a>(
             (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
         }
     };
-    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)] };
+    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)], variants: Vec::new() };
     let plan = strong(builder.model, builder.finish(object));
     Ok(Step { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
 }
@@ -115,6 +115,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items of a find whose sources are arguments and the items in scope before an action.
     fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<Lookup, PlanError> {
         let mut builder = Builder::new(self.model, self.selecting);
+        builder.as_stored = true;
         let seeds = self.seed_scope(&mut builder, before, find)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
@@ -131,6 +132,7 @@ impl<'a> Lookups<'a, '_> {
         let (entity, pages) = match &find.via {
             Via::Keys(_) => builder.follow(&root, hop)?,
             Via::Through(path) => builder.through(&root, path, arguments, hop)?,
+            Via::Mixed(_) => return Err(internal("a write of items of several types")),
         };
         self.lookup(builder, &find.item, (entity, pages), seeds)
     }
@@ -168,7 +170,7 @@ impl<'a> Lookups<'a, '_> {
     ) -> Result<Lookup, PlanError> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
         let target = Target { pages, space: entity.space, presence, keeps_place: false };
-        let root = Object { type_name: item.to_owned(), fields: Vec::new() };
+        let root = Object { type_name: item.to_owned(), fields: Vec::new(), variants: Vec::new() };
         Ok(Lookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
     }
 

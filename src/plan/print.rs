@@ -65,8 +65,15 @@ impl Plan {
                     let _ = writeln!(text, "     over  {over}");
                 }
                 let _ = writeln!(text, "     asks  {}", asks(read));
+                if let Some(query) = read.within {
+                    let _ = writeln!(text, "     by    #{query}, where it comes that far");
+                }
                 if let Action::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
+                    if let Some(with) = &query.neighbour {
+                        let item = &self.reads[with.get].item;
+                        let _ = writeln!(text, "     with  #{} {item}, asks {}", with.get, with.projection.join(", "));
+                    }
                 }
             }
         }
@@ -96,6 +103,12 @@ impl Plan {
             }
             if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));
+                if let Some(with) = &query.neighbour {
+                    step.insert("with".into(), json!({ "read": with.get, "projection": &with.projection[..] }));
+                }
+            }
+            if let (Some(query), Value::Object(step)) = (read.within, &mut step) {
+                step.insert("by".into(), json!(query));
             }
             step
         });
@@ -172,6 +185,10 @@ fn each(plan: &Plan, read: &Read) -> String {
     match &plan.spaces[read.space].origin {
         Origin::Operation | Origin::Seed => String::new(),
         Origin::Read(of) => format!(", each of #{of}"),
+        Origin::Variant(of, member) => {
+            let item = plan.reads[*of].recognise.types.get(*member).map_or("", |marks| &marks.item);
+            format!(", each {item} of #{of}")
+        }
         Origin::Elements(_, reader) => format!(", each of {}", reader.field),
     }
 }

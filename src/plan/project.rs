@@ -5,14 +5,15 @@
 
 use super::entity::attributes_for;
 use super::tree::*;
-use crate::schema::model::Model;
+use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it.
-pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<String>]) {
+/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it, by their types. With
+/// `as_stored`, a field is asked for in its own attribute, whether or not its value stands in a key as well.
+pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
     let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
-    let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields)).collect();
+    let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
         if !matches!(read.action, Action::Query(_)) {
             of_table.entry(read.table).or_default().extend(attributes.iter().cloned());
@@ -20,6 +21,15 @@ pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<String>]) 
     }
     let of_table: BTreeMap<usize, Arc<[String]>> =
         of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().collect())).collect();
+    for (id, read) in reads.iter_mut().enumerate() {
+        if let Action::Query(query) = &mut read.action
+            && let Some(neighbour) = &mut query.neighbour
+        {
+            // What is asked of every Get, so that what was read along answers the others of the same key.
+            let of_gets = of_table.get(&read.table).map_or(&[][..], |shared| shared);
+            neighbour.projection = own[id].iter().chain(of_gets).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        }
+    }
     for (read, own) in reads.iter_mut().zip(own) {
         read.projection = match (&read.action, of_table.get(&read.table)) {
             (Action::Get(_) | Action::Complete(_), Some(shared)) => shared.clone(),
@@ -28,7 +38,7 @@ pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<String>]) 
     }
 }
 
-fn attributes(model: &Model, read: &Read, fields: &[String]) -> BTreeSet<String> {
+fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_stored: bool) -> BTreeSet<String> {
     let table = &model.tables[read.table];
     let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
     if matches!(read.action, Action::Query(_)) {
@@ -37,12 +47,13 @@ fn attributes(model: &Model, read: &Read, fields: &[String]) -> BTreeSet<String>
         names.insert(partition.name.clone());
         names.extend(sort.map(|key| key.name.clone()));
     }
-    let constants = read.recognise.constants.iter().map(|(name, _)| name);
+    let constants = read.recognise.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
-    let Some(ty) = model.types.get(&read.item) else { return names };
-    for field in fields {
-        let attribute = ty.stored(field).and_then(|stored| attributes_for(model, ty, read.index, stored)).flatten();
-        names.extend(attribute.map(str::to_owned));
+    for (ty, field) in fields {
+        let Some(stored) = ty.stored(field) else { continue };
+        names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));
+        let own = stored.attribute.iter().filter(|attribute| as_stored && table.holds(read.index, attribute));
+        names.extend(own.cloned());
     }
     names
 }

@@ -1,20 +1,29 @@
 //! `@table` directives in, plain tables out. Must not know item types.
 
+use super::billing;
 use super::diagnostic::Findings;
-use super::directives::{argument, items, member, string, text};
+use super::directives::{argument, flag, items, member, string, text};
 use super::environment::expand;
 use super::span::{self, At};
 use super::suggest::list;
-use super::table::{Index, KeyAttribute, KeyType, Projection, Table};
+use super::table::{Index, KeyAttribute, KeyType, Projection, StreamView, Table};
 use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::{Node, Schema};
 
 /// Local indexes that a table may have (DynamoDB developer guide, "Quotas", secondary indexes per table).
 const LOCAL_INDEXES: usize = 5;
 
+/// A table as the schema declares it.
+pub struct DeclaredTable {
+    /// What the file calls it, whatever the environment: its name with the defaults of all variables, or as it is written where one has none.
+    pub name: String,
+    /// The table, under its name in this environment.
+    pub table: Table,
+}
+
 /// Reads every `@table`; what is wrong with one does not hide the others.
-pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<Table> {
-    let mut tables: Vec<Table> = Vec::new();
+pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<DeclaredTable> {
+    let mut tables: Vec<DeclaredTable> = Vec::new();
     for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "table") {
         let Some(written) = self::text(directive, "name") else { continue };
         let table_name = match expand(&written.value, environment) {
@@ -29,11 +38,17 @@ pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<St
                 written.value.clone()
             }
         };
-        if tables.iter().any(|table| table.name == table_name) {
-            findings.error("KF0101", &written.span, format!("the table `{table_name}` is declared twice"), None);
+        let name = expand(&written.value, &|_| None).unwrap_or_else(|_| written.value.clone());
+        // Two tables of one name in the file would be one where no variable is set, and `@item(table:)` could mean either.
+        let twice = tables.iter().find_map(|known| {
+            let same = [(&known.table.name, &table_name), (&known.name, &name)];
+            same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
+        });
+        if let Some(twice) = twice {
+            findings.error("KF0101", &written.span, format!("the table `{twice}` is declared twice"), None);
             continue;
         }
-        tables.push(table(directive, table_name, findings));
+        tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
     }
     tables
 }
@@ -44,7 +59,13 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         kind: key_type(argument(directive, "partitionKeyType")),
     };
     let sort = text(directive, "sortKey").map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
-    let mut table = Table { name, partition, sort, indexes: Vec::new(), time_to_live: text(directive, "timeToLive").map(|at| at.value) };
+    let mut table = Table {
+        time_to_live: text(directive, "timeToLive").map(|at| at.value),
+        billing: billing::of_table(directive, findings),
+        stream: argument(directive, "stream").and_then(stream_view),
+        point_in_time_recovery: flag(directive, "pointInTimeRecovery"),
+        ..Table::new(name, partition, sort)
+    };
     if table.sort.as_ref().is_some_and(|sort| sort.name == table.partition.name) {
         let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
         findings.error("KF0105", &place, format!("`{}` is the partition key already", table.partition.name), None);
@@ -93,6 +114,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
         partition: partition.map_or_else(|| table.partition.clone(), |at| at.value),
         sort: sort.map(|at| at.value),
         projection: projection(&name, written, findings),
+        capacity: billing::of_index(table.billing, local, written, findings),
         name: name.value,
     })
 }
@@ -142,6 +164,13 @@ fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
     }
 }
 
+fn stream_view(value: &Node<Value>) -> Option<StreamView> {
+    let name = value.as_enum()?;
+    [StreamView::KeysOnly, StreamView::NewImage, StreamView::OldImage, StreamView::NewAndOldImages]
+        .into_iter()
+        .find(|view| name == view.name())
+}
+
 fn key_type(value: Option<&Node<Value>>) -> KeyType {
     match value.and_then(|value| value.as_enum()).map(|name| name.as_str()) {
         Some("N") => KeyType::N,
@@ -150,13 +179,15 @@ fn key_type(value: Option<&Node<Value>>) -> KeyType {
     }
 }
 
-/// The table that a type's `@item` means.
-pub fn of_item(tables: &[Table], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
+/// The table that a type's `@item` means, by what the file calls it or by its name in this environment.
+pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     let place = super::directives::named(directive);
     match (text(directive, "table"), tables.len()) {
         (Some(written), 1..) => {
-            let found = tables.iter().position(|table| table.name == written.value);
+            // What the file says comes first: no environment makes it mean another of its tables.
+            let in_file = tables.iter().position(|table| table.name == written.value);
+            let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
             if found.is_none() {
                 let message = format!("there is no table `{}`", written.value);
                 findings.error("KF0202", &written.span, message, super::suggest::suggest(&written.value, names));
