@@ -7,6 +7,8 @@ mod support;
 
 #[path = "laws/choices.rs"]
 mod choices;
+#[path = "laws/folds.rs"]
+mod folds;
 #[path = "laws/naive.rs"]
 mod naive;
 #[path = "laws/operations.rs"]
