@@ -174,7 +174,10 @@ impl Run<'_> {
             },
             _ => None,
         });
-        self.loaders.know(along.collect()).await;
+        let along: Vec<_> = along.collect();
+        if !along.is_empty() {
+            self.loaders.know(along).await;
+        }
     }
 }
 
