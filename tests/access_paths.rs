@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::describe::describe;
+use keyfold::schema::diagnostic::Severity;
 use keyfold::schema::load;
 use keyfold::schema::model::{FieldKind, Find, Model};
 
@@ -271,32 +272,31 @@ fn a_prefix_holds_whole_values_only() {
 
 #[test]
 fn writes_of_the_published_designs_work_on_their_keys() {
-    let favorites = model(include_str!("systems/favorites/schema.graphql"));
+    let project = model(include_str!("../schema.graphql"));
     // F2, F5, F7
     assert_rows(
-        &favorites,
-        "Mutation.cancel",
+        &project,
+        "Mutation.cancelFavorite",
         &[" | develop.Favorite | DeleteItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = userId, id = id, and taggings"],
     );
     assert_rows(
-        &favorites,
+        &project,
         "Mutation.renameTag",
         &[" | develop.Favorite | UpdateItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = userId, id = id, name = name"],
     );
     assert_eq!(
-        rows(&favorites, "Mutation.tagFavorite").last().map(String::as_str),
+        rows(&project, "Mutation.tagFavorite").last().map(String::as_str),
         Some(
             " | develop.Favorite | PutItem | pk = \"FavoriteDataTag#{userId}#{favoriteId}\" AND sk = {tagId} | userId = userId, favoriteId = favoriteId, tagId = tagId, type = Favorite.type, clippedAt = Favorite.clippedAt"
         )
     );
     // P5
-    let posts = model(include_str!("systems/posts/schema.graphql"));
     assert_rows(
-        &posts,
+        &project,
         "Mutation.updatePost",
         &[
             " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = userId, id = id",
-            " | data | UpdateItem | PK = \"USER#{userId}\" AND SK = \"POST#{id}#{createdAt}\" | SET title = :title, status = 'UPDATED'",
+            " | data | UpdateItem | PK = \"USER#{userId}\" AND SK = \"POST#{id}#{createdAt}\" | SET title = :input.title, text = :input.text, status = 'UPDATED', if status <> 'DELETED'",
         ],
     );
     // C9
@@ -310,4 +310,80 @@ fn writes_of_the_published_designs_work_on_their_keys() {
             " | example-api-table | UpdateItem | pk = \"user-{userId}\" AND sk = \"stats\" | userId = userId, ADD completed 1, liveCompleted :live, correctGuesses :correct",
         ],
     );
+}
+
+/// Two item types with these sort keys, found together by the argument `by`, of the field that both have under this name.
+fn mixed(first: &str, second: &str, find: &str) -> Result<Vec<String>, Vec<&'static str>> {
+    let text = format!(
+        r#"
+        extend schema @table(name: "data", partitionKey: "pk", sortKey: "sk")
+        enum Kind {{ A B }}
+        union Both = First | Second
+        type First @item(keys: {{ pk: "P#{{owner}}", sk: "{first}" }}, attributes: {{ type: "first" }}) {{
+          owner: ID! id: ID! kind: Kind! name: String! at: DateTime! n: Int!
+        }}
+        type Second @item(keys: {{ pk: "P#{{owner}}", sk: "{second}" }}, attributes: {{ type: "second" }}) {{
+          owner: ID! id: ID! kind: Kind! name: String! at: DateTime! @attribute(name: "time", stored: EPOCH_SECONDS) n: Int!
+        }}
+        type Query {{ both{find} }}
+        "#
+    );
+    match load("schema.graphql", &text, &|_| None) {
+        Ok((model, _)) => Ok(rows(&model, "Query.both").into_iter().map(|row| row.split(" | ").nth(3).unwrap().to_owned()).collect()),
+        Err(found) => Err(found.list.iter().filter(|found| found.severity == Severity::Error).map(|mistake| mistake.code).collect()),
+    }
+}
+
+#[test]
+fn what_sort_keys_of_several_types_have_in_common_is_read() {
+    let all = "(owner: ID!): [Both!]! @find";
+    let is = |first: &str, second: &str, find: &str, condition: &str| {
+        let condition = format!("pk = \"P#{owner}\"{condition}", owner = "{owner}");
+        assert_eq!(mixed(first, second, find), Ok(vec![condition]), "{first} and {second} by {find}");
+    };
+    // A beginning ends within a literal, also where one key ends.
+    is("POST#{id}", "POLL#{id}", all, " AND begins_with(sk, \"PO\")");
+    is("PO", "POLL#{id}", all, " AND begins_with(sk, \"PO\")");
+    is("ä#{id}", "ü#{id}", all, "");
+    is("A#{id}", "{id}", all, "");
+    // Bound fields are in it, and the text that follows them as far as it is the same.
+    let by_kind = "(owner: ID!, kind: Kind!): [Both!]! @find";
+    is("{kind}#A#{id}", "{kind}#B#{id}", by_kind, " AND begins_with(sk, \"{kind}#\")");
+    is("{kind}#{id}", "{kind}#{n}", by_kind, " AND begins_with(sk, \"{kind}#\")");
+    is("X#{kind}#{id}", "X#{kind}", by_kind, " AND begins_with(sk, \"X#{kind}\")");
+    let by_name = "(owner: ID!, name: String!): [Both!]! @find";
+    is("{name}#{id}", "{name}#{at}", by_name, " AND begins_with(sk, \"{name}#\")");
+    // An instant has one text in keys, however attributes keep it.
+    is("{at}#A", "{at}#B", "(owner: ID!): [Both!]! @find(orderBy: \"at\")", "");
+    let since = "(owner: ID!, since: DateTime!): [Both!]! @find(where: { at: { gt: \"{since}\" } })";
+    is("E#{at}#A", "E#{at}#B", since, " AND sk > \"E#{since}\" AND begins_with(sk, \"E#\")");
+    is("E#{at}", "E#{at}", since, " AND sk > \"E#{since}\" AND begins_with(sk, \"E#\")");
+    is(
+        "{name}#{id}",
+        "{name}#{n}",
+        "(owner: ID!, start: String!): [Both!]! @find(where: { name: { beginsWith: \"{start}\" } })",
+        " AND begins_with(sk, {start})",
+    );
+    // Equal keys that a constant tells apart are one item.
+    is("{kind}#{id}", "{kind}#{id}", "(owner: ID!, kind: Kind!, id: ID!): Both @find", " AND sk = \"{kind}#{id}\"");
+}
+
+#[test]
+fn what_several_types_do_not_share_is_refused() {
+    let refused = |first: &str, second: &str, find: &str, code: &'static str| {
+        assert_eq!(mixed(first, second, find), Err(vec![code]), "{first} and {second} by {find}");
+    };
+    let by_name = "(owner: ID!, name: String!): [Both!]! @find";
+    // Free text is written with regard to all of the text that follows it.
+    refused("{name}#A#{id}", "{name}#B#{id}", by_name, "KF0429");
+    refused("{name}#{id}", "{name}", by_name, "KF0429");
+    // A number begins other numbers.
+    refused("{n}#{id}", "{n}/{id}", "(owner: ID!, n: Int!): [Both!]! @find", "KF0429");
+    refused("{n:04}#{id}", "{n:05}#{id}", "(owner: ID!, n: Int!): [Both!]! @find", "KF0429");
+    refused("A#{at}", "B#{at}", "(owner: ID!): [Both!]! @find(orderBy: \"at\")", "KF0429");
+    let since = "(owner: ID!, since: DateTime!): [Both!]! @find(where: { at: { gt: \"{since}\" } })";
+    refused("{at}", "{at}#B", since, "KF0429");
+    refused("A#{at}", "B#{at}", since, "KF0429");
+    // What one type cannot do by itself is said of that type.
+    refused("{id}", "{name}#{id}", by_name, "KF0414");
 }

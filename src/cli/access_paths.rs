@@ -32,6 +32,10 @@ fn find_rows(model: &Model, parent: &ObjectType, field: &str, find: &Find) -> Ve
             let Some(keys) = item_keys(model, &find.item) else { return Vec::new() };
             paths.iter().map(|path| path_row(model, keys, path, name.clone())).collect()
         }
+        Via::Mixed(mixed) => {
+            let name = format!("{name}: {}", mixed.members.join(" | "));
+            mixed.paths.iter().map(|path| path_row(model, &mixed.keys, path, name.clone())).collect()
+        }
     }
 }
 

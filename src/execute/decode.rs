@@ -1,6 +1,6 @@
 //! Attributes → GraphQL values: where a field stands in an item, and what its attribute says.
 
-use crate::plan::tree::{FieldReader, Recogniser};
+use crate::plan::tree::{FieldReader, Marks, Recogniser};
 use crate::schema::date_time::instant_text;
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::{Moment, ValueType};
@@ -164,8 +164,34 @@ fn json_of(attribute: &Attribute) -> Value {
 }
 
 impl Recogniser {
-    /// Whether an item that a Query brought is of the type.
+    /// Whether an item that a Query brought is of the type, or can be of one of the types as far as is known of it.
     pub fn recognises(&self, item: &Item) -> bool {
+        self.types.iter().any(|marks| marks.fit(item))
+    }
+
+    /// Whether an item that was asked for by its key is of the type, or of one of the types.
+    pub fn is_of_key(&self, item: &Item) -> bool {
+        match self.types.as_slice() {
+            [only] => only.has_constants(item),
+            _ => self.type_of(item).is_some(),
+        }
+    }
+
+    /// Which of the types an item is of. Where the keys leave several, it is the one whose constants are all there.
+    pub fn type_of(&self, item: &Item) -> Option<usize> {
+        let mut fitting = (0..self.types.len()).filter(|position| self.types[*position].fit(item));
+        let first = fitting.next()?;
+        if fitting.next().is_none() {
+            return Some(first);
+        }
+        let certain = |marks: &Marks| marks.fit(item) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
+        self.types.iter().position(certain)
+    }
+}
+
+impl Marks {
+    /// Whether the keys, and the constants as far as they are known, are those of the type.
+    fn fit(&self, item: &Item) -> bool {
         let keys = self.keys.iter().all(|(name, templates)| match item.get(name) {
             Some(Attribute::S(text)) => templates.iter().any(|template| is_of(template, text)),
             Some(_) => true,
@@ -175,7 +201,7 @@ impl Recogniser {
     }
 
     /// Whether the type's constant attributes, as far as they were asked for, are as they must be.
-    pub fn has_constants(&self, item: &Item) -> bool {
+    fn has_constants(&self, item: &Item) -> bool {
         self.constants.iter().all(|(name, value)| match item.get(name) {
             Some(Attribute::S(text)) => text == value,
             Some(_) => false,

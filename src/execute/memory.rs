@@ -86,7 +86,7 @@ pub fn rewind(state: &mut State<'_>, wave: usize) {
     for (id, space) in plan.spaces.iter().enumerate() {
         let gone = match space.origin {
             Origin::Operation | Origin::Seed => false,
-            Origin::Read(read) => plan.reads[read].wave >= wave,
+            Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
             // Their holders may be gone; the rows of those that are not come back as they were.
             Origin::Elements(..) => true,
         };

@@ -127,6 +127,9 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn object(&mut self, object: &'a Object, at: At<'_>) -> Result<(), Null> {
+        if !object.variants.is_empty() {
+            return self.variant(object, at);
+        }
         self.out.push(b'{');
         for (position, output) in object.fields.iter().enumerate() {
             if position > 0 {
@@ -140,6 +143,15 @@ impl<'a> Writer<'a> {
         }
         self.out.push(b'}');
         Ok(())
+    }
+
+    /// An object of an interface or a union, as the type that its item is of.
+    fn variant(&mut self, object: &'a Object, at: At<'_>) -> Result<(), Null> {
+        let row = |space: SpaceId| self.state.under(at.space, at.row, space).next();
+        match object.variants.iter().find_map(|(space, variant)| Some((*space, row(*space)?, variant))) {
+            Some((space, row, variant)) => self.object(variant, At { space, row, map: None }),
+            None => Err(self.error(ErrorCode::Internal, format!("An item is of no type of {}.", object.type_name))),
+        }
     }
 
     fn value(&mut self, type_name: &'a str, output: &'a Output, at: At<'_>) -> Result<(), Null> {

@@ -138,9 +138,11 @@ impl Search {
         let Some(range) = range else { return Ok((rest, count)) };
         while !rest.ended && missing.is_none_or(|missing| rest.read.len() < missing) {
             let open = missing.map_or(MAX_LIMIT, |missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
-            let limit = match self.filter {
-                None => open.min(MAX_LIMIT),
-                Some(_) => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            // Between items of several types there are those of others.
+            let dense = self.filter.is_none() && self.recognise.types.len() == 1;
+            let limit = match dense {
+                true => open.min(MAX_LIMIT),
+                false => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             };
             let mut call = self.call(range, limit, rest.after.take());
             if let Some(neighbour) = &rest.neighbour {

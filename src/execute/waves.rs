@@ -8,7 +8,7 @@ use super::memory::{Memory, rewind};
 use super::search::Search;
 use super::searches::{Wanted, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
-use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId};
+use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::schema::model::Model;
 use crate::table::attribute::{Item, Key, KeyValue};
 use crate::table::call::Get;
@@ -221,7 +221,9 @@ impl Run<'_> {
             }
             Some(space) => {
                 let made: usize = found.iter().map(Vec::len).sum();
-                let all: usize = state.rows.iter().flatten().map(|rows| rows.parents.len()).sum();
+                // The rows of a variant are rows of its parent.
+                let own = state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..)));
+                let all: usize = own.filter_map(|(rows, _)| rows.as_ref()).map(|rows| rows.parents.len()).sum();
                 if all + made > self.max_nodes {
                     let message = format!("The response would have more than {} objects; ask for smaller pages.", self.max_nodes);
                     let why = Failure::new(ErrorCode::LimitExceeded, message);
@@ -234,12 +236,21 @@ impl Run<'_> {
         }
     }
 
-    /// Makes the rows of embedded lists whose items are there.
+    /// Makes the rows of embedded lists whose items are there, and those of the types that items turned out to be of.
     fn expand_elements(&self, state: &mut State<'_>) {
         let plan = state.plan;
         for (space, origin) in plan.spaces.iter().enumerate().map(|(id, space)| (id, &space.origin)) {
-            let Origin::Elements(holder, reader) = origin else { continue };
             let Some(parent) = plan.spaces[space].parent else { continue };
+            let (holder, reader) = match origin {
+                Origin::Elements(holder, reader) => (holder, reader),
+                Origin::Variant(read, member) => {
+                    if state.rows[space].is_none() && holder_is_known(state, Holder::Read(*read)) {
+                        state.rows[space] = Some(rows_of_type(state, (*read, *member), parent));
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
             if state.rows[space].is_some() || !holder_is_known(state, *holder) {
                 continue;
             }
@@ -288,7 +299,7 @@ impl Answers<'_> {
 /// What was found by a key, if its constants are the type's: its key is.
 fn recognised(read: &Read, found: Found) -> Found {
     match found {
-        Found::Item(item) if !read.recognise.has_constants(&item) => Found::Absent,
+        Found::Item(item) if !read.recognise.is_of_key(&item) => Found::Absent,
         found => found,
     }
 }
@@ -328,6 +339,16 @@ fn holder_is_known(state: &State<'_>, holder: Holder) -> bool {
         Holder::Read(read) => !matches!(state.outcomes[read], Outcome::Pending),
         Holder::Element(space) => state.rows[space].is_some(),
     }
+}
+
+/// The rows of a space whose item is of one of the types that a read is after.
+fn rows_of_type(state: &State<'_>, (read, member): (ReadId, usize), parent: SpaceId) -> Rows {
+    let recognise = &state.plan.reads[read].recognise;
+    let is_of_type = |row: usize| match state.found(read, parent, row) {
+        Found::Item(item) => recognise.type_of(item) == Some(member),
+        Found::Absent | Found::Failed(_) | Found::Unread => false,
+    };
+    rows_of((0..state.len(parent)).map(|row| usize::from(is_of_type(row))))
 }
 
 fn rows_of(sizes: impl Iterator<Item = usize>) -> Rows {

@@ -2,7 +2,7 @@
 
 use super::argument;
 use super::collect::{Collected, Selecting};
-use super::entity::{self, Entity};
+use super::entity::{self, Entity, Variants};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
 use super::{fold, project, wave};
@@ -13,16 +13,24 @@ use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
+/// The most fields of a plan within objects of interfaces and unions. A selection is planned for each type that its object can be, and
+/// within one another they multiply, which the budget of the document does not see.
+const MOST_VARIED: usize = 20_000;
+
 /// What is built up while an operation is planned.
 pub(super) struct Builder<'a> {
     pub model: &'a Model,
     pub selecting: Selecting<'a>,
     pub reads: Vec<Read>,
-    /// For each read, the stored fields that are taken from it.
-    pub wanted: Vec<Vec<String>>,
+    /// For each read, the stored fields that are taken from it, by their types.
+    pub wanted: Vec<Vec<(&'a ObjectType, String)>>,
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub introspects: bool,
+    /// How many objects of interfaces and unions there are around the one that is planned.
+    varying: usize,
+    /// Fields planned within such objects so far, each once for each type.
+    varied: usize,
     /// In a mutation, the items that sources may name, by their types.
     pub scope: HashMap<String, Entity<'a>>,
 }
@@ -38,6 +46,8 @@ impl<'a> Builder<'a> {
             spaces: vec![operation],
             arguments: vec![],
             introspects: false,
+            varying: 0,
+            varied: 0,
             scope: HashMap::new(),
         }
     }
@@ -48,6 +58,13 @@ impl<'a> Builder<'a> {
 
     /// The shape of an object, and the reads that it needs.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
+        if let Some(Variants { name, entities }) = &of.variants {
+            self.varying += 1;
+            let of_type = |entity: &Entity<'a>| Ok((entity.space, self.object(entity, sets, inside)?));
+            let variants = entities.iter().map(of_type).collect::<Result<_, PlanError>>()?;
+            self.varying -= 1;
+            return Ok(Object { type_name: (*name).to_owned(), fields: Vec::new(), variants });
+        }
         let collected = self.selecting.fields(&of.ty.name, sets);
         self.collected(of, collected, inside)
     }
@@ -55,6 +72,14 @@ impl<'a> Builder<'a> {
     /// The shape of an object of fields that are collected.
     pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, Collected<'a>>, inside: bool) -> Result<Object, PlanError> {
         let ty = of.ty;
+        if self.varying > 0 {
+            self.varied += all.len();
+        }
+        if self.varied > MOST_VARIED {
+            let message =
+                format!("The operation is too large: more than {MOST_VARIED} fields over all types of its interfaces and unions.");
+            return Err(PlanError::new(PlanErrorKind::Limit, message));
+        }
         let mut fields = Vec::new();
         for (key, collected) in all {
             let value = match collected.field.name.as_str() {
@@ -65,9 +90,14 @@ impl<'a> Builder<'a> {
                 }
                 name => self.field(of, self.field_of(ty, name)?, &collected, inside)?,
             };
-            fields.push(output(&key, &collected, value));
+            let mut output = output(&key, &collected, value);
+            // An interface may allow null where the object's own type does not (GraphQL spec section 6.4, "Executing Fields").
+            if let Some(own) = ty.fields.get(collected.field.name.as_str()) {
+                output.ty = own.ty.clone();
+            }
+            fields.push(output);
         }
-        Ok(Object { type_name: ty.name.clone(), fields })
+        Ok(Object { type_name: ty.name.clone(), fields, variants: Vec::new() })
     }
 
     pub fn field_of(&self, ty: &'a ObjectType, name: &str) -> Result<&'a Field, PlanError> {
@@ -133,7 +163,7 @@ impl<'a> Builder<'a> {
     pub fn seed(&mut self, ty: &'a ObjectType) -> Entity<'a> {
         let space = self.space(0, Origin::Seed);
         let held = vec![(Holder::Element(space), None)];
-        Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)) }
+        Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)), variants: None }
     }
 
     /// The plan of what was built.

@@ -1,6 +1,6 @@
 //! An object of the operation while it is planned: what is known of it before it is read, and which reads hold what of it.
 
-use super::tree::{FieldReader, Holder, Presence, Recogniser, SpaceId, ValueSource};
+use super::tree::{FieldReader, Holder, Marks, Presence, Recogniser, SpaceId, ValueSource};
 use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// An object of the operation.
 #[derive(Clone)]
 pub struct Entity<'m> {
-    /// Its type.
+    /// Its type; of an object that can be of several, the first of them.
     pub ty: &'m ObjectType,
     /// The space in which it stands.
     pub space: SpaceId,
@@ -18,12 +18,23 @@ pub struct Entity<'m> {
     pub held: Vec<(Holder, Option<usize>)>,
     /// What tells whether it is there; `None` for the operation's root.
     pub presence: Option<Presence>,
+    /// Of an object that can be of several types, what it is as each of them.
+    pub variants: Option<Variants<'m>>,
+}
+
+/// An object of an interface or a union.
+#[derive(Clone)]
+pub struct Variants<'m> {
+    /// The interface or the union.
+    pub name: &'m str,
+    /// The object as each of its types, each in a space of its own.
+    pub entities: Vec<Entity<'m>>,
 }
 
 impl<'m> Entity<'m> {
     /// The root object.
     pub fn root(ty: &'m ObjectType) -> Self {
-        Self { ty, space: 0, known: HashMap::new(), held: Vec::new(), presence: None }
+        Self { ty, space: 0, known: HashMap::new(), held: Vec::new(), presence: None, variants: None }
     }
 
     /// The earliest source of a stored field's value.
@@ -66,10 +77,13 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
     held.map(|attribute| Some(attribute.as_str()))
 }
 
-/// The marks of a type's items.
-pub fn recogniser(model: &Model, ty: &ObjectType) -> Option<Arc<Recogniser>> {
-    let keys = keys(ty)?;
-    let primary = model.tables[keys.table].primary_key();
-    let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name)?.clone()))).collect();
-    Some(Arc::new(Recogniser { keys: templates, constants: keys.constants.clone() }))
+/// The marks of the items of one type, or of several.
+pub fn recogniser(model: &Model, types: &[&ObjectType]) -> Option<Arc<Recogniser>> {
+    let marks = |ty: &&ObjectType| {
+        let keys = keys(ty)?;
+        let primary = model.tables[keys.table].primary_key();
+        let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name)?.clone()))).collect();
+        Some(Marks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
+    };
+    Some(Arc::new(Recogniser { types: types.iter().map(marks).collect::<Option<_>>()? }))
 }

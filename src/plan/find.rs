@@ -8,11 +8,13 @@ use super::collect::Collected;
 use super::entity::{self, Entity};
 use super::error::PlanError;
 use super::tree::*;
+use crate::schema::condition::Condition;
 use crate::schema::model::{
-    Access, AccessPath, Field, FieldKind, Find, ItemKeys, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
+    Access, AccessPath, Field, FieldKind, Find, ItemKeys, Model, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
 };
 use apollo_compiler::ast::Type;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What is asked of one relation on the way of a find.
 pub(super) struct Hop<'a> {
@@ -29,6 +31,27 @@ pub(super) struct Hop<'a> {
     pub want: Want,
 }
 
+/// The item type that a read is after, or several.
+pub(super) struct Sought<'a> {
+    /// The first of them.
+    first: &'a ObjectType,
+    /// Their names: `Favorite | Tagging`.
+    name: String,
+    table: usize,
+    recognise: Arc<Recogniser>,
+}
+
+impl<'a> Sought<'a> {
+    pub fn of(model: &Model, types: &[&'a ObjectType]) -> Result<Self, PlanError> {
+        let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
+        let name = names.join(" | ");
+        let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
+        let keys = entity::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
+        let recognise = entity::recogniser(model, types).ok_or_else(|| internal(&name))?;
+        Ok(Self { first, name, table: keys.table, recognise })
+    }
+}
+
 impl<'a> Builder<'a> {
     /// A find field: its reads, and the shape of what it gives.
     pub(super) fn find(
@@ -40,15 +63,14 @@ impl<'a> Builder<'a> {
     ) -> Result<OutputValue, PlanError> {
         let arguments = argument::of_field(&self.selecting, field, collected);
         let arguments = self.push_arguments(arguments);
-        let target_type = self.type_named(&find.item)?;
         let connection = field.ty.inner_named_type().as_str();
         let sets = match find.returns {
             Returns::Connection => self.node_sets(connection, &collected.sets),
             _ => collected.sets.clone(),
         };
-        let needs = match find.returns {
-            Returns::Exists | Returns::Count => Vec::new(),
-            _ => self.needs(target_type, &sets)?,
+        let needs = match (find.returns, &find.via) {
+            (Returns::Exists | Returns::Count, _) | (_, Via::Mixed(_)) => Vec::new(),
+            _ => self.needs(self.type_named(&find.item)?, &sets)?,
         };
         let want = match find.returns {
             Returns::One | Returns::Exists => Want::First,
@@ -66,6 +88,10 @@ impl<'a> Builder<'a> {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
                 self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, want })?
             }
+            Via::Mixed(mixed) => {
+                let coordinate = format!("{}.{}", of.ty.name, field.name);
+                self.follow_mixed(of, Hop { coordinate, field, find, arguments, needs, must_exist: true, want }, (mixed, &sets))?
+            }
             Via::Through(path) => self.through(
                 of,
                 path,
@@ -81,11 +107,14 @@ impl<'a> Builder<'a> {
                 },
             )?,
         };
+        let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
+        // What an index holds too little of to be told, and turns out to be of another type, is nothing that was asked for.
+        let told_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
+            if matches!(self.reads[*tells].action, Action::Complete(of) if of == page));
         let keeps_place = match &field.ty {
-            Type::List(item) | Type::NonNullList(item) => !item.is_non_null(),
+            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !told_later,
             _ => false,
         };
-        let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
         if let Some(page) = pages {
             self.reads[page].page_of = format!("{}.{}", of.ty.name, field.name);
         }
@@ -133,7 +162,11 @@ impl<'a> Builder<'a> {
             let want = match (many, pages.is_some()) {
                 (false, _) => Want::First,
                 (true, false) => last.want,
-                (true, true) => Want::Whole { max: find.max },
+                // What is wanted whole is wanted as far as it goes: a cascade takes a long list under one parent, too.
+                (true, true) => match last.want {
+                    Want::Whole { max } => Want::Whole { max: max.max(find.max) },
+                    _ => Want::Whole { max: find.max },
+                },
             };
             let hop = Hop {
                 coordinate: format!("{}.{name}", entity.ty.name),
@@ -147,6 +180,7 @@ impl<'a> Builder<'a> {
             let (next, made) = match &find.via {
                 Via::Keys(_) => self.follow(&entity, hop)?,
                 Via::Through(path) => self.through(&entity, path, arguments, hop)?,
+                Via::Mixed(_) => return Err(internal("a relation to items of several types on a path")),
             };
             pages = pages.or(made);
             entity = next;
@@ -158,7 +192,8 @@ impl<'a> Builder<'a> {
     pub(super) fn follow(&mut self, from: &Entity<'a>, hop: Hop<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let ty = self.type_named(&hop.find.item)?;
         let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
-        let key = self.key(ty, path, from, hop.arguments)?;
+        let keys = entity::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
+        let key = self.key(keys, path, from, hop.arguments)?;
         let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
         let known: HashMap<String, ValueSource> = path
             .bindings
@@ -166,19 +201,45 @@ impl<'a> Builder<'a> {
             .filter(|(_, source)| !self.is_list(source, hop.field))
             .map(|(field, _)| (field.clone(), key.fields[field].clone()))
             .collect();
+        if matches!(path.access, Access::Get { .. })
+            && !several
+            && !hop.must_exist
+            && hop.needs.iter().all(|field| known.contains_key(field))
+        {
+            let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
+            return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
+        }
+        let sought = Sought::of(self.model, &[ty])?;
+        let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
+        entity.known = known;
+        let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
+        let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
+        self.wanted[read] = of_type(held);
+        if !rest.is_empty() || !self.can_recognise(ty, path.index) {
+            let whole = self.complete(&mut entity, &hop, &sought, read);
+            self.wanted[whole] = of_type(hop.needs);
+        }
+        Ok((entity, self.reads[read].yields.map(|_| read)))
+    }
+
+    /// The read by an access path, and what it finds.
+    pub(super) fn look_up(
+        &mut self,
+        from: &Entity<'a>,
+        hop: &Hop<'a>,
+        (sought, path): (&Sought<'a>, &'a AccessPath),
+        key: KeyBinding,
+    ) -> Result<(Entity<'a>, ReadId), PlanError> {
+        let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
         let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count);
         let action = match &path.access {
-            Access::Get { .. } if !several && !hop.must_exist && hop.needs.iter().all(|field| known.contains_key(field)) => {
-                let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
-                return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence }, None));
-            }
             Access::Get { .. } => Action::Get(key),
             access => Action::Query(Box::new(QueryBinding {
                 range: self.range(access, from, hop.arguments)?,
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[hop.arguments]),
                 want: hop.want,
-                filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
+                filter: self.filter(hop.find, hop.arguments),
                 neighbour: None,
                 key,
             })),
@@ -187,28 +248,27 @@ impl<'a> Builder<'a> {
             Action::Get(_) => several && many,
             _ => many,
         };
-        let index = path.index;
-        let read = self.read(from, ty, &hop, action)?;
-        self.reads[read].index = index;
-        let mut entity =
-            Entity { ty, space: from.space, known, held: vec![(Holder::Read(read), index)], presence: Some(Presence::Read(read)) };
+        let read = self.read(from, sought, hop, action);
+        self.reads[read].index = path.index;
+        let held = vec![(Holder::Read(read), path.index)];
+        let presence = Some(Presence::Read(read));
+        let mut entity = Entity { ty: sought.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
         if yields {
             entity.space = self.space(from.space, Origin::Read(read));
             self.reads[read].yields = Some(entity.space);
         }
-        let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, index, field));
-        self.wanted[read] = held;
-        if !rest.is_empty() || !self.can_recognise(ty, index) {
-            let whole = self.read(&entity, ty, &hop, Action::Complete(read))?;
-            self.wanted[whole] = hop.needs.clone();
-            entity.held.push((Holder::Read(whole), None));
-            entity.presence = Some(Presence::Read(whole));
-        }
-        Ok((entity, yields.then_some(read)))
+        Ok((entity, read))
     }
 
-    fn read(&mut self, from: &Entity<'a>, ty: &'a ObjectType, hop: &Hop<'a>, action: Action) -> Result<ReadId, PlanError> {
-        let keys = entity::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
+    /// Reads the whole of the items that a read found in an index.
+    pub(super) fn complete(&mut self, entity: &mut Entity<'a>, hop: &Hop<'a>, sought: &Sought<'a>, read: ReadId) -> ReadId {
+        let whole = self.read(entity, sought, hop, Action::Complete(read));
+        entity.held.push((Holder::Read(whole), None));
+        entity.presence = Some(Presence::Read(whole));
+        whole
+    }
+
+    fn read(&mut self, from: &Entity<'a>, sought: &Sought<'a>, hop: &Hop<'a>, action: Action) -> ReadId {
         let parent = match &from.presence {
             Some(Presence::Read(read)) => Some(*read),
             _ => None,
@@ -216,9 +276,9 @@ impl<'a> Builder<'a> {
         self.reads.push(Read {
             coordinate: hop.coordinate.clone(),
             page_of: String::new(),
-            item: ty.name.clone(),
-            recognise: entity::recogniser(self.model, ty).ok_or_else(|| internal(&ty.name))?,
-            table: keys.table,
+            item: sought.name.clone(),
+            recognise: sought.recognise.clone(),
+            table: sought.table,
             index: None,
             space: from.space,
             yields: None,
@@ -230,16 +290,16 @@ impl<'a> Builder<'a> {
             within: None,
             wave: 0,
         });
-        self.wanted.push(hop.needs.clone());
-        Ok(self.reads.len() - 1)
+        self.wanted.push(Vec::new());
+        self.reads.len() - 1
     }
 
-    fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
+    pub(super) fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
         ty.stored(field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
     }
 
     /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.
-    fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+    pub(super) fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = entity::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
         let alike = |other: &ItemKeys| {
@@ -253,13 +313,20 @@ impl<'a> Builder<'a> {
         !others.any(alike) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
     }
 
+    /// The find's condition without the conjuncts whose argument is null. What an input object holds is not known before it is evaluated.
+    fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
+        let given = &self.arguments[arguments];
+        let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.selecting.variables);
+        Some((find.filter.as_ref()?.without(&is_null)?, arguments))
+    }
+
     /// Whether a source is an argument that brings several values.
     fn is_list(&self, source: &Source, field: &Field) -> bool {
         let Source::Argument(name) = source else { return false };
         field.arguments.iter().any(|argument| argument.name == *name && argument.ty.is_list())
     }
 
-    fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
+    pub(super) fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
         let order_by = arguments.enum_value("orderBy", self.selecting.variables);
         let present = |name: &str| arguments.present(name, self.selecting.variables);
         find.path(&present, order_by.as_deref()).ok_or_else(|| internal(&format!("no access path to {}", find.item)))
@@ -273,8 +340,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn key(&self, ty: &ObjectType, path: &AccessPath, from: &Entity<'a>, arguments: ArgumentsId) -> Result<KeyBinding, PlanError> {
-        let keys = entity::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
+    pub(super) fn key(
+        &self,
+        keys: &ItemKeys,
+        path: &AccessPath,
+        from: &Entity<'a>,
+        arguments: ArgumentsId,
+    ) -> Result<KeyBinding, PlanError> {
         let (partition, sort) = self.model.tables[keys.table].keys_of(path.index);
         let template = |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
         let (partition_at, sort_at) = match &path.access {
@@ -319,7 +391,7 @@ impl<'a> Builder<'a> {
                 let FieldKind::Find(next) = &hop.kind else { return Err(internal(&hop.name)) };
                 self.parent_fields(ty, hop, next, &arguments.of_hop(hop))
             }
-            Via::Keys(_) => {
+            Via::Keys(_) | Via::Mixed(_) => {
                 let path = self.access_path(find, arguments)?;
                 let mut names = Vec::new();
                 path.bindings.values().for_each(|source| parents(source, &mut names));

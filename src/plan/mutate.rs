@@ -71,7 +71,7 @@ fn write_step<'a>(
             (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
         }
     };
-    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)] };
+    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)], variants: Vec::new() };
     let plan = strong(builder.model, builder.finish(object));
     Ok(Step { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
 }
@@ -131,6 +131,7 @@ impl<'a> Lookups<'a, '_> {
         let (entity, pages) = match &find.via {
             Via::Keys(_) => builder.follow(&root, hop)?,
             Via::Through(path) => builder.through(&root, path, arguments, hop)?,
+            Via::Mixed(_) => return Err(internal("a write of items of several types")),
         };
         self.lookup(builder, &find.item, (entity, pages), seeds)
     }
@@ -168,7 +169,7 @@ impl<'a> Lookups<'a, '_> {
     ) -> Result<Lookup, PlanError> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
         let target = Target { pages, space: entity.space, presence, keeps_place: false };
-        let root = Object { type_name: item.to_owned(), fields: Vec::new() };
+        let root = Object { type_name: item.to_owned(), fields: Vec::new(), variants: Vec::new() };
         Ok(Lookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
     }
 

@@ -178,6 +178,10 @@ fn each(plan: &Plan, read: &Read) -> String {
     match &plan.spaces[read.space].origin {
         Origin::Operation | Origin::Seed => String::new(),
         Origin::Read(of) => format!(", each of #{of}"),
+        Origin::Variant(of, member) => {
+            let item = plan.reads[*of].recognise.types.get(*member).map_or("", |marks| &marks.item);
+            format!(", each {item} of #{of}")
+        }
         Origin::Elements(_, reader) => format!(", each of {}", reader.field),
     }
 }

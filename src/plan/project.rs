@@ -5,12 +5,12 @@
 
 use super::entity::attributes_for;
 use super::tree::*;
-use crate::schema::model::Model;
+use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it.
-pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<String>]) {
+/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it, by their types.
+pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>]) {
     let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
@@ -37,7 +37,7 @@ pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<String>]) 
     }
 }
 
-fn attributes(model: &Model, read: &Read, fields: &[String]) -> BTreeSet<String> {
+fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)]) -> BTreeSet<String> {
     let table = &model.tables[read.table];
     let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
     if matches!(read.action, Action::Query(_)) {
@@ -46,10 +46,9 @@ fn attributes(model: &Model, read: &Read, fields: &[String]) -> BTreeSet<String>
         names.insert(partition.name.clone());
         names.extend(sort.map(|key| key.name.clone()));
     }
-    let constants = read.recognise.constants.iter().map(|(name, _)| name);
+    let constants = read.recognise.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
-    let Some(ty) = model.types.get(&read.item) else { return names };
-    for field in fields {
+    for (ty, field) in fields {
         let attribute = ty.stored(field).and_then(|stored| attributes_for(model, ty, read.index, stored)).flatten();
         names.extend(attribute.map(str::to_owned));
     }

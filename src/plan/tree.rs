@@ -2,7 +2,8 @@
 //!
 //! A read is made once for each row of its *row space*. Space 0 is the operation itself and has one row; every read that can give
 //! several items opens a space whose rows are these items; a list of embedded objects with finds inside opens one too. A read that
-//! gives at most one item opens none: its items stand beside the rows of the space it is made for.
+//! gives at most one item opens none: its items stand beside the rows of the space it is made for. Where items can be of several types, the
+//! rows of each type are a space of their own.
 
 use crate::schema::condition::Condition;
 use crate::schema::model::{Access, Stored};
@@ -106,6 +107,8 @@ pub enum Origin {
     Operation,
     /// The items of a read.
     Read(ReadId),
+    /// Of the parent's rows those whose item, as this read found it, is of one type, by its position among the [`Recogniser`]'s.
+    Variant(ReadId, usize),
     /// An item that was written or found before the plan runs: it is handed in, and in scope everywhere.
     Seed,
     /// The elements of an embedded list, wherever it stands: in a read's item or in an element of another such list.
@@ -148,9 +151,9 @@ pub struct Read {
     pub coordinate: String,
     /// Of a page, the field whose page it is, as a field coordinate: what its cursors are tied to.
     pub page_of: String,
-    /// The item type that is read.
+    /// The item type that is read; of several, `Favorite | Tagging`.
     pub item: String,
-    /// How items of the type are told from others.
+    /// How items of the type, or types, are told from others.
     pub recognise: Arc<Recogniser>,
     /// The table, by position in the model.
     pub table: usize,
@@ -301,9 +304,18 @@ pub struct FieldReader {
     pub templates: Vec<(String, Vec<Template>)>,
 }
 
-/// The marks by which an item of a type is known.
+/// What tells the items of one type, or of several, from others.
 #[derive(Debug)]
 pub struct Recogniser {
+    /// The types. At least one.
+    pub types: Vec<Marks>,
+}
+
+/// The marks by which an item of a type is known.
+#[derive(Debug)]
+pub struct Marks {
+    /// The item type.
+    pub item: String,
     /// The table's key attributes and the templates that their values must be of.
     pub keys: Vec<(String, Vec<Template>)>,
     /// Constant attributes: they must be equal where they are there.
@@ -313,10 +325,12 @@ pub struct Recogniser {
 /// The selection on one object.
 #[derive(Debug)]
 pub struct Object {
-    /// The object's type.
+    /// The object's type; an interface or a union where there are variants.
     pub type_name: String,
-    /// The fields in the order of the response.
+    /// The fields in the order of the response; none where there are variants.
     pub fields: Vec<Output>,
+    /// Of an object that can be of several types: what is selected on each, with the space of the rows that are of it.
+    pub variants: Vec<(SpaceId, Object)>,
 }
 
 /// One field of a response object.

@@ -42,16 +42,19 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
 }
 
 fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
-    let paths = match &find.via {
+    let (paths, keys) = match &find.via {
         Via::Through(hops) => {
             let place = hops.join(".");
             let row =
                 PathRow { field, when: String::new(), place, operation: "through", condition: String::new(), bindings: String::new() };
             return vec![row];
         }
-        Via::Keys(paths) => paths,
+        Via::Keys(paths) => match model.item(&find.item) {
+            Some((_, keys)) => (paths, keys),
+            None => return Vec::new(),
+        },
+        Via::Mixed(mixed) => (&mixed.paths, &mixed.keys),
     };
-    let Some((_, keys)) = model.item(&find.item) else { return Vec::new() };
     let Some(table) = model.tables.get(keys.table) else { return Vec::new() };
     let row = |path: &AccessPath| PathRow {
         field: field.clone(),
@@ -186,7 +189,8 @@ fn parts(template: &Template, count: usize) -> String {
     }
 }
 
-fn text(template: &Template, count: usize) -> String {
+/// The first parts of a template as the schema writes them.
+pub fn text(template: &Template, count: usize) -> String {
     let part = |part: &Part| match part {
         Part::Literal(literal) => literal.clone(),
         Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),

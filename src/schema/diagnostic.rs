@@ -71,6 +71,15 @@ impl Findings {
         }
     }
 
+    /// Adds the findings of a pass that looked at a place once more: each rule is told of a place once.
+    pub fn add_once(&mut self, others: Findings) {
+        for found in others.list {
+            if !self.list.iter().any(|known| known.span == found.span && known.code == found.code) {
+                self.list.push(found);
+            }
+        }
+    }
+
     /// Whether there is an error among the findings.
     pub fn failed(&self) -> bool {
         self.list.iter().any(|finding| finding.severity == Severity::Error)

@@ -141,7 +141,7 @@ pub struct Stored {
 /// What a `@find` field wants, with every way to get it.
 #[derive(Debug)]
 pub struct Find {
-    /// The item type that is read; with `through`, the type of the last hop.
+    /// The item type that is read; with `through`, the type of the last hop; of mixed items, their interface or union.
     pub item: String,
     /// What of it comes back.
     pub returns: Returns,
@@ -169,7 +169,7 @@ impl Find {
     /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument; `None` for a find through
     /// relations, and for a value that is no order of the find.
     pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
-        let Via::Keys(paths) = &self.via else { return None };
+        let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return None };
         // There is a path for each subset of the optional arguments, so those that matter all stand in some `when`.
         let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
         paths.iter().find(|path| {
@@ -199,8 +199,22 @@ pub enum Returns {
 pub enum Via {
     /// By keys: one access path for each combination of optional arguments and each value of an `orderBy` argument.
     Keys(Vec<AccessPath>),
+    /// By what the keys of several item types share.
+    Mixed(Mixed),
     /// Over relations: field names, the first on the parent's type, each next on the item type of the one before.
     Through(Vec<String>),
+}
+
+/// Items of several types that lie together: what a find of an interface or a union reads.
+#[derive(Debug)]
+pub struct Mixed {
+    /// The item types, in the order of their declaration; at least one.
+    pub members: Vec<String>,
+    /// The table, and the templates that all members' keys begin with, under the names of the first member's fields. It is these that
+    /// the positions in the paths count, not the members' own. The constants are empty.
+    pub keys: ItemKeys,
+    /// One access path for each combination of optional arguments and each value of an `orderBy` argument.
+    pub paths: Vec<AccessPath>,
 }
 
 /// One way to read a find's items: the table or an index, and how its key is bound.
@@ -221,7 +235,8 @@ pub struct AccessPath {
     pub descending: bool,
 }
 
-/// The key condition of an access path. Templates stand in [`ItemKeys::keys`] of the find's item; `template` is a position in that list.
+/// The key condition of an access path. Templates stand in [`ItemKeys::keys`] of the find's item, or of its [`Mixed`]; `template` is a
+/// position in that list.
 #[derive(Debug, Clone)]
 pub enum Access {
     /// The whole primary key: GetItem. For a list too, one for each value of a list argument, unless there is a filter or an order.
@@ -271,7 +286,7 @@ pub enum SortAccess {
 }
 
 /// The bounds of a range. At least one is there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Range {
     /// Lower and upper bound, each with whether it is inclusive.
     Between {

@@ -120,7 +120,7 @@ proptest! {
             "{{ shelf(id: \"s0\") {{ name books({order}, {paging}) {{ nodes {{ id }} edges {{ cursor }} pageInfo {{ hasNextPage hasPreviousPage }} }} }} }}"
         );
         block_on(async {
-            let (gateway, _) = world::gateway(library.model(), library.items()).await;
+            let (gateway, _) = world::gateway(library.model(), vec![library.items()]).await;
             let all = library.books(0, descending);
             let (whole, _) = ask(&gateway, &query("first: 100")).await;
             let at = if goes_on && there && !all.is_empty() { Some(choices.below(all.len())) } else { None };
@@ -163,7 +163,7 @@ proptest! {
         let library = Library::any(&mut choices);
         let order = if choices.once_in(2) { "DESC" } else { "ASC" };
         block_on(async {
-            let (gateway, _) = world::gateway(library.model(), library.items()).await;
+            let (gateway, _) = world::gateway(library.model(), vec![library.items()]).await;
             let (response, calls) = ask(&gateway, &format!("{{ shelf(id: \"s0\") {{ name books: all(order: {order}) {{ id }} }} }}")).await;
             let all = library.books(0, order == "DESC");
             let is_short = all.len() <= 15;
@@ -183,7 +183,7 @@ proptest! {
         // Beside the places, something that is read by a Get in any case.
         let beside = if besides { "beside: places { shelf { name } }" } else { "" };
         block_on(async {
-            let (gateway, _) = world::gateway(library.model(), library.items()).await;
+            let (gateway, _) = world::gateway(library.model(), vec![library.items()]).await;
             let query = format!("{{ room(id: \"r\") {{ places {{ shelf {{ name books({paging}) {{ nodes {{ id }} }} }} }} {beside} }} }}");
             let (response, calls) = ask(&gateway, &query).await;
             let shelf = |number: &usize| {

@@ -11,26 +11,24 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-static PANTRY: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
-static FAVORITES: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("favorites"));
-static POSTS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("posts"));
+static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
 static WORKSHOP: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("workshop"));
 
 /// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
-struct Connection<'a> {
-    query: &'a str,
-    way: &'a str,
+pub struct Connection<'a> {
+    pub query: &'a str,
+    pub way: &'a str,
     /// Whether its edges are selected, so that a page may begin after any of them.
-    edges: bool,
+    pub edges: bool,
 }
 
 impl Connection<'_> {
-    async fn page(&self, gateway: &Gateway, arguments: &str) -> Value {
+    pub async fn page(&self, gateway: &Gateway, arguments: &str) -> Value {
         data(gateway, &self.query.replace('…', arguments)).await.pointer(self.way).unwrap().clone()
     }
 
     /// Reads it at once and page by page, and compares.
-    async fn check(&self, gateway: &Gateway, sizes: &mut Choices, backward: bool) -> Result<(), TestCaseError> {
+    pub async fn check(&self, gateway: &Gateway, sizes: &mut Choices, backward: bool) -> Result<(), TestCaseError> {
         let nodes = |page: &Value| page["nodes"].as_array().unwrap().clone();
         let whole = self.page(gateway, if backward { "last: 1000" } else { "first: 1000" }).await;
         prop_assert_eq!(
@@ -107,7 +105,7 @@ impl Connection<'_> {
     }
 }
 
-const INFO: &str = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+pub const INFO: &str = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
@@ -123,7 +121,7 @@ proptest! {
         }
         let expected: Vec<Value> = (0..there.len()).filter(|user| there[*user]).map(|user| json!({ "name": format!("u{user:02}") })).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&PANTRY, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![items]).await;
             let query = format!("{{ group(id: \"g\") {{ users(…) {{ nodes {{ name }} edges {{ cursor }} {INFO} }} }} }}");
             let connection = Connection { query: &query, way: "/group/users", edges: true };
             let mut all: Vec<Value> = connection.page(&gateway, "first: 1000").await["nodes"].as_array().unwrap().clone();
@@ -139,7 +137,7 @@ proptest! {
     fn filtered_and_by_type(count in 0usize..40, backward: bool, of_type: bool, filtered: bool, mut choices in Choices::any(120)) {
         let items = (0..count).map(|number| favorite(number, &mut choices)).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let conditions = [(of_type, ", type: VIDEO"), (filtered, ", search: \"cat\"")];
             let conditions: String = conditions.iter().filter(|(wanted, _)| *wanted).map(|(_, text)| *text).collect();
             let query = format!("{{ favorites(userId: \"u\"{conditions}, …) {{ nodes {{ id title type }} edges {{ cursor }} {INFO} }} }}");
@@ -154,11 +152,11 @@ proptest! {
         let items: Vec<Item> = (0..count).map(|number| post(number, &mut choices)).collect();
         let rest: Vec<Item> = items.iter().filter(|_| !choices.once_in(4)).cloned().collect();
         let kept = |node: &Value| rest.iter().any(|item| item["SK"] == Attribute::S(format!("POST#{}#{}", node["id"].as_str().unwrap(), node["createdAt"].as_str().unwrap())));
-        let arguments = if filtered { "status: [DELETED, UPDATED, CREATED], words: \"cat\"" } else { "status: [UPDATED, CREATED]" };
+        let arguments = if filtered { "status: [DELETED, UPDATED, CREATED], search: \"cat\"" } else { "status: [UPDATED, CREATED]" };
         block_on(async {
-            let (gateway, _) = world::gateway(&POSTS, items.clone()).await;
-            let (later, _) = world::gateway(&POSTS, rest.clone()).await;
-            let query = format!("{{ posts: postsAbout({arguments}, …) {{ nodes {{ id createdAt }} edges {{ cursor }} {INFO} }} }}");
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], vec![], items.clone()]).await;
+            let (later, _) = world::gateway(&MODEL, vec![vec![], vec![], rest.clone()]).await;
+            let query = format!("{{ posts({arguments}, …) {{ nodes {{ id createdAt }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/posts", edges: true };
             let all = connection.page(&gateway, "first: 1000").await;
             let times: Vec<&str> = all["nodes"].as_array().unwrap().iter().map(|post| post["createdAt"].as_str().unwrap()).collect();
@@ -181,8 +179,8 @@ proptest! {
             (false, _) => "awardedGames(awards: [\"gold\", \"none\", \"silver\"], …)",
         };
         block_on(async {
-            let (gateway, _) = world::gateway(&WORKSHOP, items.clone()).await;
-            let (later, _) = world::gateway(&WORKSHOP, rest.clone()).await;
+            let (gateway, _) = world::gateway(&WORKSHOP, vec![items.clone()]).await;
+            let (later, _) = world::gateway(&WORKSHOP, vec![rest.clone()]).await;
             let query = format!("{{ games: {field} {{ nodes {{ id playedOn award }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/games", edges: true };
             let all = connection.page(&gateway, "first: 1000").await;
@@ -206,7 +204,7 @@ proptest! {
             items.push(item(&keys));
         }
         block_on(async {
-            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let query = format!("{{ tag(userId: \"u\", id: \"t\") {{ favorites(…) {{ nodes {{ id title }} edges {{ cursor }} {INFO} }} }} }}");
             Connection { query: &query, way: "/tag/favorites", edges: true }.check(&gateway, &mut choices, false).await
         })?;

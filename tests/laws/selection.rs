@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// A selected field.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// The response key.
     pub key: String,
@@ -18,6 +18,8 @@ pub struct Selection {
     pub inner: Vec<Selection>,
     /// Whether it stands in an inline fragment of its own.
     wrapped: bool,
+    /// Of an inline fragment, which has no field, the object type that it is for.
+    pub on: Option<String>,
 }
 
 impl Selection {
@@ -45,9 +47,11 @@ impl Grammar<'_> {
     }
 
     fn set(&self, type_name: &str, choices: &mut Choices, depth: usize) -> Vec<Selection> {
+        let none = Default::default();
         let fields = match &self.schema.types[type_name] {
             ExtendedType::Object(object) => &object.fields,
             ExtendedType::Interface(interface) => &interface.fields,
+            ExtendedType::Union(_) => &none,
             other => panic!("{} has no fields", other.name()),
         };
         let leaf = |ty: &Type| {
@@ -62,7 +66,7 @@ impl Grammar<'_> {
         for _ in 0..=choices.below(3) {
             let typename = open.is_empty() || choices.once_in(12);
             let mut one = if typename {
-                Selection { key: "__typename".into(), field: "__typename".into(), arguments: vec![], inner: vec![], wrapped: false }
+                Selection { key: "__typename".into(), field: "__typename".into(), ..Selection::default() }
             } else {
                 let field = *choices.of(&open);
                 let mut arguments = Vec::new();
@@ -73,14 +77,43 @@ impl Grammar<'_> {
                     }
                 }
                 let inner = if leaf(&field.ty) { vec![] } else { self.set(field.ty.inner_named_type(), choices, depth - 1) };
-                Selection { key: field.name.to_string(), field: field.name.to_string(), arguments, inner, wrapped: choices.once_in(8) }
+                Selection {
+                    key: field.name.to_string(),
+                    field: field.name.to_string(),
+                    arguments,
+                    inner,
+                    wrapped: choices.once_in(8),
+                    on: None,
+                }
             };
             if set.iter().any(|other| other.key == one.key) {
                 one.key = format!("{}{}", one.field.trim_start_matches('_'), set.len());
             }
             set.push(one);
         }
+        set.extend(self.fragment(type_name, &set, choices, depth));
         set
+    }
+
+    /// Of an interface or a union, a fragment on one of its types, whose keys are none of those beside it. By the type's name that stands
+    /// before it one knows whether it is meant.
+    fn fragment(&self, type_name: &str, beside: &[Selection], choices: &mut Choices, depth: usize) -> Vec<Selection> {
+        let members: Vec<&str> =
+            self.schema.types.keys().map(|name| name.as_str()).filter(|name| self.schema.is_subtype(type_name, name)).collect();
+        if members.is_empty() || depth == 0 {
+            return vec![];
+        }
+        let on = *choices.of(&members);
+        let mut inner = self.set(on, choices, depth - 1);
+        for (position, one) in inner.iter_mut().enumerate() {
+            if beside.iter().any(|other| other.key == one.key) {
+                one.key = format!("{}On{position}", one.field.trim_start_matches('_'));
+            }
+        }
+        let told = beside.iter().any(|one| one.key == "__typename");
+        let name = Selection { key: "__typename".into(), field: "__typename".into(), ..Selection::default() };
+        let fragment = Selection { inner, on: Some(on.to_owned()), ..Selection::default() };
+        if told { vec![fragment] } else { vec![name, fragment] }
     }
 
     fn value(&self, ty: &Type, choices: &mut Choices) -> (Value, String) {
@@ -117,6 +150,10 @@ impl Grammar<'_> {
 pub fn text(set: &[Selection]) -> String {
     let mut out = String::from("{ ");
     for one in set {
+        if let Some(on) = &one.on {
+            let _ = write!(out, "... on {on} {}", text(&one.inner));
+            continue;
+        }
         if one.wrapped {
             out.push_str("... @include(if: true) { ");
         }

@@ -102,7 +102,7 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
 }
 
 /// A whole primary key is a GetItem, except where a filter has to be evaluated or a page has to be made.
-fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
+pub fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
     let listed = wanted.target.returns == Returns::List && ask.order.is_none();
     let gettable = place.is_none() && ask.filter.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
     match sort {
@@ -202,13 +202,13 @@ fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
     }
 }
 
-fn is_there(bound: &Bound, ask: &Ask) -> bool {
+pub fn is_there(bound: &Bound, ask: &Ask) -> bool {
     bound.arguments.iter().all(|argument| (ask.present)(argument))
 }
 
 /// Whether keys sort as the values of this part do: numbers only where they are padded or the key is a number.
 /// Text that is followed by other text sorts by its own value as far as that does not begin like the text which follows.
-fn keeps_order(part: &Part, kind: KeyType) -> bool {
+pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
         _ if kind != KeyType::S => true,
@@ -233,7 +233,7 @@ pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> 
 }
 
 /// Whether no value's text begins another's.
-fn ends_itself(part: &Part) -> bool {
+pub fn ends_itself(part: &Part) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return true };
     match value {
         ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,

@@ -75,7 +75,7 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
 }
 
 /// The arguments that may be null and take part in the keys, in the order of their declaration.
-fn optional(given: &Given) -> Vec<String> {
+pub fn optional(given: &Given) -> Vec<String> {
     let arguments = given.wanted.field.arguments.iter();
     arguments
         .filter(|argument| !argument.ty.is_non_null() && given.bindings.uses(&argument.name))
@@ -84,7 +84,7 @@ fn optional(given: &Given) -> Vec<String> {
 }
 
 /// Every subset, from none to all.
-fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
+pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
     (0..1_usize << optional.len())
         .map(|mask| optional.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| name.clone()).collect())
 }

@@ -2,16 +2,20 @@
 //!
 //! The steps stand beside this file in the order in which they run: [`target`] tells what is wanted, [`where_clause`] and [`scope`] what
 //! is bound, [`filter`] the condition, [`paging`] the orders, [`candidates`] what could be read, [`choose`] what is read, [`missing`]
-//! why nothing can be; [`through`] is for finds that follow relations instead of keys.
+//! why nothing can be; [`through`] is for finds that follow relations instead of keys, [`mixed`] for those of several item types, whose
+//! candidates [`together`] compares; [`apart`] says what does not fit.
 
+mod apart;
 pub(super) mod candidates;
 mod choose;
 pub(super) mod filter;
 mod missing;
+mod mixed;
 mod paging;
 pub(super) mod scope;
 pub(super) mod target;
 mod through;
+mod together;
 pub(super) mod wanted;
 pub(super) mod where_clause;
 
@@ -26,6 +30,7 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use choose::Given;
 use indexmap::IndexMap;
+use paging::Order;
 use wanted::{Bindings, Wanted};
 
 /// The longest plain list where `max:` says nothing.
@@ -43,6 +48,9 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, directive: &No
             return None;
         }
     };
+    if target::is_abstract(draft, &target.item) {
+        return mixed::read(&mixed::Asked { draft, parent, field, directive, target }, findings);
+    }
     let directive = FindDirective::read(directive);
     let max = max(&directive, findings)?;
     if let Some(written) = &directive.through {
@@ -80,7 +88,15 @@ pub fn keys_of(wanted: &Wanted) -> String {
     missing::keys_of(wanted)
 }
 
-fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
+/// What a find is read by, before its paths are chosen.
+pub struct Prepared {
+    index: Option<usize>,
+    filter: Option<Condition>,
+    bindings: Bindings,
+    orders: Vec<Order>,
+}
+
+fn prepare(wanted: &Wanted, findings: &mut Findings) -> Option<Prepared> {
     let index = check_index(wanted, findings);
     let filter = filter::read(wanted, findings);
     let bound = where_clause::read(wanted, findings);
@@ -91,6 +107,11 @@ fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>,
     let orders = paging::orders(wanted, &bindings, findings);
     let sound = check_lists(wanted, &bindings, findings) & check_ranges(wanted, &bindings, findings) & paged;
     let (true, Some(orders), Ok(index)) = (sound, orders, index) else { return None };
+    Some(Prepared { index, filter, bindings, orders })
+}
+
+fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
+    let Prepared { index, filter, bindings, orders } = prepare(wanted, findings)?;
     let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), weak: false };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],

@@ -11,7 +11,7 @@ use apollo_compiler::schema::ExtendedType;
 /// What a find is after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The item type.
+    /// The item type; or the interface or union whose item types are meant, all of them.
     pub item: String,
     /// What of it comes back.
     pub returns: Returns,
@@ -44,17 +44,17 @@ pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Opt
     }
     let many = if field.ty.is_list() { Returns::List } else { Returns::One };
     let named = directive.item.as_ref();
+    let of_all = |own: &str| named.is_none_or(|named| named.value == own);
     let (own, returns) = match (draft.kind(inner), definition) {
         (Some(Kind::NoConnection), _) => return Ok(None),
         (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
         (Some(Kind::Connection(_)), _) if many == Returns::List => {
             return Err(refuse("KF0402", format!("`{coordinate}` is a list of connections"), "make it one connection"));
         }
-        (Some(Kind::Connection(node)), _) if draft.kind(node) == Some(&Kind::Item) => (Some(node.clone()), Returns::Connection),
-        (Some(Kind::Connection(node)), _) if named.is_none() => return Err(mixed(&place, node)),
-        (Some(Kind::Connection(_)), _) => (None, Returns::Connection),
-        (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) if named.is_none() => return Err(mixed(&place, inner)),
-        (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) => (None, many),
+        (Some(Kind::Connection(node)), _) => {
+            ((draft.kind(node) == Some(&Kind::Item) || of_all(node)).then(|| node.clone()), Returns::Connection)
+        }
+        (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) => (of_all(inner).then(|| inner.to_owned()), many),
         (None, ExtendedType::Scalar(_)) if inner == "Boolean" && many == Returns::One => (None, Returns::Exists),
         (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
         _ => {
@@ -78,13 +78,18 @@ pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Opt
     Ok(Some(Target { item, returns }))
 }
 
-/// The item type that `item:` names: one of the members, where the field's type is abstract.
+/// The type that `item:` names: one of the members, where the field's type is abstract; an item type or an abstract type, where the field
+/// returns no object.
 fn concrete(draft: &Draft, named: &At<String>, inner: &str) -> Result<String, NoTarget> {
     let node = match draft.kind(inner) {
         Some(Kind::Connection(node)) => node.as_str(),
         _ => inner,
     };
-    let abstract_type = matches!(draft.schema.types.get(node), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
+    let abstract_type = is_abstract(draft, node);
+    // Whether there is one, or how many there are, can be asked of several types, too.
+    if !abstract_type && is_abstract(draft, &named.value) {
+        return Ok(named.value.clone());
+    }
     let member = |name: &str| !abstract_type || draft.schema.is_subtype(node, name);
     if draft.kind(&named.value) == Some(&Kind::Item) && member(&named.value) {
         return Ok(named.value.clone());
@@ -94,13 +99,9 @@ fn concrete(draft: &Draft, named: &At<String>, inner: &str) -> Result<String, No
     Err(NoTarget { code: "KF0403", span: named.span.clone(), message, help: suggest(&named.value, items) })
 }
 
-fn mixed(place: &Span, abstract_type: &str) -> NoTarget {
-    NoTarget {
-        code: "KF0603",
-        span: place.clone(),
-        message: format!("item collections of mixed types (`{abstract_type}`) are not available yet"),
-        help: Some("name one of its item types: `@find(item: …)`".into()),
-    }
+/// Whether a type is an interface or a union.
+pub fn is_abstract(draft: &Draft, type_name: &str) -> bool {
+    matches!(draft.schema.types.get(type_name), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)))
 }
 
 /// The target of a relation by name, said nothing about if it has mistakes of its own.

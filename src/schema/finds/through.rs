@@ -63,6 +63,12 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
             findings.error("KF0420", &place, message, None);
             return None;
         }
+        if target::is_abstract(route.draft, &target.item) {
+            let message = format!("`{reached}.{name}` reaches items of several types (`{}`), which cannot be followed", target.item);
+            let help = "follow a relation to one of the types: `@find(item: …)`";
+            findings.error("KF0420", &place, message, Some(help.into()));
+            return None;
+        }
         reached.clone_from(&target.item);
         hops.push(Hop { definition, target });
     }

@@ -36,6 +36,10 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
             () if matches!(target.returns, Returns::Exists | Returns::Count) => {
                 Some((format!("`{reached}.{name}` is of type `{}`, which holds no items", field.ty), None))
             }
+            () if target::is_abstract(draft, &target.item) => {
+                let message = format!("`{reached}.{name}` holds items of several types (`{}`)", target.item);
+                Some((message, Some("name a relation to each of them".to_owned())))
+            }
             () if through.is_some() => {
                 let through = through.map(|at| at.value).unwrap_or_default();
                 let message = format!("`{reached}.{name}` goes through other relations, whose items are not said to go");
