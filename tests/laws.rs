@@ -10,6 +10,8 @@ mod support;
 mod choices;
 #[path = "laws/copies.rs"]
 mod copies;
+#[path = "laws/folds.rs"]
+mod folds;
 #[path = "laws/mixed.rs"]
 mod mixed;
 #[path = "laws/naive.rs"]

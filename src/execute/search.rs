@@ -149,17 +149,16 @@ impl Search {
                 neighbour.widen(&mut call);
             }
             let mut page = loaders.query(&call).await?;
-            if let Some(neighbour) = &mut rest.neighbour {
-                neighbour.take(&mut page);
-            }
+            (rest.after, rest.ended) = match &mut rest.neighbour {
+                Some(neighbour) => neighbour.take(&mut page),
+                None => (page.last_key.clone(), page.last_key.is_none()),
+            };
             let found = page.items.into_iter().filter(|item| self.belongs(range, item));
             match missing {
                 None if self.projection.is_none() => count += u64::from(page.count),
                 None => count += found.count() as u64,
                 Some(_) => rest.read.extend(found),
             }
-            rest.after = page.last_key;
-            rest.ended = rest.after.is_none();
         }
         Ok((rest, count))
     }
