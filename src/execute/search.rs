@@ -81,10 +81,12 @@ impl Hits {
 impl Search {
     /// Two searches with equal keys find the same.
     pub fn identity(&self) -> String {
-        let Self { table, index, ranges, filter, projection, forward, consistent, wanted, starts, .. } = self;
+        let Self { table, index, ranges, filter, projection, forward, consistent, wanted, starts, recognise, .. } = self;
+        // Items of different types may lie in one range.
+        let types: Vec<&str> = recognise.types.iter().map(|marks| marks.item.as_str()).collect();
         let starts: Vec<_> =
             starts.iter().map(|start| start.as_ref().map(|item| item.iter().collect::<std::collections::BTreeMap<_, _>>())).collect();
-        format!("{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{forward}{consistent}{wanted:?}\0{starts:?}")
+        format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{forward}{consistent}{wanted:?}\0{starts:?}")
     }
 
     /// What is found before anything is read.
