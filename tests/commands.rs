@@ -14,7 +14,10 @@ use tempfile::TempDir;
 
 const TABLE: &str = "nishiki-table-dev-db";
 
-/// A directory with the pantry's schema in it.
+/// All tables of the schema.
+const TABLES: [&str; 3] = [TABLE, "develop.Favorite", "data"];
+
+/// A directory with the project's own schema in it.
 fn pantry() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::copy(repository("schema.graphql"), directory.path().join("schema.graphql")).unwrap();
@@ -97,12 +100,17 @@ fn schema_prints_what_clients_see_and_what_tools_need() {
 
 #[test]
 fn tables_prints_the_request_that_makes_each() {
-    let request: Value = serde_json::from_str(&in_pantry(&["tables"]).well()).unwrap();
+    let all = in_pantry(&["tables"]).well();
+    let requests: Vec<Value> = serde_json::Deserializer::from_str(&all).into_iter().map(Result::unwrap).collect();
+    assert_eq!(requests.iter().map(|request| request["TableName"].as_str().unwrap()).collect::<Vec<_>>(), TABLES);
+    assert_eq!(requests[1]["LocalSecondaryIndexes"].as_array().map(Vec::len), Some(3));
+    let request: Value = serde_json::from_str(&in_pantry(&["tables", "--table", TABLE]).well()).unwrap();
+    assert_eq!(request, requests[0]);
     assert_eq!((&request["TableName"], &request["BillingMode"]), (&Value::from(TABLE), &Value::from("PAY_PER_REQUEST")));
     let indexes = request["GlobalSecondaryIndexes"].as_array().unwrap();
     assert_eq!(indexes.len(), 4);
     assert_eq!(indexes[3]["Projection"]["NonKeyAttributes"], serde_json::json!(["LinkExpiryDatetime"]));
-    assert!(in_pantry(&["tables", "--table", "other"]).badly(1).contains(&format!("it has: {TABLE}")));
+    assert!(in_pantry(&["tables", "--table", "other"]).badly(1).contains(&format!("it has: {}", TABLES.join(", "))));
 }
 
 #[test]

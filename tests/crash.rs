@@ -184,20 +184,23 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
 }
 
 /// Tags favorites and deletes the tags again until the gateway is gone; the tags whose deletion was acknowledged.
-async fn tag(url: String, writer: usize, count: Arc<AtomicUsize>) -> BTreeSet<String> {
+async fn tag(url: String, writer: String, count: Arc<AtomicUsize>) -> BTreeSet<String> {
     let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
     let mut deleted = BTreeSet::new();
-    let user = format!("user {writer}");
+    let sign_up = "mutation ($e: String!) { createUser(name: \"U\", email: $e) { id } }";
+    let email = format!("{writer}@example.com");
+    let Some(user) = post(&client, &url, sign_up, json!({ "e": email })).await else { return deleted };
+    let user = user["createUser"]["id"].clone();
     loop {
         let tag = "mutation ($u: ID!) { createTag(userId: $u, name: \"T\") { id } }";
         let Some(tag) = post(&client, &url, tag, json!({ "u": user })).await else { break };
         let tag = tag["createTag"]["id"].clone();
         let input = json!({ "title": "F", "contentUrl": "https://example.com", "type": "LINK" });
         for _ in 0..3 {
-            let collect = "mutation ($u: ID!, $i: FavoriteInput!) { collect(userId: $u, input: $i) { id } }";
+            let collect = "mutation ($u: ID!, $i: FavoriteInput!) { collectFavorite(userId: $u, input: $i) { id } }";
             let Some(favorite) = post(&client, &url, collect, json!({ "u": user, "i": input })).await else { return deleted };
             let link = "mutation ($u: ID!, $f: ID!, $t: ID!) { tagFavorite(userId: $u, favoriteId: $f, tagId: $t) { tagId } }";
-            let variables = json!({ "u": user, "f": favorite["collect"]["id"], "t": tag });
+            let variables = json!({ "u": user, "f": favorite["collectFavorite"]["id"], "t": tag });
             if post(&client, &url, link, variables).await.is_none() {
                 return deleted;
             }
@@ -217,9 +220,10 @@ async fn no_tagging_of_a_deleted_tag_is_left_when_the_gateway_is_killed() {
     let data = tempfile::tempdir().unwrap();
     let (mut turns, mut deleted) = (0, BTreeSet::new());
     for round in 0..ROUNDS {
-        let process = Process::start("tests/systems/favorites/schema.graphql", data.path());
+        let process = Process::start("schema.graphql", data.path());
         let count = Arc::new(AtomicUsize::new(0));
-        let writers: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(tag(process.url.clone(), writer, count.clone()))).collect();
+        let writers: Vec<_> =
+            (0..WRITERS).map(|writer| tokio::spawn(tag(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
         while count.load(Ordering::Relaxed) < round % 7 {
             tokio::task::yield_now().await;
         }

@@ -111,6 +111,47 @@ fn tables_are_as_they_are_declared() {
 }
 
 #[test]
+fn an_item_names_its_table_as_the_file_does() {
+    let schema = |of_a: &str| {
+        format!(
+            r#"extend schema @table(name: "${{ONE:-first}}") @table(name: "${{TWO}}")
+            type A @item(table: "{of_a}", keys: {{ pk: "A#{{id}}" }}) {{ id: ID! }}
+            type B @item(table: "${{TWO}}", keys: {{ pk: "B#{{id}}" }}) {{ id: ID! }}
+            type Query {{ a(id: ID!): A @find b(id: ID!): B @find }}"#
+        )
+    };
+    let tables = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
+        let (model, _) = load("schema.graphql", text, environment).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        ["A", "B"].map(|name| model.tables[model.item(name).unwrap().1.table].name.clone())
+    };
+    let plain = |name: &str| (name == "TWO").then(|| "second".to_owned());
+    let moved = |name: &str| Some(if name == "ONE" { "elsewhere" } else { "first" }.to_owned());
+    assert_eq!(tables(&schema("first"), &plain), ["first", "second"]);
+    // Even where the environment calls another table so.
+    assert_eq!(tables(&schema("first"), &moved), ["elsewhere", "first"]);
+    // The name that a table has just now means it, too.
+    assert_eq!(tables(&schema("elsewhere"), &moved), ["elsewhere", "first"]);
+
+    let codes = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
+        load("schema.graphql", text, environment).unwrap_err().list.iter().map(|mistake| mistake.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&schema("elsewhere"), &plain), ["KF0202"]);
+    // Two tables of one name in the file are a mistake even where the environment tells them apart.
+    let twice = schema("first").replace("\"${TWO}\"", "\"${TWO:-first}\"");
+    assert_eq!(codes(&twice, &moved), ["KF0101", "KF0202"]);
+}
+
+#[test]
+fn the_default_schema_follows_its_tables_wherever_they_are() {
+    let environment = |name: &str| name.starts_with("KEYFOLD_").then(|| format!("prod-{}", name.len()));
+    let (model, warnings) = load("schema.graphql", include_str!("../schema.graphql"), &environment).expect("a schema");
+    assert!(warnings.list.is_empty());
+    let of = |name: &str| model.tables[model.item(name).unwrap().1.table].name.as_str();
+    let names = ["KEYFOLD_PANTRY_TABLE", "KEYFOLD_FAVORITES_TABLE", "KEYFOLD_POSTS_TABLE"].map(|name| environment(name).unwrap());
+    assert_eq!(["User", "Favorite", "Post"].map(of), names.each_ref().map(String::as_str));
+}
+
+#[test]
 fn clients_see_the_authors_schema_without_its_inner_parts() {
     let model = model(include_str!("schemas/reads.graphql"));
     let sdl = model.api.to_string();

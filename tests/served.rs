@@ -46,5 +46,6 @@ on_both_stores! {
     pages::sizes_have_their_bounds,
     waves::three_waves_and_six_calls,
     waves::a_deep_query_reads_each_key_and_asks_each_question_once,
+    waves::people_in_three_tables_cost_a_batch_a_wave,
     waves::an_explanation_tells_plan_calls_and_capacity,
 }

@@ -1,7 +1,8 @@
 //! Cursors: where a page goes on. Opaque, tamper-evident, and good only for the field, the keys and the order they were made for.
 //!
-//! A cursor is base64url of a 16-byte code followed by the positions as JSON. The code is HMAC-SHA256, cut to 128 bits, over the
-//! positions and everything that the cursor is tied to, which is not in the cursor itself.
+//! A cursor is base64url of a 16-byte code followed by the position of one item as JSON. The code is HMAC-SHA256, cut to 128 bits, over
+//! the position and everything that the cursor is tied to, which is not in the cursor itself. Of a list that is merged of several ranges
+//! the item tells the place in each of them ([`super::cut`]).
 
 use super::error::ErrorCode;
 use super::keys::KeyRange;
@@ -10,15 +11,31 @@ use crate::table::attribute::{Attribute, Item};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use std::sync::Arc;
 
 const CODE_LENGTH: usize = 16;
-/// The longest cursor that is looked at: a position in each of [`super::keys::MAX_COMBINATIONS`] ranges would be longer than any URL.
-const MAX_LENGTH: usize = 64 * 1024;
+/// The longest cursor that is looked at. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide, "Quotas"),
+/// each of which JSON may write as six and base64 as a third more.
+const MAX_LENGTH: usize = 50 * 1024;
 
-/// A position in each range of a read: the key of the last item that was taken from it, if any was.
-pub type Positions = Vec<Option<Item>>;
+/// A place in a list: that of an item which was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Position {
+    /// Which of the ranges it was read from.
+    pub range: usize,
+    /// Its key attributes, those of the index among them.
+    pub key: Item,
+}
+
+/// A position as it is written: the key attributes, and the range where it is not the first.
+#[derive(Serialize, Deserialize)]
+struct Written(Vec<String>, #[serde(default, skip_serializing_if = "is_first")] usize);
+
+fn is_first(range: &usize) -> bool {
+    *range == 0
+}
 
 /// What makes and reads the cursors of one field's pages.
 #[derive(Debug, Clone)]
@@ -37,25 +54,16 @@ impl Cursors {
         Self { secret, context, attributes, ranges: ranges.len() }
     }
 
-    /// The cursor of an item that was read from the only range.
-    pub fn of_item(&self, item: &Item) -> String {
-        self.encode(&[Some(item)])
-    }
-
-    /// The cursor of positions in several ranges.
-    pub fn of_positions(&self, positions: &Positions) -> String {
-        self.encode(&positions.iter().map(Option::as_ref).collect::<Vec<_>>())
-    }
-
-    fn encode(&self, positions: &[Option<&Item>]) -> String {
+    /// The cursor of an item that was read from a range.
+    pub fn of_item(&self, range: usize, item: &Item) -> String {
         let typed = |attribute: Option<&Attribute>| match attribute {
             Some(Attribute::S(text)) => format!("S{text}"),
             Some(Attribute::N(text)) => format!("N{text}"),
             Some(Attribute::B(bytes)) => format!("B{}", URL_SAFE_NO_PAD.encode(bytes)),
             _ => String::new(),
         };
-        let position = |item: &Option<&Item>| item.map(|item| self.attributes.iter().map(|name| typed(item.get(name))).collect::<Vec<_>>());
-        let body = serde_json::to_vec(&positions.iter().map(position).collect::<Vec<_>>()).unwrap_or_default();
+        let key = self.attributes.iter().map(|name| typed(item.get(name))).collect();
+        let body = serde_json::to_vec(&Written(key, range)).unwrap_or_default();
         let mut bytes = self.code(&body).to_vec();
         bytes.extend_from_slice(&body);
         URL_SAFE_NO_PAD.encode(bytes)
@@ -73,15 +81,15 @@ impl Cursors {
         code
     }
 
-    /// The positions that a cursor names. The failure tells a caller that the cursor is not from here.
-    pub fn decode(&self, cursor: &str) -> Result<Positions, Arc<Failure>> {
+    /// The position that a cursor names. The failure tells a caller that the cursor is not from here.
+    pub fn decode(&self, cursor: &str) -> Result<Position, Arc<Failure>> {
         self.checked(cursor).ok_or_else(|| {
             let message = "This cursor was not made by this field with these arguments.";
             Failure::new(ErrorCode::BadUserInput, message)
         })
     }
 
-    fn checked(&self, cursor: &str) -> Option<Positions> {
+    fn checked(&self, cursor: &str) -> Option<Position> {
         if cursor.len() > MAX_LENGTH {
             return None;
         }
@@ -92,11 +100,11 @@ impl Cursors {
         if differs != 0 {
             return None;
         }
-        let positions: Vec<Option<Vec<String>>> = serde_json::from_slice(body).ok()?;
-        if positions.len() != self.ranges {
+        let Written(values, range) = serde_json::from_slice(body).ok()?;
+        if range >= self.ranges {
             return None;
         }
-        positions.into_iter().map(|position| position.map(|values| self.item(values)).map_or(Some(None), |item| item.map(Some))).collect()
+        Some(Position { range, key: self.item(values)? })
     }
 
     fn item(&self, values: Vec<String>) -> Option<Item> {
@@ -111,11 +119,6 @@ impl Cursors {
         };
         self.attributes.iter().cloned().zip(values).map(|(name, value)| Some((name, typed(value)?))).collect()
     }
-
-    /// The key attributes of an item, as a position.
-    pub fn position(&self, item: &Item) -> Item {
-        self.attributes.iter().filter_map(|name| Some((name.clone(), item.get(name)?.clone()))).collect()
-    }
 }
 
 #[cfg(test)]
@@ -126,7 +129,7 @@ mod tests {
 
     fn cursors(secret: &[u8], coordinate: &str) -> Cursors {
         let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None };
-        Cursors::new(secret.into(), coordinate, &[range], vec!["PK".into(), "SK".into()], false)
+        Cursors::new(secret.into(), coordinate, &[range.clone(), range], vec!["PK".into(), "SK".into()], false)
     }
 
     fn item(pk: &str, sk: &str) -> Item {
@@ -135,16 +138,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_names_the_item_that_it_was_made_of(pk in ".*", sk in "[0-9]{1,38}") {
+        fn a_cursor_names_the_item_that_it_was_made_of(range in 0usize..2, pk in ".*", sk in "[0-9]{1,38}") {
             let cursors = cursors(b"secret", "User.groups");
-            let positions = cursors.decode(&cursors.of_item(&item(&pk, &sk))).unwrap();
-            prop_assert_eq!(positions, vec![Some(item(&pk, &sk))]);
+            let position = cursors.decode(&cursors.of_item(range, &item(&pk, &sk))).unwrap();
+            prop_assert_eq!(position, Position { range, key: item(&pk, &sk) });
         }
 
         #[test]
         fn a_changed_cursor_is_refused(at in 0usize..40, letter in "[A-Za-z0-9_-]") {
             let cursors = cursors(b"secret", "User.groups");
-            let mut changed = cursors.of_item(&item("a", "1"));
+            let mut changed = cursors.of_item(0, &item("a", "1"));
             let at = at % changed.len();
             let before = changed.clone();
             changed.replace_range(at..=at, &letter);
@@ -158,10 +161,19 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_keys_have_cursors() {
+        let attributes: Vec<String> = ["pk", "sk", "gsiPk", "gsiSk"].map(String::from).into();
+        let cursors = Cursors { ranges: 1, attributes: attributes.clone(), secret: [].into(), context: String::new() };
+        let key: Item = attributes.into_iter().zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long)))).collect();
+        assert_eq!(cursors.decode(&cursors.of_item(0, &key)).unwrap().key, key);
+    }
+
+    #[test]
     fn a_cursor_is_refused_elsewhere_and_under_another_secret() {
-        let cursor = cursors(b"secret", "User.groups").of_item(&item("a", "1"));
+        let cursor = cursors(b"secret", "User.groups").of_item(0, &item("a", "1"));
         assert!(cursors(b"secret", "Group.users").decode(&cursor).is_err());
         assert!(cursors(b"other", "User.groups").decode(&cursor).is_err());
         assert!(cursors(b"secret", "User.groups").decode(&cursor).is_ok());
+        assert!(cursors(b"secret", "User.groups").decode(&cursors(b"secret", "User.groups").of_item(2, &item("a", "1"))).is_err());
     }
 }

@@ -24,7 +24,7 @@ pub const MAX_COMBINATIONS: usize = 100;
 /// The longest partition key value, in bytes (DynamoDB developer guide, "Quotas": partition key length).
 const MAX_PARTITION: usize = 2048;
 /// The longest sort key value, in bytes (same page, sort key length).
-const MAX_SORT: usize = 1024;
+pub(super) const MAX_SORT: usize = 1024;
 /// The last character, with which a range without an upper bound ends.
 const LAST: char = '\u{10FFFF}';
 
@@ -38,8 +38,8 @@ pub struct KeyRange {
     pub partition: Option<(String, KeyValue)>,
     /// The sort key attribute and its condition.
     pub sort: Option<(String, SortCondition)>,
-    /// Sort key texts at the ends of the range that are not in it: BETWEEN takes both ends in.
-    pub excluded: Vec<String>,
+    /// Sort keys at the ends of the range that are not in it: BETWEEN takes both ends in.
+    pub excluded: Vec<KeyValue>,
     /// How many bytes of the sort key are the same in the whole range; what follows is what merged ranges are ordered by.
     pub prefix: usize,
     /// Where the key condition lets in more than the range: the text that the ranged field begins with.
@@ -210,11 +210,16 @@ pub fn compare(left: &KeyValue, right: &KeyValue) -> Ordering {
 impl KeyRange {
     /// Whether a sort key that the condition lets in is outside of the range after all.
     pub fn excludes(&self, sort: &Attribute) -> bool {
-        self.excluded.iter().any(|end| match sort {
-            Attribute::S(text) => text == end,
-            Attribute::N(text) => decimal::compare(text, end) == Ordering::Equal,
-            _ => false,
-        })
+        !self.excluded.is_empty()
+            && KeyValue::of(sort).is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
+    }
+
+    /// What of a sort key merged ranges are ordered by: all that comes after what is the same in the whole range.
+    pub fn compared(&self, sort: &Attribute) -> Option<KeyValue> {
+        match sort {
+            Attribute::S(text) => Some(KeyValue::S(text.get(self.prefix..).unwrap_or_default().to_owned())),
+            other => KeyValue::of(other),
+        }
     }
 }
 
@@ -258,12 +263,12 @@ struct Ends<'t> {
 }
 
 impl Ends<'_> {
-    fn of_numbers(self, excluded: &mut Vec<String>) -> Option<SortCondition> {
+    fn of_numbers(self, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
         let number = KeyValue::N;
         Some(match (self.lower, self.upper) {
             (Some((lower, with_lower)), Some((upper, with_upper))) => {
-                excluded.extend((!with_lower).then(|| lower.clone()));
-                excluded.extend((!with_upper).then(|| upper.clone()));
+                excluded.extend((!with_lower).then(|| number(lower.clone())));
+                excluded.extend((!with_upper).then(|| number(upper.clone())));
                 SortCondition::Between(number(lower), number(upper))
             }
             (Some((lower, true)), None) => SortCondition::GreaterOrEqual(number(lower)),
@@ -274,7 +279,7 @@ impl Ends<'_> {
         })
     }
 
-    fn of_text(self, prefix: &str, excluded: &mut Vec<String>) -> Option<SortCondition> {
+    fn of_text(self, prefix: &str, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
         let Ends { lower, upper, after } = self;
         if lower.is_none() && upper.is_none() {
             return begins(prefix.to_owned());
@@ -286,7 +291,7 @@ impl Ends<'_> {
                 // Every key with this value goes on with the literal, so the first that does not is where the range begins.
                 Some(literal) => format!("{prefix}{value}{literal}{LAST}"),
                 None => {
-                    excluded.push(format!("{prefix}{value}"));
+                    excluded.push(KeyValue::S(format!("{prefix}{value}")));
                     format!("{prefix}{value}")
                 }
             },
@@ -299,7 +304,7 @@ impl Ends<'_> {
             },
             Some((value, false)) => {
                 if after.is_none() {
-                    excluded.push(format!("{prefix}{value}"));
+                    excluded.push(KeyValue::S(format!("{prefix}{value}")));
                 }
                 format!("{prefix}{value}")
             }

@@ -1,6 +1,5 @@
 //! Lists, connections and counts of a response: the rows that a find has for an object, those left out that are not there.
 
-use super::cursor::Positions;
 use super::error::ErrorCode;
 use super::leaf;
 use super::respond::{At, Null, Present, Step, Writer};
@@ -209,20 +208,11 @@ impl<'a> Writer<'a> {
         let cursors = page.cursors.as_ref()?;
         let space = self.state.plan.reads[read].yields?;
         let row = self.state.climb(context.target.space, row, space)?;
-        let item = |row: usize| match self.state.found(read, space, row) {
-            Found::Item(item) => Some(item),
-            _ => None,
-        };
-        if page.of_range.is_empty() {
-            return Some(cursors.of_item(item(row)?));
-        }
-        // Of several ranges, a cursor says how far each of them was taken.
-        let first = self.state.climb(context.target.space, context.rows.start, space)?;
-        let mut positions: Positions = page.starts.clone();
-        for (at, range) in (first..=row).zip(&page.of_range) {
-            positions[*range] = item(at).map(|item| cursors.position(item));
-        }
-        Some(cursors.of_positions(&positions))
+        let Found::Item(item) = self.state.found(read, space, row) else { return None };
+        let rows = self.state.rows[space].as_ref()?;
+        let first = rows.starts.get(*rows.parents.get(row)?)?;
+        let range = page.of_range.get(row - first).copied().unwrap_or_default();
+        Some(cursors.of_item(range, item))
     }
 }
 

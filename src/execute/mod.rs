@@ -1,15 +1,18 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
 //! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `searches`, `search`,
-//! `memory`, `paging`, `cursor` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
+//! `fold`, `memory`, `paging`, `cursor`, `cut`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
 
 pub mod cursor;
+pub mod cut;
 pub mod decode;
 pub mod encode;
+pub mod ends;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod filter;
+pub mod fold;
 pub mod gateway;
 pub mod keys;
 mod leaf;

@@ -318,7 +318,7 @@ pub(super) fn present(state: &State<'_>, target: &Target, space: SpaceId, row: u
     match &target.presence {
         Presence::Read(read) => match state.found(*read, space, row) {
             Found::Item(_) => Present::Yes,
-            Found::Absent => Present::No,
+            Found::Unread | Found::Absent => Present::No,
             Found::Failed(failure) => Present::Failed(failure.clone()),
         },
         Presence::Seed(seed) if state.elements[*seed].get(row).is_some() => Present::Yes,

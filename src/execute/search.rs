@@ -1,17 +1,18 @@
 //! One distinct Query of a request: its ranges read page by page until enough is found, and merged in order. What was found can be added
 //! to later without reading anything twice.
 
-use super::cursor::Positions;
+use super::cursor::Position;
+use super::fold::Neighbour;
 use super::keys::{KeyRange, compare};
 use crate::plan::tree::Recogniser;
 use crate::schema::template::Template;
 use crate::table::attribute::{Attribute, Item, KeyValue};
-use crate::table::call::{Expression, Query};
+use crate::table::call::{Expression, Query, SortCondition};
 use crate::table::error::TableError;
 use crate::table::loaders::Loaders;
 use futures_util::future::try_join_all;
 use std::cmp::Ordering;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
@@ -26,8 +27,8 @@ pub struct Search {
     pub table: Arc<str>,
     /// The index.
     pub index: Option<Arc<str>>,
-    /// The ranges, in the order of the values that made them.
-    pub ranges: Vec<KeyRange>,
+    /// The ranges, in the order of the values that made them. No two of them hold the same item. `None` where nothing is left of one.
+    pub ranges: Vec<Option<KeyRange>>,
     /// The sort key's template, to read ranged fields back.
     pub sort: Option<Template>,
     /// The sort key attribute.
@@ -38,14 +39,18 @@ pub struct Search {
     pub projection: Arc<[String]>,
     /// Ascending order in which the items are read.
     pub forward: bool,
+    /// Whether of equal sort keys those of the last range come first: the way back through a list in which they come last.
+    pub last_first: bool,
     /// Whether to read strongly.
     pub consistent: bool,
     /// How many items are wanted at first; `None` counts all of them.
     pub wanted: Option<u32>,
-    /// Where each range starts: after this key.
-    pub starts: Positions,
+    /// Where the range of the position starts: after its key.
+    pub start: Option<Position>,
     /// How items of the type are told from others.
     pub recognise: Arc<Recogniser>,
+    /// An item beside the only range that is read along. It takes no part in what the search finds.
+    pub neighbour: Option<Neighbour>,
 }
 
 /// What a search found so far. It only grows at its end.
@@ -69,6 +74,8 @@ struct Rest {
     after: Option<Item>,
     /// Whether there is nothing more to read.
     ended: bool,
+    /// What is read along with the range.
+    neighbour: Option<Neighbour>,
 }
 
 impl Hits {
@@ -76,30 +83,39 @@ impl Hits {
     pub fn ended(&self) -> bool {
         self.rests.iter().all(|rest| rest.ended && rest.read.is_empty())
     }
+
+    /// The item that was read along, if it is the one of this sort key.
+    pub fn neighbour(&self, key: &str) -> Option<&Neighbour> {
+        self.rests.iter().filter_map(|rest| rest.neighbour.as_ref()).find(|neighbour| neighbour.key.1 == key)
+    }
 }
 
 impl Search {
     /// Two searches with equal keys find the same.
     pub fn identity(&self) -> String {
-        let Self { table, index, ranges, filter, projection, forward, consistent, wanted, starts, recognise, .. } = self;
+        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, recognise, .. } = self;
+        let start = start.as_ref().map(|start| (start.range, start.key.iter().collect::<BTreeMap<_, _>>()));
+        let order = (forward, last_first);
         // Items of different types may lie in one range.
         let types: Vec<&str> = recognise.types.iter().map(|marks| marks.item.as_str()).collect();
-        let starts: Vec<_> =
-            starts.iter().map(|start| start.as_ref().map(|item| item.iter().collect::<std::collections::BTreeMap<_, _>>())).collect();
-        format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{forward}{consistent}{wanted:?}\0{starts:?}")
+        format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
     }
 
     /// What is found before anything is read.
     pub fn begin(&self) -> Hits {
-        let rest = |start: &Option<Item>| Rest { after: start.clone(), ..Rest::default() };
-        Hits { rests: self.starts.iter().map(rest).collect(), ..Hits::default() }
+        let rest = |(position, range): (usize, &Option<KeyRange>)| {
+            let start = self.start.as_ref().filter(|start| start.range == position);
+            let neighbour = self.neighbour.clone();
+            Rest { after: start.map(|start| start.key.clone()), ended: range.is_none(), neighbour, ..Rest::default() }
+        };
+        Hits { rests: self.ranges.iter().enumerate().map(rest).collect(), ..Hits::default() }
     }
 
     /// Reads on until there are `wanted` hits in order (`None`: until all are counted), or the data ends.
     pub async fn extend(&self, mut hits: Hits, wanted: Option<u32>, loaders: &Loaders) -> Result<Hits, TableError> {
         let missing = wanted.map(|wanted| (wanted as usize).saturating_sub(hits.items.len()));
         let ranges = self.ranges.iter().zip(std::mem::take(&mut hits.rests));
-        let read = try_join_all(ranges.map(|(range, rest)| self.read(range, rest, missing, loaders))).await?;
+        let read = try_join_all(ranges.map(|(range, rest)| self.read(range.as_ref(), rest, missing, loaders))).await?;
         for (rest, count) in read {
             hits.rests.push(rest);
             hits.count += count;
@@ -113,8 +129,15 @@ impl Search {
     }
 
     /// Reads a range until `missing` items of it are there.
-    async fn read(&self, range: &KeyRange, mut rest: Rest, missing: Option<usize>, loaders: &Loaders) -> Result<(Rest, u64), TableError> {
+    async fn read(
+        &self,
+        range: Option<&KeyRange>,
+        mut rest: Rest,
+        missing: Option<usize>,
+        loaders: &Loaders,
+    ) -> Result<(Rest, u64), TableError> {
         let mut count = 0;
+        let Some(range) = range else { return Ok((rest, count)) };
         while !rest.ended && missing.is_none_or(|missing| rest.read.len() < missing) {
             let open = missing.map_or(MAX_LIMIT, |missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
             // Between items of several types there are those of others.
@@ -123,7 +146,14 @@ impl Search {
                 true => open.min(MAX_LIMIT),
                 false => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             };
-            let page = loaders.query(&self.call(range, limit, rest.after.take())).await?;
+            let mut call = self.call(range, limit, rest.after.take());
+            if let Some(neighbour) = &rest.neighbour {
+                neighbour.widen(&mut call);
+            }
+            let mut page = loaders.query(&call).await?;
+            if let Some(neighbour) = &mut rest.neighbour {
+                neighbour.take(&mut page);
+            }
             let found = page.items.into_iter().filter(|item| self.belongs(range, item));
             match missing {
                 None => count += found.count() as u64,
@@ -160,16 +190,22 @@ impl Search {
             }),
             _ => true,
         };
-        within && begins && self.recognise.recognises(item)
+        // A wider range holds items beside the one that was meant.
+        let inside = match (&range.sort, sort) {
+            (Some((_, SortCondition::BeginsWith(KeyValue::S(start)))), Some(Attribute::S(text))) => text.starts_with(start.as_str()),
+            _ => true,
+        };
+        within && inside && begins && self.recognise.recognises(item)
     }
 
-    /// Takes the next `missing` items of all ranges, each of which is in order; equal sort keys come in the order of their ranges.
+    /// Takes the next `missing` items of all ranges, each of which is in order; equal sort keys come in the order of their ranges, or in
+    /// the reverse of it.
     fn merge(&self, hits: &mut Hits, missing: usize) {
         for _ in 0..missing {
             let mut best: Option<(usize, Option<KeyValue>)> = None;
             for (position, rest) in hits.rests.iter().enumerate() {
                 let Some(item) = rest.read.front() else { continue };
-                let key = self.merge_key(&self.ranges[position], item);
+                let key = self.compared(position, item);
                 let better = match &best {
                     None => true,
                     Some((_, than)) => self.precedes(key.as_ref(), than.as_ref()),
@@ -184,19 +220,20 @@ impl Search {
         }
     }
 
-    /// What of an item's sort key is compared: all that comes after what is the same in its range.
-    fn merge_key(&self, range: &KeyRange, item: &Item) -> Option<KeyValue> {
-        match item.get(self.sort_attribute.as_ref()?)? {
-            Attribute::S(text) => Some(KeyValue::S(text.get(range.prefix..).unwrap_or_default().to_owned())),
-            Attribute::N(text) => Some(KeyValue::N(text.clone())),
-            Attribute::B(bytes) => Some(KeyValue::B(bytes.clone())),
-            _ => None,
-        }
+    fn compared(&self, position: usize, item: &Item) -> Option<KeyValue> {
+        self.ranges.get(position)?.as_ref()?.compared(item.get(self.sort_attribute.as_ref()?)?)
     }
 
-    fn precedes(&self, left: Option<&KeyValue>, right: Option<&KeyValue>) -> bool {
-        let (Some(left), Some(right)) = (left, right) else { return false };
-        let wanted = if self.forward { Ordering::Less } else { Ordering::Greater };
-        compare(left, right) == wanted
+    /// Whether an item of a later range comes before one of an earlier range, by their compared keys.
+    fn precedes(&self, later: Option<&KeyValue>, earlier: Option<&KeyValue>) -> bool {
+        let order = match (later, earlier) {
+            (Some(later), Some(earlier)) => compare(later, earlier),
+            _ => Ordering::Equal,
+        };
+        match order {
+            Ordering::Equal => self.last_first,
+            Ordering::Less => self.forward,
+            Ordering::Greater => !self.forward,
+        }
     }
 }

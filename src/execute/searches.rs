@@ -1,9 +1,10 @@
 //! A planned Query for one row → a search, and how its hits become items and a page.
 
-use super::cursor::{Cursors, Positions};
+use super::cursor::{Cursors, Position};
+use super::cut::Cut;
 use super::error::ErrorCode;
 use super::filter::{self, Scope};
-use super::keys;
+use super::keys::{self, KeyRange};
 use super::paging::{Paging, paging};
 use super::search::{Hits, Search};
 use super::state::{Failure, Found, PageOf, State};
@@ -20,7 +21,6 @@ pub struct Wanted {
     want: Want,
     page: Option<Paging>,
     cursors: Option<Arc<Cursors>>,
-    starts: Positions,
     /// Of a page whose items only lead to its elements, which may be missing: how many items are looked at first.
     filled: Option<usize>,
 }
@@ -46,20 +46,15 @@ pub fn wanted(
         }
         _ => None,
     };
-    let several = ranges.len() > 1;
     let cursors = page.as_ref().map(|_| {
         let attributes = key_attributes(table, read.index);
         Arc::new(Cursors::new(run.secret.clone(), &read.page_of, &ranges, attributes, query.descending))
     });
-    let starts: Positions = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
-        (Some(cursors), Some(cursor)) => cursors.decode(cursor)?,
-        _ => vec![None; ranges.len()],
+    let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
+        (Some(cursors), Some(cursor)) => Some(cursors.decode(cursor)?),
+        _ => None,
     };
     let backward = page.as_ref().is_some_and(|page| page.backward);
-    if backward && several {
-        let message = "Pages over several values go forward only: use \"first\" and \"after\".";
-        return Err(Failure::new(ErrorCode::BadUserInput, message));
-    }
     if ranges.is_empty() || page.as_ref().is_some_and(|page| page.size == 0) {
         return Ok(None);
     }
@@ -69,23 +64,40 @@ pub fn wanted(
         (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
         (Want::Page { .. }, None) | (Want::Count, _) => None,
     };
+    let forward = query.descending == backward;
     let search = Search {
         table: table.name.as_str().into(),
         index: read.index.map(|index| table.indexes[index].name.as_str().into()),
-        ranges,
+        ranges: left(ranges, start.as_ref(), query.key.sort_attribute.as_deref(), (forward, backward)),
         sort: query.key.sort.clone(),
         sort_attribute: query.key.sort_attribute.clone(),
         filter: filter_of(run, state, query.filter.as_ref())?,
         projection: read.projection.clone(),
-        forward: query.descending == backward,
+        forward,
+        last_first: backward,
         consistent: read.consistent,
         wanted,
-        starts,
+        start,
         recognise: read.recognise.clone(),
+        neighbour: None,
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
-    let starts = if several { search.starts.clone() } else { Positions::new() };
-    Ok(Some((search, Wanted { want: query.want, page, cursors, starts, filled })))
+    Ok(Some((search, Wanted { want: query.want, page, cursors, filled })))
+}
+
+/// What is left of each range after a position; the position's own goes on behind its key.
+fn left(
+    ranges: Vec<KeyRange>,
+    start: Option<&Position>,
+    sort: Option<&str>,
+    (ascending, last_first): (bool, bool),
+) -> Vec<Option<KeyRange>> {
+    let Some(start) = start else { return ranges.into_iter().map(Some).collect() };
+    let compared = |name: &str| Some((name.to_owned(), ranges.get(start.range)?.compared(start.key.get(name)?)?));
+    let cut = Cut { range: start.range, key: sort.and_then(compared), ascending, last_first };
+    let left =
+        |(position, range): (usize, &KeyRange)| if position == start.range { Some(range.clone()) } else { cut.rest_of(position, range) };
+    ranges.iter().enumerate().map(left).collect()
 }
 
 fn filter_of(run: &Run<'_>, state: &State<'_>, filter: Option<&(Condition, ArgumentsId)>) -> Result<Option<Expression>, Arc<Failure>> {
@@ -108,6 +120,11 @@ fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
 }
 
 impl Wanted {
+    /// How many items a page shows; `None` of what is no page.
+    pub fn size(&self) -> Option<u32> {
+        self.page.as_ref().map(|page| page.size)
+    }
+
     /// The items of the field and what is known of them as a page. `leads_nowhere` tells the items whose elements are known to be
     /// missing.
     pub fn understand(&self, hits: &Hits, leads_nowhere: &dyn Fn(&Item) -> bool) -> (Vec<Found>, PageOf) {
@@ -128,10 +145,11 @@ impl Wanted {
                 let size = paging.size as usize;
                 page = self.page(paging, items.len() > size);
                 items.truncate(size);
+                page.of_range = hits.of_range.iter().copied().take(size).collect();
                 if paging.backward {
                     items.reverse();
+                    page.of_range.reverse();
                 }
-                page.of_range = hits.of_range.iter().copied().take(size).collect();
             }
             _ => {}
         }
@@ -141,7 +159,7 @@ impl Wanted {
     fn page(&self, paging: &Paging, more: bool) -> PageOf {
         let continued = paging.from.is_some();
         let (has_next, has_previous) = if paging.backward { (continued, more) } else { (more, continued) };
-        PageOf { has_next, has_previous, cursors: self.cursors.clone(), starts: self.starts.clone(), ..PageOf::default() }
+        PageOf { has_next, has_previous, cursors: self.cursors.clone(), ..PageOf::default() }
     }
 
     /// A page of the hits that lead somewhere, as far as is known. The rest stands behind it, to take the place of those that turn out

@@ -1,6 +1,6 @@
 //! What a running plan has found so far: the rows of each space and the items of each read.
 
-use super::cursor::{Cursors, Positions};
+use super::cursor::Cursors;
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::argument;
@@ -28,6 +28,8 @@ impl Failure {
 /// What came of looking for one item.
 #[derive(Debug, Clone)]
 pub enum Found {
+    /// It is yet to be read.
+    Unread,
     /// It is not there.
     Absent,
     /// It is there.
@@ -73,8 +75,6 @@ pub struct PageOf {
     pub cursors: Option<Arc<Cursors>>,
     /// Of a page over several ranges: the range of each row.
     pub of_range: Vec<usize>,
-    /// Of a page over several ranges: where each of them started.
-    pub starts: Positions,
 }
 
 /// A running plan.
@@ -177,7 +177,7 @@ impl<'p> State<'p> {
     pub fn held(&self, holder: Holder, space: SpaceId, row: usize) -> Result<Option<&Item>, &Arc<Failure>> {
         match holder {
             Holder::Read(read) => match self.found(read, space, row) {
-                Found::Absent => Ok(None),
+                Found::Unread | Found::Absent => Ok(None),
                 Found::Item(item) => Ok(Some(item)),
                 Found::Failed(failure) => Err(failure),
             },

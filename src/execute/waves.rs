@@ -2,6 +2,7 @@
 
 use super::decode;
 use super::error::ErrorCode;
+use super::fold::{self, Late, Neighbour};
 use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
 use super::search::Search;
@@ -9,7 +10,7 @@ use super::searches::{Wanted, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::schema::model::Model;
-use crate::table::attribute::{Item, Key};
+use crate::table::attribute::{Item, Key, KeyValue};
 use crate::table::call::Get;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::loaders::Loaders;
@@ -32,18 +33,24 @@ pub struct Run<'a> {
 }
 
 /// What one row of a read wants of the wave.
-enum Slot {
+pub(super) enum Slot {
     Absent,
     Failed(Arc<Failure>),
     /// Positions in the wave's Gets.
     Gets(Vec<usize>),
     /// A position in the wave's searches, and how its page is to be understood.
     Search(usize, Box<Wanted>),
+    /// An item that a search of the wave reads along: its position, the Get that it spares, and whether it is certain to.
+    Beside {
+        search: usize,
+        get: Box<Get>,
+        certain: bool,
+    },
 }
 
 /// The calls of a wave, each distinct search once.
-struct Calls<'m> {
-    memory: &'m Memory,
+pub(super) struct Calls<'m> {
+    pub memory: &'m Memory,
     gets: Vec<Get>,
     searches: Vec<Asked>,
     known: HashMap<String, usize>,
@@ -61,14 +68,27 @@ impl Run<'_> {
     pub async fn run(&self, state: &mut State<'_>) {
         let plan = state.plan;
         let mut memory = Memory::default();
+        let mut late: Vec<Late> = Vec::new();
         let mut number = 0;
-        while let Some(wave) = plan.waves.get(number) {
+        loop {
+            // Gets that are left over after the last wave are one more.
+            let wave = match plan.waves.get(number) {
+                Some(wave) => wave.as_slice(),
+                None if late.is_empty() => break,
+                None => &[],
+            };
+            let due = std::mem::take(&mut late);
             number += 1;
             self.loaders.begin_wave(number);
             self.expand_elements(state);
             let mut calls = Calls { memory: &memory, gets: Vec::new(), searches: Vec::new(), known: HashMap::new() };
-            let slots: Vec<(ReadId, Vec<Slot>)> = wave.iter().map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
-            let Calls { gets, searches, .. } = calls;
+            let mut slots: Vec<(ReadId, Vec<Slot>)> = wave.iter().map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
+            if !(calls.gets.is_empty() && due.is_empty()) {
+                fold::prefer_gets(&mut slots, &mut calls);
+            }
+            let Calls { mut gets, searches, .. } = calls;
+            let on_time = gets.len();
+            gets.extend(due.iter().map(|late| late.get.clone()));
             let open: Vec<&Asked> = searches.iter().filter(|asked| memory.lacks(&asked.identity, asked.needed)).collect();
             let known: Vec<Option<_>> = open.iter().map(|asked| memory.searches.remove(&asked.identity)).collect();
             let searching = join_all(open.iter().zip(known).map(|(asked, known)| {
@@ -79,11 +99,17 @@ impl Run<'_> {
             for (asked, hits) in open.into_iter().zip(found) {
                 memory.searches.insert(asked.identity.clone(), hits.map_err(|error| failure(&error)));
             }
+            let answers = Answers { items: &items, searches: &searches, memory: &memory };
+            self.know(&slots, &answers).await;
             for (read, slots) in slots {
-                self.settle(state, read, slots, &Answers { items: &items, searches: &searches, memory: &memory });
+                self.settle(state, (read, slots), &answers, &mut late);
             }
+            let found: Vec<Found> = (on_time..).zip(&due).map(|(position, late)| answers.got(&plan.reads[late.read], position)).collect();
+            fold::settle(state, &due, found);
             if let Some(again) = memory.note(state, &self.model.tables, number) {
                 rewind(state, again);
+                // They are asked for anew by the waves that run again.
+                late.clear();
                 number = again - 1;
             }
         }
@@ -98,22 +124,16 @@ impl Run<'_> {
 
     fn slot(&self, state: &State<'_>, id: ReadId, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
         let read = &state.plan.reads[id];
-        if state.is_behind(id, read.space, row) {
-            return Ok(Slot::Absent);
-        }
-        // A parent that is known to be missing needs no children; one that is still being read may have them read beside it.
-        if let Some(parent) = read.parent {
-            let known = !matches!(state.outcomes[parent], Outcome::Pending);
-            match state.found(parent, read.space, row) {
-                Found::Absent if known => return Ok(Slot::Absent),
-                Found::Failed(failure) => return Ok(Slot::Failed(failure.clone())),
-                _ => {}
-            }
+        if let Some(idle) = self.idle(state, id, row) {
+            return Ok(idle);
         }
         match &read.action {
-            Action::Get(key) => self.gets(state, read, key, row, calls),
+            Action::Get(key) => match self.beside(state, read, key, row, calls) {
+                Some(slot) => Ok(slot),
+                None => self.gets(state, read, key, row, calls),
+            },
             Action::Complete(of) => match state.found(*of, read.space, row) {
-                Found::Absent => Ok(Slot::Absent),
+                Found::Unread | Found::Absent => Ok(Slot::Absent),
                 Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
                 Found::Item(item) => Ok(match key_of(&self.model.tables[read.table], item) {
                     Some(key) => Slot::Gets(vec![calls.get(self.get(read, key))]),
@@ -133,6 +153,22 @@ impl Run<'_> {
         }
     }
 
+    /// The slot of a row for which a read needs no call.
+    pub(super) fn idle(&self, state: &State<'_>, id: ReadId, row: usize) -> Option<Slot> {
+        let read = &state.plan.reads[id];
+        if state.is_behind(id, read.space, row) {
+            return Some(Slot::Absent);
+        }
+        // A parent that is known to be missing needs no children; one that is still being read may have them read beside it.
+        let parent = read.parent?;
+        let known = !matches!(state.outcomes[parent], Outcome::Pending);
+        match state.found(parent, read.space, row) {
+            Found::Absent if known => Some(Slot::Absent),
+            Found::Failed(failure) => Some(Slot::Failed(failure.clone())),
+            _ => None,
+        }
+    }
+
     fn gets(&self, state: &State<'_>, read: &Read, key: &KeyBinding, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
         let table = &self.model.tables[read.table];
         let combinations = keys::combinations(state, key, read.space, row)?;
@@ -143,33 +179,34 @@ impl Run<'_> {
         Ok(Slot::Gets(positions.collect()))
     }
 
-    fn get(&self, read: &Read, key: Key) -> Get {
+    pub(super) fn get(&self, read: &Read, key: Key) -> Get {
         let table = self.model.tables[read.table].name.as_str().into();
         Get { table, key, projection: read.projection.clone(), consistent: read.consistent }
     }
 
     /// Takes in what a read's rows got: its outcome, and the rows of the space it opens.
-    fn settle(&self, state: &mut State<'_>, id: ReadId, slots: Vec<Slot>, answers: &Answers<'_>) {
+    fn settle(&self, state: &mut State<'_>, (id, slots): (ReadId, Vec<Slot>), answers: &Answers<'_>, late: &mut Vec<Late>) {
         let read = &state.plan.reads[id];
         let table = &self.model.tables[read.table];
-        let got = |position: usize| match answers.items.get(position) {
-            None | Some(Ok(None)) => Found::Absent,
-            Some(Ok(Some(item))) if read.recognise.is_of_key(item) => Found::Item(item.clone()),
-            Some(Ok(Some(_))) => Found::Absent,
-            Some(Err(error)) => Found::Failed(failure(error)),
-        };
         let mut found: Vec<Vec<Found>> = Vec::with_capacity(slots.len());
         let mut pages: Vec<PageOf> = Vec::with_capacity(slots.len());
-        for slot in slots {
+        for (row, slot) in slots.into_iter().enumerate() {
             let (row, page) = match slot {
                 Slot::Absent => (Vec::new(), PageOf::default()),
                 Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
-                Slot::Gets(positions) => (positions.into_iter().map(got).collect(), PageOf::default()),
+                Slot::Gets(positions) => (positions.into_iter().map(|position| answers.got(read, position)).collect(), PageOf::default()),
                 Slot::Search(position, wanted) => match answers.memory.searches.get(&answers.searches[position].identity) {
                     Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
                     Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
                     None => (vec![], PageOf::default()),
                 },
+                Slot::Beside { search, get, .. } => {
+                    let item = answers.beside(search, &get);
+                    if let Found::Unread = item {
+                        late.push(Late { read: id, row, get: *get });
+                    }
+                    (vec![recognised(read, item)], PageOf::default())
+                }
             };
             found.push(row);
             pages.push(page);
@@ -230,31 +267,70 @@ impl Run<'_> {
 }
 
 /// What the calls of a wave gave.
-struct Answers<'a> {
+pub(super) struct Answers<'a> {
     items: &'a [Result<Option<Arc<Item>>, TableError>],
     searches: &'a [Asked],
     memory: &'a Memory,
+}
+
+impl Answers<'_> {
+    /// What the Get at a position found for a read.
+    fn got(&self, read: &Read, position: usize) -> Found {
+        recognised(
+            read,
+            match self.items.get(position) {
+                None | Some(Ok(None)) => Found::Absent,
+                Some(Ok(Some(item))) => Found::Item(item.clone()),
+                Some(Err(error)) => Found::Failed(failure(error)),
+            },
+        )
+    }
+
+    /// What a search of the wave found of the item of a Get.
+    pub(super) fn beside(&self, search: usize, get: &Get) -> Found {
+        match (self.memory.searches.get(&self.searches[search].identity), &get.key.sort) {
+            (Some(Ok(hits)), Some((_, KeyValue::S(key)))) => hits.neighbour(key).map_or(Found::Unread, |neighbour| neighbour.found.clone()),
+            (Some(Err(why)), _) => Found::Failed(why.clone()),
+            _ => Found::Unread,
+        }
+    }
+}
+
+/// What was found by a key, if its constants are the type's: its key is.
+fn recognised(read: &Read, found: Found) -> Found {
+    match found {
+        Found::Item(item) if !read.recognise.is_of_key(&item) => Found::Absent,
+        found => found,
+    }
 }
 
 /// A position that no Get has: nothing can have that key.
 const NOTHING: usize = usize::MAX;
 
 impl Calls<'_> {
-    fn get(&mut self, get: Get) -> usize {
+    pub(super) fn get(&mut self, get: Get) -> usize {
         self.gets.push(get);
         self.gets.len() - 1
     }
 
-    fn search(&mut self, search: Search, needed: Option<u32>) -> usize {
+    pub(super) fn search(&mut self, search: Search, needed: Option<u32>) -> usize {
         let identity = search.identity();
         if let Some(known) = self.known.get(&identity) {
             let asked = &mut self.searches[*known];
             asked.needed = asked.needed.max(needed);
+            if asked.search.neighbour.is_none() {
+                asked.search.neighbour = search.neighbour;
+            }
             return *known;
         }
         self.known.insert(identity.clone(), self.searches.len());
         self.searches.push(Asked { identity, search, needed });
         self.searches.len() - 1
+    }
+
+    /// What a search reads along.
+    pub(super) fn neighbour(&mut self, search: usize) -> &mut Option<Neighbour> {
+        &mut self.searches[search].search.neighbour
     }
 }
 
@@ -270,7 +346,7 @@ fn rows_of_type(state: &State<'_>, (read, member): (ReadId, usize), parent: Spac
     let recognise = &state.plan.reads[read].recognise;
     let is_of_type = |row: usize| match state.found(read, parent, row) {
         Found::Item(item) => recognise.type_of(item) == Some(member),
-        Found::Absent | Found::Failed(_) => false,
+        Found::Absent | Found::Failed(_) | Found::Unread => false,
     };
     rows_of((0..state.len(parent)).map(|row| usize::from(is_of_type(row))))
 }

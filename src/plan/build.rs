@@ -5,7 +5,7 @@ use super::collect::{Collected, Selecting};
 use super::entity::{self, Entity, Variants};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
-use super::{project, wave};
+use super::{fold, project, wave};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, Source, TextPart};
 use crate::schema::value_type::ValueType;
 use apollo_compiler::Name;
@@ -169,8 +169,9 @@ impl<'a> Builder<'a> {
     /// The plan of what was built.
     pub fn finish(self, root: Object) -> Plan {
         let Self { model, mut reads, wanted, spaces, arguments, .. } = self;
-        project::assign(model, &mut reads, &wanted);
         let waves = wave::assign(&mut reads, &spaces);
+        fold::assign(model, &mut reads, &spaces, &arguments);
+        project::assign(model, &mut reads, &wanted);
         Plan { reads, spaces, arguments, waves, root }
     }
 

@@ -8,6 +8,7 @@ use super::collect::Collected;
 use super::entity::{self, Entity};
 use super::error::PlanError;
 use super::tree::*;
+use crate::schema::condition::Condition;
 use crate::schema::model::{
     Access, AccessPath, Field, FieldKind, Find, ItemKeys, Model, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via,
 };
@@ -161,7 +162,11 @@ impl<'a> Builder<'a> {
             let want = match (many, pages.is_some()) {
                 (false, _) => Want::First,
                 (true, false) => last.want,
-                (true, true) => Want::Whole { max: find.max },
+                // What is wanted whole is wanted as far as it goes: a cascade takes a long list under one parent, too.
+                (true, true) => match last.want {
+                    Want::Whole { max } => Want::Whole { max: max.max(find.max) },
+                    _ => Want::Whole { max: find.max },
+                },
             };
             let hop = Hop {
                 coordinate: format!("{}.{name}", entity.ty.name),
@@ -234,7 +239,8 @@ impl<'a> Builder<'a> {
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[hop.arguments]),
                 want: hop.want,
-                filter: hop.find.filter.clone().map(|condition| (condition, hop.arguments)),
+                filter: self.filter(hop.find, hop.arguments),
+                neighbour: None,
                 key,
             })),
         };
@@ -281,6 +287,7 @@ impl<'a> Builder<'a> {
             elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),
+            within: None,
             wave: 0,
         });
         self.wanted.push(Vec::new());
@@ -304,6 +311,13 @@ impl<'a> Builder<'a> {
         };
         let mut others = self.model.types.values().filter(|other| other.name != ty.name).filter_map(entity::keys);
         !others.any(alike) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
+    }
+
+    /// The find's condition without the conjuncts whose argument is null. What an input object holds is not known before it is evaluated.
+    fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
+        let given = &self.arguments[arguments];
+        let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.selecting.variables);
+        Some((find.filter.as_ref()?.without(&is_null)?, arguments))
     }
 
     /// Whether a source is an argument that brings several values.

@@ -1,8 +1,9 @@
 //! A model and an operation in, a [`tree::Plan`] out: pure. Must not know AWS, async or HTTP.
 //!
 //! The passes, in their order: parse and validate within budgets ([`document`]), find on which variables the plan depends
-//! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`, `mixed`), give
-//! each read its projection (`project`) and its wave ([`wave`]); [`print`] shows it as text and JSON. The fields of a mutation are planned
+//! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`, `mixed`),
+//! give each read its wave ([`wave`]), let Queries read along what stands beside their ranges (`fold`), and give each read its projection
+//! (`project`); [`print`] shows it as text and JSON. The fields of a mutation are planned
 //! one by one (`mutate`).
 
 pub mod argument;
@@ -13,6 +14,7 @@ pub mod document;
 pub(crate) mod entity;
 pub mod error;
 mod find;
+pub mod fold;
 mod mixed;
 mod mutate;
 pub mod print;

@@ -61,8 +61,15 @@ impl Plan {
                 let _ = writeln!(text, "     for   {}{}", read.coordinate, each(self, read));
                 let _ = writeln!(text, "     key   {key}");
                 let _ = writeln!(text, "     asks  {}", read.projection.join(", "));
+                if let Some(query) = read.within {
+                    let _ = writeln!(text, "     by    #{query}, where it comes that far");
+                }
                 if let Action::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
+                    if let Some(with) = &query.neighbour {
+                        let item = &self.reads[with.get].item;
+                        let _ = writeln!(text, "     with  #{} {item}, asks {}", with.get, with.projection.join(", "));
+                    }
                 }
             }
         }
@@ -89,6 +96,12 @@ impl Plan {
             }
             if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));
+                if let Some(with) = &query.neighbour {
+                    step.insert("with".into(), json!({ "read": with.get, "projection": &with.projection[..] }));
+                }
+            }
+            if let (Some(query), Value::Object(step)) = (read.within, &mut step) {
+                step.insert("by".into(), json!(query));
             }
             step
         });

@@ -173,6 +173,8 @@ pub struct Read {
     pub consistent: bool,
     /// The attributes that are asked for, sorted, keys among them.
     pub projection: Arc<[String]>,
+    /// Of a Get, the Query that may read its item along ([`QueryBinding::neighbour`]).
+    pub within: Option<ReadId>,
     /// The wave that it belongs to, from 1.
     pub wave: usize,
 }
@@ -218,6 +220,23 @@ pub struct QueryBinding {
     pub want: Want,
     /// The filter and the arguments it takes.
     pub filter: Option<(Condition, ArgumentsId)>,
+    /// The item beside its range that it may read along.
+    pub neighbour: Option<Neighbour>,
+}
+
+/// An item that stands beside a Query's range in the same partition, so that one Query can read both.
+#[derive(Debug)]
+pub struct Neighbour {
+    /// The Get of the item.
+    pub get: ReadId,
+    /// Whether it sorts before the range; it sorts behind it otherwise.
+    pub before: bool,
+    /// How many items of the schema may lie from its own key to the range, itself among them.
+    pub items: u32,
+    /// Whether its Get may come a wave later: nothing but the response takes anything from it.
+    pub may_wait: bool,
+    /// The attributes that are asked for where it is read along, sorted.
+    pub projection: Arc<[String]>,
 }
 
 /// The bounds of a range, bound to sources.

@@ -60,12 +60,13 @@ pub fn load(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>
 
 fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Option<Model> {
     let schema = parse::parse(file, text, findings)?;
-    let tables = tables::read(&schema, text, environment, findings);
+    let declared = tables::read(&schema, text, environment, findings);
+    let tables = declared.iter().map(|declared| declared.table.clone()).collect();
     let kinds = kinds::classify(&schema, findings);
     let mut draft = Draft { text, schema: &schema, tables, kinds, records: IndexMap::new(), items: IndexMap::new() };
     values::check_enums(&schema, findings);
     later::check(&schema, findings);
-    read_records(&mut draft, findings);
+    read_records(&mut draft, &declared, findings);
     field_rules::read(&mut draft, findings);
     let constraints = field_rules::constraints(&draft, findings);
     confusion::check(&draft, findings);
@@ -78,7 +79,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
 }
 
 /// The stored fields of every item type and embedded type, and the keys of every item type.
-fn read_records(draft: &mut Draft, findings: &mut Findings) {
+fn read_records(draft: &mut Draft, tables: &[tables::DeclaredTable], findings: &mut Findings) {
     let mut tableless = false;
     for object in draft.objects() {
         let name = object.name.to_string();
@@ -90,7 +91,7 @@ fn read_records(draft: &mut Draft, findings: &mut Findings) {
             Some(Kind::Item) => {
                 let Some(directive) = object.directives.get("item") else { continue };
                 // That there is no table at all is said once.
-                let position = if tableless { None } else { tables::of_item(&draft.tables, &name, directive, findings) };
+                let position = if tableless { None } else { tables::of_item(tables, &name, directive, findings) };
                 tableless |= draft.tables.is_empty();
                 let table = position.and_then(|position| Some((draft.tables.get(position)?, position)));
                 let record = fields::declare(draft, object, table.map(|(table, _)| table), findings);

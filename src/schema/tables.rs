@@ -12,9 +12,17 @@ use apollo_compiler::{Node, Schema};
 /// Local indexes that a table may have (DynamoDB developer guide, "Quotas", secondary indexes per table).
 const LOCAL_INDEXES: usize = 5;
 
+/// A table as the schema declares it.
+pub struct DeclaredTable {
+    /// What the file calls it, whatever the environment: its name with the defaults of all variables, or as it is written where one has none.
+    pub name: String,
+    /// The table, under its name in this environment.
+    pub table: Table,
+}
+
 /// Reads every `@table`; what is wrong with one does not hide the others.
-pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<Table> {
-    let mut tables: Vec<Table> = Vec::new();
+pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<DeclaredTable> {
+    let mut tables: Vec<DeclaredTable> = Vec::new();
     for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "table") {
         let Some(written) = self::text(directive, "name") else { continue };
         let table_name = match expand(&written.value, environment) {
@@ -29,11 +37,17 @@ pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<St
                 written.value.clone()
             }
         };
-        if tables.iter().any(|table| table.name == table_name) {
-            findings.error("KF0101", &written.span, format!("the table `{table_name}` is declared twice"), None);
+        let name = expand(&written.value, &|_| None).unwrap_or_else(|_| written.value.clone());
+        // Two tables of one name in the file would be one where no variable is set, and `@item(table:)` could mean either.
+        let twice = tables.iter().find_map(|known| {
+            let same = [(&known.table.name, &table_name), (&known.name, &name)];
+            same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
+        });
+        if let Some(twice) = twice {
+            findings.error("KF0101", &written.span, format!("the table `{twice}` is declared twice"), None);
             continue;
         }
-        tables.push(table(directive, table_name, findings));
+        tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
     }
     tables
 }
@@ -150,13 +164,15 @@ fn key_type(value: Option<&Node<Value>>) -> KeyType {
     }
 }
 
-/// The table that a type's `@item` means.
-pub fn of_item(tables: &[Table], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
+/// The table that a type's `@item` means, by what the file calls it or by its name in this environment.
+pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     let place = super::directives::named(directive);
     match (text(directive, "table"), tables.len()) {
         (Some(written), 1..) => {
-            let found = tables.iter().position(|table| table.name == written.value);
+            // What the file says comes first: no environment makes it mean another of its tables.
+            let in_file = tables.iter().position(|table| table.name == written.value);
+            let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
             if found.is_none() {
                 let message = format!("there is no table `{}`", written.value);
                 findings.error("KF0202", &written.span, message, super::suggest::suggest(&written.value, names));

@@ -202,6 +202,8 @@ impl Table {
             "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
             "CreateTable" => answer(body, |request| database.create_table(request)),
             "DescribeTable" => answer(body, |request| database.describe_table(request)),
+            "DescribeTimeToLive" => answer(body, |request| database.describe_time_to_live(request)),
+            "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
             "ListTables" => answer(body, |request| database.list_tables(request)),
             other => panic!("{other} is not known here"),
         }

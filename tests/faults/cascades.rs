@@ -221,3 +221,32 @@ async fn of_a_delete_that_is_done_it_is_told_that_it_is() {
     assert_eq!(error(&answer), ("THROTTLED", message, "[\"changeEmail\"]".to_owned()));
     assert!(backend.items().iter().any(|item| item.contains("Unique#User.email#new@example.com")));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_user_goes_with_what_is_in_every_table_however_much_hangs_on_it() {
+    let backend = Backend::new("pantry").await;
+    let s = |text: &str| json!({ "S": text });
+    let (time, post) = ("2026-04-01T00:00:00.000Z", "POST#p#2026-04-01T00:00:00.000Z");
+    let (of_user, at) = (format!("USER#{USER}"), format!("{time}#f"));
+    let mut put = |table: &str, item: Value| backend.table.put(table, item);
+    put("data", json!({ "PK": s(&of_user), "SK": s(&format!("#METADATA#{USER}")), "displayName": s("A") }));
+    let stored = json!({ "PK": s(&of_user), "SK": s(post), "status": s("CREATED"), "createdAt": s(time), "title": s("T"), "text": s("T") });
+    put("data", stored);
+    let favorite = json!({ "pk": s(&format!("FavoriteData#{USER}")), "sk": s("f"), "lsiOneSk": s(&at), "gsiOnePk": s(&format!("FavoriteData#{USER}#link")),
+        "gsiOneSk": s(&at), "dataType": s("link"), "clipTime": s(time), "title": s("T"), "contentUrl": s("https://example.com") });
+    put("develop.Favorite", favorite);
+    // More than a plain list may hold under one parent: whoever writes much must not become undeletable.
+    for number in 0..1_001 {
+        let (id, link) = (format!("{number:04}"), format!("FavoriteDataTag#{USER}#f"));
+        let comment = json!({ "PK": s(post), "SK": s(&format!("COMMENT#{id}#{time}")), "userId": s("another"), "text": s("T") });
+        put("data", comment);
+        let tag = json!({ "pk": s(&format!("Tag#{USER}")), "sk": s(&id), "lsiOneSk": s(&id), "lsiTwoSk": s(time), "lsiThreeSk": s(time), "tagName": s(&id) });
+        put("develop.Favorite", tag);
+        let of_tag = format!("FavoriteDataTag#{USER}#{id}");
+        put("develop.Favorite", json!({ "pk": s(&link), "sk": s(&id), "gsiOnePk": s(&of_tag), "gsiOneSk": s(&at), "clipTime": s(time) }));
+    }
+    let answer = backend.ok("mutation ($u: ID!) { deleteUser(id: $u) { id } }", json!({ "u": USER })).await;
+    assert_eq!(answer["deleteUser"]["id"], USER);
+    let left: Vec<String> = backend.items().into_iter().filter(|item| item.contains(USER) || item.contains(post)).collect();
+    assert_eq!(left, Vec::<String>::new());
+}

@@ -1,19 +1,18 @@
 //! A connection read page by page is the connection read at once: nothing twice, nothing left out, every page full but the last, in
-//! either direction, filtered, merged, and through links of which some lead nowhere.
+//! either direction, filtered, merged of several ranges, and through links of which some lead nowhere; and from any item it goes on either way.
 
 use crate::choices::Choices;
 use crate::support;
 use crate::world::{self, block_on, data, item};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::model::Model;
-use keyfold::table::attribute::Item;
+use keyfold::table::attribute::{Attribute, Item};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-static PANTRY: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
-static FAVORITES: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("favorites"));
-static POSTS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("posts"));
+static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
+static WORKSHOP: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("workshop"));
 
 /// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
 pub struct Connection<'a> {
@@ -73,6 +72,37 @@ impl Connection<'_> {
         prop_assert_eq!(read, all);
         Ok(())
     }
+
+    /// Goes on from any item of the list, either way, by turns. In `later`, of a list that is read from `gateway`, items that are not
+    /// `kept` have gone meanwhile: their places have not.
+    async fn wander(
+        &self,
+        gateway: &Gateway,
+        later: &Gateway,
+        kept: &dyn Fn(&Value) -> bool,
+        choices: &mut Choices,
+    ) -> Result<(), TestCaseError> {
+        let whole = self.page(gateway, "first: 1000").await;
+        let (all, edges) = (whole["nodes"].as_array().unwrap(), whole["edges"].as_array().unwrap());
+        prop_assert_eq!(
+            &whole["edges"],
+            &self.page(gateway, "last: 1000").await["edges"],
+            "a cursor is of a place, however it was reached"
+        );
+        for _ in 0..all.len().min(8) {
+            let (at, size, backward) = (choices.below(all.len()), 1 + choices.below(6), choices.once_in(2));
+            let (count, side) = if backward { ("last", "before") } else { ("first", "after") };
+            let page = self.page(later, &format!("{count}: {size}, {side}: {}", edges[at]["cursor"])).await;
+            let beyond = if backward { &all[..at] } else { &all[at + 1..] };
+            let left: Vec<Value> = beyond.iter().filter(|node| kept(node)).cloned().collect();
+            let cut = if backward { left.len().saturating_sub(size)..left.len() } else { 0..left.len().min(size) };
+            let more = json!(cut.len() < left.len());
+            prop_assert_eq!(&page["nodes"], &json!(left[cut]), "{} {} {} {}", count, size, side, &all[at]);
+            let info = if backward { [&more, &json!(true)] } else { [&json!(true), &more] };
+            prop_assert_eq!([&page["pageInfo"]["hasPreviousPage"], &page["pageInfo"]["hasNextPage"]], info);
+        }
+        Ok(())
+    }
 }
 
 pub const INFO: &str = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
@@ -91,14 +121,15 @@ proptest! {
         }
         let expected: Vec<Value> = (0..there.len()).filter(|user| there[*user]).map(|user| json!({ "name": format!("u{user:02}") })).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&PANTRY, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![items]).await;
             let query = format!("{{ group(id: \"g\") {{ users(…) {{ nodes {{ name }} edges {{ cursor }} {INFO} }} }} }}");
             let connection = Connection { query: &query, way: "/group/users", edges: true };
             let mut all: Vec<Value> = connection.page(&gateway, "first: 1000").await["nodes"].as_array().unwrap().clone();
             // An index without a sort key has no order of its own.
             all.sort_by_key(Value::to_string);
             prop_assert_eq!(all, expected);
-            connection.check(&gateway, &mut sizes, backward).await
+            connection.check(&gateway, &mut sizes, backward).await?;
+            connection.wander(&gateway, &gateway, &|_| true, &mut sizes).await
         })?;
     }
 
@@ -106,25 +137,57 @@ proptest! {
     fn filtered_and_by_type(count in 0usize..40, backward: bool, of_type: bool, filtered: bool, mut choices in Choices::any(120)) {
         let items = (0..count).map(|number| favorite(number, &mut choices)).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let conditions = [(of_type, ", type: VIDEO"), (filtered, ", search: \"cat\"")];
             let conditions: String = conditions.iter().filter(|(wanted, _)| *wanted).map(|(_, text)| *text).collect();
             let query = format!("{{ favorites(userId: \"u\"{conditions}, …) {{ nodes {{ id title type }} edges {{ cursor }} {INFO} }} }}");
-            Connection { query: &query, way: "/favorites", edges: true }.check(&gateway, &mut choices, backward).await
+            let connection = Connection { query: &query, way: "/favorites", edges: true };
+            connection.check(&gateway, &mut choices, backward).await?;
+            connection.wander(&gateway, &gateway, &|_| true, &mut choices).await
         })?;
     }
 
     #[test]
-    fn merged_of_several_ranges(count in 0usize..40, mut choices in Choices::any(120)) {
-        let items = (0..count).map(|number| post(number, &mut choices)).collect();
+    fn merged_of_several_ranges(count in 0usize..40, backward: bool, filtered: bool, mut choices in Choices::any(200)) {
+        let items: Vec<Item> = (0..count).map(|number| post(number, &mut choices)).collect();
+        let rest: Vec<Item> = items.iter().filter(|_| !choices.once_in(4)).cloned().collect();
+        let kept = |node: &Value| rest.iter().any(|item| item["SK"] == Attribute::S(format!("POST#{}#{}", node["id"].as_str().unwrap(), node["createdAt"].as_str().unwrap())));
+        let arguments = if filtered { "status: [DELETED, UPDATED, CREATED], search: \"cat\"" } else { "status: [UPDATED, CREATED]" };
         block_on(async {
-            let (gateway, _) = world::gateway(&POSTS, items).await;
-            let query = format!("{{ posts(status: [UPDATED, CREATED], …) {{ nodes {{ id createdAt }} edges {{ cursor }} {INFO} }} }}");
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], vec![], items.clone()]).await;
+            let (later, _) = world::gateway(&MODEL, vec![vec![], vec![], rest.clone()]).await;
+            let query = format!("{{ posts({arguments}, …) {{ nodes {{ id createdAt }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/posts", edges: true };
             let all = connection.page(&gateway, "first: 1000").await;
             let times: Vec<&str> = all["nodes"].as_array().unwrap().iter().map(|post| post["createdAt"].as_str().unwrap()).collect();
             prop_assert!(times.is_sorted_by(|newer, older| newer >= older), "{:?}", times);
-            connection.check(&gateway, &mut choices, false).await
+            connection.check(&gateway, &mut choices, backward).await?;
+            connection.wander(&gateway, &later, &kept, &mut choices).await
+        })?;
+    }
+
+    #[test]
+    fn merged_of_ranges_of_one_partition_and_of_partitions_without_order(
+        count in 0usize..30, backward: bool, sorted: bool, descending: bool, mut choices in Choices::any(200)
+    ) {
+        let items: Vec<Item> = (0..count).map(|number| game(number, &mut choices)).collect();
+        let rest: Vec<Item> = items.iter().filter(|_| !choices.once_in(4)).cloned().collect();
+        let kept = |node: &Value| rest.iter().any(|item| item["pk"] == Attribute::S(format!("game-{}", node["id"].as_str().unwrap())));
+        let field = match (sorted, descending) {
+            (true, false) => "cycleGames(cycle: 7, states: [DONE, OPEN, IN_PROGRESS], …)",
+            (true, true) => "cycleGames(cycle: 7, states: [DONE, OPEN, IN_PROGRESS], order: DESC, …)",
+            (false, _) => "awardedGames(awards: [\"gold\", \"none\", \"silver\"], …)",
+        };
+        block_on(async {
+            let (gateway, _) = world::gateway(&WORKSHOP, vec![items.clone()]).await;
+            let (later, _) = world::gateway(&WORKSHOP, vec![rest.clone()]).await;
+            let query = format!("{{ games: {field} {{ nodes {{ id playedOn award }} edges {{ cursor }} {INFO} }} }}");
+            let connection = Connection { query: &query, way: "/games", edges: true };
+            let all = connection.page(&gateway, "first: 1000").await;
+            let all: Vec<&str> = all["nodes"].as_array().unwrap().iter().map(|game| game[if sorted { "playedOn" } else { "award" }].as_str().unwrap()).collect();
+            prop_assert!(if sorted && descending { all.is_sorted_by(|left, right| left >= right) } else { all.is_sorted() }, "{:?}", all);
+            connection.check(&gateway, &mut choices, backward).await?;
+            connection.wander(&gateway, &later, &kept, &mut choices).await
         })?;
     }
 
@@ -141,7 +204,7 @@ proptest! {
             items.push(item(&keys));
         }
         block_on(async {
-            let (gateway, _) = world::gateway(&FAVORITES, items).await;
+            let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let query = format!("{{ tag(userId: \"u\", id: \"t\") {{ favorites(…) {{ nodes {{ id title }} edges {{ cursor }} {INFO} }} }} }}");
             Connection { query: &query, way: "/tag/favorites", edges: true }.check(&gateway, &mut choices, false).await
         })?;
@@ -165,5 +228,13 @@ fn post(number: usize, choices: &mut Choices) -> Item {
     // Few times, so that some posts have the same.
     let (id, time, status) = (format!("p{number:02}"), minute(choices.below(12)), ["CREATED", "UPDATED", "DELETED"][choices.below(3)]);
     let (pk, sk) = (format!("USER#u{}", choices.below(3)), format!("POST#{id}#{time}"));
-    item(&[("PK", &pk), ("SK", &sk), ("title", "post"), ("status", status), ("createdAt", &time)])
+    let title = ["a cat", "a dog"][choices.below(2)];
+    item(&[("PK", &pk), ("SK", &sk), ("title", title), ("status", status), ("createdAt", &time)])
+}
+
+fn game(number: usize, choices: &mut Choices) -> Item {
+    let (pk, day) = (format!("game-g{number:02}"), format!("2026-11-{:02}", 1 + choices.below(8)));
+    let (state, award) = (["open", "IN_PROGRESS", "done"][choices.below(3)], ["gold", "none", "silver"][choices.below(3)]);
+    let keys = [("pk", pk.as_str()), ("sk", "game"), ("GSI-1", "cycle:7"), ("GSI-1-SK", &format!("{state}_{day}")), ("award", award)];
+    item(&[&keys[..], &[("kind", "Game"), ("state", state), ("playedOn", &day)]].concat())
 }

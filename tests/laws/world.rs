@@ -15,12 +15,14 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// A gateway of a system on a store that holds these items in its first table, and the recorder of its calls.
-pub async fn gateway(model: &Arc<Model>, items: Vec<Item>) -> (Gateway, Arc<Recorder>) {
+/// A gateway of a system on a store that holds these items, of the first table, the second and so on, and the recorder of its calls.
+pub async fn gateway(model: &Arc<Model>, items: Vec<Vec<Item>>) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let store = Store::in_memory_tapped(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
-    store.load(&model.tables[0], items, support::deadline()).await.unwrap();
+    for (table, items) in model.tables.iter().zip(items) {
+        store.load(table, items, support::deadline()).await.unwrap();
+    }
     recorder.take();
     let settings = Settings { max_aliases: 10_000, ..support::settings() };
     (Gateway::new(model.clone(), store, settings), recorder)

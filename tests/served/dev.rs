@@ -1,7 +1,7 @@
 //! `keyfold dev`: its page for browsers, its schema that changes, its directory of data, its end.
 
 use super::process::{keyfold, run};
-use super::server::{Server, TABLE, samples, schema};
+use super::server::{Server, TABLE, TABLES, samples, schema};
 use serde_json::json;
 use std::fs;
 
@@ -48,7 +48,10 @@ async fn a_directory_keeps_the_items_and_serves_one_process() {
     let (data, sample) = (directory.path().join("data"), samples());
     let options = ["--data", data.to_str().unwrap(), "--sample", sample.to_str().unwrap()];
     let mut first = Server::dev(&options);
-    first.process.wait_for("213 sample items");
+    let banner = first.process.wait_for("sample items");
+    for (table, items) in TABLES.map(|table| (table, fs::read_to_string(sample.join(format!("{table}.jsonl"))).unwrap().lines().count())) {
+        assert!(banner.contains(&format!("{table} ({items} sample items)")), "{banner}");
+    }
 
     let refused = run(directory.path(), &[&["dev", "--listen", "127.0.0.1:0", "--schema", &schema()], &options[..]].concat());
     let said = refused.badly(1);

@@ -1,4 +1,4 @@
-//! The goldens of the pantry, over HTTP: what a gateway in process answers, a served one answers too.
+//! The goldens of pantry, favorites and posts, over HTTP: what a gateway in process answers, a served one answers too.
 
 use super::process::repository;
 use super::server::{Behind, Server, samples};
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 pub async fn every_golden_answers_the_same(behind: Behind) {
     let server = Server::start(behind, &samples());
     let mut seen = 0;
-    for entry in std::fs::read_dir(repository("tests/golden/pantry")).unwrap() {
+    let systems = ["pantry", "favorites", "posts"].map(|system| repository(&format!("tests/golden/{system}")));
+    for entry in systems.iter().flat_map(|system| std::fs::read_dir(system).unwrap()) {
         let file = entry.unwrap().path();
         if file.extension().is_none_or(|extension| extension != "graphql") {
             continue;
@@ -30,7 +31,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
         assert_eq!(without_cursors(body), without_cursors(expected), "{}", file.display());
         seen += 1;
     }
-    assert!(seen > 11, "only {seen} goldens were found");
+    assert!(seen > 29, "only {seen} goldens were found");
 }
 
 /// Cursors are signed by a key of the server's own.

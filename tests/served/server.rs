@@ -1,4 +1,4 @@
-//! The pantry behind a running `keyfold`, on either store: operations in, status and body out.
+//! The project's own schema behind a running `keyfold`, on either store: operations in, status and body out.
 
 use super::dynamo::Dynamo;
 use super::process::{Process, keyfold, repository, run};
@@ -8,6 +8,9 @@ use tempfile::TempDir;
 
 /// The pantry's table.
 pub const TABLE: &str = "nishiki-table-dev-db";
+
+/// All tables of the schema.
+pub const TABLES: [&str; 3] = [TABLE, "develop.Favorite", "data"];
 
 /// What is behind the gateway.
 #[derive(Debug, Clone, Copy)]
@@ -125,20 +128,24 @@ impl Answer {
     }
 }
 
-/// Makes the pantry's table and loads the items of a directory into it.
+/// Makes the tables and loads the items of a directory into them.
 pub fn load(dynamo: &Dynamo, directory: &Path, items: &Path) {
     let (schema, url) = (schema(), dynamo.url());
     run(directory, &["tables", "--create", "--schema", &schema, "--endpoint-url", &url]).well();
-    let file = items.join(format!("{TABLE}.jsonl"));
-    run(directory, &["import", file.to_str().unwrap(), "--table", TABLE, "--schema", &schema, "--endpoint-url", &url]).well();
+    for table in TABLES {
+        let file = items.join(format!("{table}.jsonl"));
+        if file.is_file() {
+            run(directory, &["import", file.to_str().unwrap(), "--table", table, "--schema", &schema, "--endpoint-url", &url]).well();
+        }
+    }
 }
 
-/// The pantry's schema.
+/// The project's own schema.
 pub fn schema() -> String {
     repository("schema.graphql").to_str().unwrap().to_owned()
 }
 
-/// The pantry's sample items.
+/// Its sample items.
 pub fn samples() -> std::path::PathBuf {
     repository("samples")
 }

@@ -32,20 +32,21 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
     let group = &answer.data()["container"]["group"];
     assert_eq!((all(group, &["users", "nodes", "name"]).len(), all(group, &["containers", "nodes", "foods", "name"]).len()), (50, 5000));
     assert_eq!(answer.explained()["waves"], 3);
-    assert_eq!(number_of_calls(&answer), 6, "{:#}", answer.explained());
-    assert_eq!(answer.calls("BatchGetItem"), [(3, 99, 99)]);
+    // The Query of the containers could have come to the group, but its page was full before: the group is read with the rest.
+    assert_eq!(number_of_calls(&answer), 5, "{:#}", answer.explained());
+    assert_eq!(answer.calls("BatchGetItem"), [(3, 100, 100)]);
 
-    // All that there are: one batch more, and not one wave.
+    // All that there are, so that the Query comes to the group: one batch more, and not one wave.
     let answer = server.ask(&query("(first: 100)"), json!({"id": "c042"})).await;
     let group = &answer.data()["container"]["group"];
     assert_eq!(all(group, &["users", "nodes", "name"]).iter().collect::<BTreeSet<_>>().len(), 100);
     assert_eq!(all(group, &["containers", "nodes", "foods", "name"]).len(), 10_000);
-    assert_eq!((&answer.explained()["waves"], number_of_calls(&answer)), (&json!(3), 7));
+    assert_eq!((&answer.explained()["waves"], number_of_calls(&answer)), (&json!(3), 6));
     assert_eq!(answer.calls("BatchGetItem"), [(3, 100, 100), (3, 99, 99)]);
 
     // As many with one food or none: the number of calls depends on the operation alone.
     let answer = server.ask(&query(""), json!({"id": "d007"})).await;
-    assert_eq!(number_of_calls(&answer), 6);
+    assert_eq!(number_of_calls(&answer), 5);
 }
 
 pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Behind) {
@@ -80,6 +81,27 @@ pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Beh
     let answer = server.ask(aliases, json!({})).await;
     assert_eq!(answer.data()["a"], answer.data()["b"]);
     assert_eq!((answer.calls("Query").len(), answer.calls("GetItem").len(), answer.calls("BatchGetItem").len()), (1, 1, 1));
+}
+
+pub async fn people_in_three_tables_cost_a_batch_a_wave(behind: Behind) {
+    let server = Server::start(behind, &samples());
+    let query = r#"{ group(id: "a3ac740d-87eb-431e-a135-e5dfae920e36") { users(first: 20) { nodes {
+        name profile { displayName } tags { name }
+        favorites(first: 2) { nodes { id title tags { name } creator { name } } }
+        posts(first: 2) { nodes { id title comments(first: 3) { nodes { text author { name profile { displayName } } } } } }
+    } } } }"#;
+    let answer = server.ask(query, json!({})).await;
+    let users = &answer.data()["group"]["users"]["nodes"];
+    let favorites = all(users, &["favorites", "nodes", "id"]).len();
+    let posts = all(users, &["posts", "nodes", "id"]).len();
+    assert!(users.as_array().unwrap().len() == 20 && favorites > 20 && posts > 15, "{favorites} favorites and {posts} posts");
+
+    // A Query for each list, because there is no batched one: the members, each user's tags, favorites and posts, and what hangs on those.
+    assert_eq!(answer.calls("Query").len(), 1 + 3 * 20 + favorites + posts);
+    // Whatever tables they are of, the Gets of a wave are one call: users with their profiles, then creators with tags, then authors.
+    assert_eq!((&answer.explained()["waves"], answer.calls("GetItem").len()), (&json!(4), 1));
+    let waves: Vec<u64> = answer.calls("BatchGetItem").iter().map(|(wave, ..)| *wave).collect();
+    assert_eq!(waves, [2, 3, 4], "{:#}", answer.explained());
 }
 
 pub async fn an_explanation_tells_plan_calls_and_capacity(behind: Behind) {

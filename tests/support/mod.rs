@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Where a system's schema and items are: the pantry is the project's own, the ledger has no items.
+/// Where a system's schema and items are: pantry, favorites and posts are the project's own, the ledger has no items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     match system {
-        "pantry" => (root.join("schema.graphql"), root.join("samples")),
+        "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
         "ledger" => (root.join("tests/faults/ledger.graphql"), root.join("tests/faults")),
         other => (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other)),
     }

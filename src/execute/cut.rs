@@ -1,0 +1,189 @@
+//! A place in the merged order of several key ranges in, what of each range comes after it out. Must not know cursors or calls.
+//!
+//! The merged order is total: by what of the sort key is compared, then by the position of the range, then by the order within the range.
+//! So one item tells where a list is cut. Its own range goes on after its key; any other range goes on with the sort keys beyond the
+//! item's, or from the same on, as its position says.
+
+use super::ends::{End, between, ends, last_that_begins};
+use super::keys::{KeyRange, MAX_SORT, compare};
+use crate::table::attribute::KeyValue;
+use std::cmp::Ordering;
+
+/// A place in the merged order of several ranges: right behind an item, as the ranges are read.
+#[derive(Debug)]
+pub struct Cut {
+    /// The position of the item's range.
+    pub range: usize,
+    /// The sort key attribute and what of the item's is compared ([`KeyRange::compared`]); `None` where there is no sort key, and the
+    /// order is that of the ranges.
+    pub key: Option<(String, KeyValue)>,
+    /// Whether sort keys are read in ascending order.
+    pub ascending: bool,
+    /// Whether of equal sort keys those of the last range come first, as on the way back.
+    pub last_first: bool,
+}
+
+impl Cut {
+    /// What comes after the place of a range at another position; `None` where nothing can.
+    pub fn rest_of(&self, position: usize, range: &KeyRange) -> Option<KeyRange> {
+        let same_key_follows = if self.last_first { position < self.range } else { position > self.range };
+        let Some((attribute, key)) = &self.key else { return same_key_follows.then(|| range.clone()) };
+        let (lower, upper) = ends(range.sort.as_ref().map(|(_, condition)| condition));
+        let end = self.within_limits(in_range(key, range.prefix, &lower), same_key_follows);
+        let (lower, upper) = match self.ascending {
+            true if cuts_off(&end, &lower, Ordering::Greater) => (Some(end), upper),
+            false if cuts_off(&end, &upper, Ordering::Less) => (lower, Some(end)),
+            _ => return Some(range.clone()),
+        };
+        let mut rest = range.clone();
+        rest.sort = Some((attribute.clone(), between(lower, upper, &mut rest.excluded)?));
+        Some(rest)
+    }
+
+    /// The end at a key, which may be longer than any: a range with a long beginning can be cut where one with a short beginning was.
+    fn within_limits(&self, key: KeyValue, inclusive: bool) -> (KeyValue, bool) {
+        match key {
+            // No item has such a key. It lies right behind the last key that begins like it.
+            KeyValue::S(text) if text.len() > MAX_SORT => (KeyValue::S(last_that_begins(&text)), !self.ascending),
+            key => (key, inclusive),
+        }
+    }
+}
+
+/// A compared key as it stands in a range, all keys of which begin with the same `prefix` bytes: its lower end does, too.
+fn in_range(key: &KeyValue, prefix: usize, lower: &End) -> KeyValue {
+    match (key, lower) {
+        (KeyValue::S(text), Some((KeyValue::S(low), _))) => KeyValue::S(format!("{}{text}", low.get(..prefix).unwrap_or_default())),
+        _ => key.clone(),
+    }
+}
+
+/// Whether an end leaves less of a range than the one that it has on that side.
+fn cuts_off((key, inclusive): &(KeyValue, bool), end: &End, beyond: Ordering) -> bool {
+    end.as_ref().is_none_or(|(known, known_inclusive)| match compare(key, known) {
+        Ordering::Equal => *known_inclusive && !inclusive,
+        order => order == beyond,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::table::call::SortCondition;
+    use proptest::prelude::*;
+
+    /// Whether a key is in a range, by DynamoDB's rules.
+    fn holds(range: &KeyRange, key: &KeyValue) -> bool {
+        use SortCondition::*;
+        let is = |value: &KeyValue| compare(key, value);
+        let met = range.sort.as_ref().is_none_or(|(_, condition)| match condition {
+            Equal(value) => is(value).is_eq(),
+            Less(value) => is(value).is_lt(),
+            LessOrEqual(value) => is(value).is_le(),
+            Greater(value) => is(value).is_gt(),
+            GreaterOrEqual(value) => is(value).is_ge(),
+            Between(low, high) => is(low).is_ge() && is(high).is_le(),
+            BeginsWith(start) => match (start, key) {
+                (KeyValue::S(start), KeyValue::S(text)) => text.starts_with(start.as_str()),
+                (KeyValue::B(start), KeyValue::B(bytes)) => bytes.starts_with(start),
+                _ => false,
+            },
+        });
+        met && !range.excludes(&key.clone().into())
+    }
+
+    /// Keys of one kind: short ones of few letters, so that many are equal or begin another, and for texts some of the longest.
+    fn keys() -> impl Strategy<Value = Vec<KeyValue>> {
+        const LETTERS: [&str; 9] = ["a", "b", "\u{7F}", "\u{80}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"];
+        let text =
+            (proptest::collection::vec(proptest::sample::select(&LETTERS[..]), 1..4), prop_oneof![4 => Just(0), 1 => 1015usize..1024]);
+        let text = text.prop_map(|(letters, fill)| {
+            let text = format!("{}{}", "a".repeat(fill), letters.concat());
+            KeyValue::S(text[..text.floor_char_boundary(MAX_SORT)].to_owned())
+        });
+        let number =
+            prop_oneof![Just("1.0"), Just("1"), Just("-2"), Just("10"), Just("9"), Just("0")].prop_map(|text| KeyValue::N(text.into()));
+        let bytes = proptest::collection::vec(prop_oneof![Just(0u8), Just(7), Just(255)], 1..4).prop_map(KeyValue::B);
+        prop_oneof![
+            3 => proptest::collection::vec(text, 6..30),
+            1 => proptest::collection::vec(number, 6..30),
+            1 => proptest::collection::vec(bytes, 6..30)
+        ]
+    }
+
+    fn condition(kind: usize, low: &KeyValue, high: &KeyValue) -> Option<SortCondition> {
+        use SortCondition::*;
+        let (low, high) = (low.clone(), high.clone());
+        Some(match kind {
+            0 => return None,
+            1 => Equal(low),
+            2 => Less(low),
+            3 => LessOrEqual(low),
+            4 => Greater(low),
+            5 => GreaterOrEqual(low),
+            6 if compare(&low, &high).is_le() => Between(low, high),
+            6 => Between(high, low),
+            _ if matches!(low, KeyValue::N(_)) => return None,
+            _ => BeginsWith(low),
+        })
+    }
+
+    fn range(sort: Option<SortCondition>, prefix: usize, excluded: Vec<KeyValue>) -> KeyRange {
+        KeyRange { partition: None, sort: sort.map(|sort| ("sk".to_owned(), sort)), excluded, prefix, begins_with: None }
+    }
+
+    fn cut(at: &KeyValue, position: usize, ascending: bool, last_first: bool) -> Cut {
+        Cut { range: position, key: Some(("sk".to_owned(), at.clone())), ascending, last_first }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_rest_of_a_range_is_what_of_it_comes_after_the_cut(
+            keys in keys(), kind in 0usize..8, excludes: bool, position in 0usize..3, ascending: bool, last_first: bool
+        ) {
+            let [at, low, high, keys @ ..] = keys.as_slice() else { panic!() };
+            let range = range(condition(kind, low, high), 0, if excludes { vec![low.clone()] } else { vec![] });
+            let rest = cut(at, 1, ascending, last_first).rest_of(position, &range);
+            for key in keys.iter().chain([at, low, high]) {
+                let after = match compare(key, at) {
+                    Ordering::Equal => if last_first { position < 1 } else { position > 1 },
+                    Ordering::Greater => ascending,
+                    Ordering::Less => !ascending,
+                };
+                let is = rest.as_ref().is_some_and(|rest| holds(rest, key));
+                prop_assert_eq!(is, after && holds(&range, key), "{:?} of {:?} behind {:?}: {:?}", key, range, at, rest);
+            }
+            if let Some(KeyRange { sort: Some((_, SortCondition::Between(low, high))), .. }) = &rest {
+                prop_assert!(compare(low, high).is_le(), "DynamoDB refuses it");
+            }
+        }
+
+        #[test]
+        fn ranges_that_begin_differently_are_cut_at_the_same_place(
+            (start, at, key) in ("[ab]{0,4}", "[ab]{1,3}", "[ab]{0,3}"), long: bool, ascending: bool, last_first: bool
+        ) {
+            // With a long beginning, the place itself is beyond the longest sort key.
+            let start = if long { format!("{}{start}#", "a".repeat(1017)) } else { format!("{start}#") };
+            let range = range(Some(SortCondition::BeginsWith(KeyValue::S(start.clone()))), start.len(), vec![]);
+            let rest = cut(&KeyValue::S(at.clone()), 0, ascending, last_first).rest_of(1, &range);
+            let whole = format!("{start}{key}");
+            prop_assume!(whole.len() <= MAX_SORT);
+            let after = if key == at { !last_first } else { (key > at) == ascending };
+            prop_assert_eq!(rest.as_ref().is_some_and(|rest| holds(rest, &KeyValue::S(whole))), after, "{:?}", rest);
+            if let Some((_, SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))) = rest.and_then(|rest| rest.sort) {
+                prop_assert!(low.len() <= MAX_SORT && high.len() <= MAX_SORT, "DynamoDB refuses it");
+            }
+        }
+    }
+
+    #[test]
+    fn without_sort_keys_the_ranges_follow_one_another() {
+        let after = |position: usize, last_first: bool| {
+            Cut { range: 1, key: None, ascending: true, last_first }.rest_of(position, &range(None, 0, vec![])).is_some()
+        };
+        assert_eq!([after(0, false), after(2, false), after(0, true), after(2, true)], [false, true, true, false]);
+    }
+}

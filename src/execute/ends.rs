@@ -1,0 +1,85 @@
+//! Sort key conditions ↔ the two ends of the keys that they let in. Must not know pages or cursors.
+
+use super::keys::{MAX_SORT, compare};
+use crate::table::attribute::KeyValue;
+use crate::table::call::SortCondition;
+use std::cmp::Ordering;
+
+/// An end of a range of keys and whether the key itself is in; `None` is open.
+pub type End = Option<(KeyValue, bool)>;
+
+/// The ends of the keys that meet a condition.
+pub fn ends(condition: Option<&SortCondition>) -> (End, End) {
+    use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
+    let with = |value: &KeyValue| Some((value.clone(), true));
+    let without = |value: &KeyValue| Some((value.clone(), false));
+    match condition {
+        None => (None, None),
+        Some(Equal(value)) => (with(value), with(value)),
+        Some(Less(value)) => (None, without(value)),
+        Some(LessOrEqual(value)) => (None, with(value)),
+        Some(Greater(value)) => (without(value), None),
+        Some(GreaterOrEqual(value)) => (with(value), None),
+        Some(Between(low, high)) => (with(low), with(high)),
+        Some(BeginsWith(start)) => (with(start), behind(start)),
+    }
+}
+
+/// The condition of the keys between two ends, one of which is there; `None` where no key is. BETWEEN takes both ends in, so that those
+/// which are out are noted.
+pub fn between(lower: End, upper: End, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
+    Some(match (lower, upper) {
+        (Some((low, with_low)), Some((high, with_high))) => {
+            let out = |key: &KeyValue, inclusive: bool| !inclusive || excluded.iter().any(|end| compare(end, key) == Ordering::Equal);
+            match compare(&low, &high) {
+                Ordering::Greater => return None,
+                Ordering::Equal if out(&low, with_low) || out(&high, with_high) => return None,
+                _ => {}
+            }
+            excluded.extend((!with_low).then(|| low.clone()));
+            excluded.extend((!with_high).then(|| high.clone()));
+            SortCondition::Between(low, high)
+        }
+        (Some((low, true)), None) => SortCondition::GreaterOrEqual(low),
+        (Some((low, false)), None) => SortCondition::Greater(low),
+        (None, Some((high, true))) => SortCondition::LessOrEqual(high),
+        (None, Some((high, false))) => SortCondition::Less(high),
+        (None, None) => return None,
+    })
+}
+
+/// The end of all keys that begin with a text or with bytes.
+fn behind(start: &KeyValue) -> End {
+    match start {
+        KeyValue::S(start) => match next_text(start) {
+            Some(next) if next.len() > MAX_SORT => Some((KeyValue::S(last_that_begins(start)), true)),
+            next => next.map(|next| (KeyValue::S(next), false)),
+        },
+        KeyValue::B(start) => {
+            let last = start.iter().rposition(|byte| *byte < u8::MAX)?;
+            let mut next = start[..=last].to_vec();
+            next[last] += 1;
+            Some((KeyValue::B(next), false))
+        }
+        KeyValue::N(_) => None,
+    }
+}
+
+/// The first text that does not begin with this one and comes after all that do (by UTF-8 bytes, which is by code points).
+fn next_text(start: &str) -> Option<String> {
+    let (last, letter) = start.char_indices().rfind(|(_, letter)| *letter < char::MAX)?;
+    let next = (letter..=char::MAX).nth(1)?;
+    Some(format!("{}{next}", &start[..last]))
+}
+
+/// Of all texts that a sort key may be and that begin like this one, the last.
+pub fn last_that_begins(start: &str) -> String {
+    let mut text = start[..start.floor_char_boundary(MAX_SORT)].to_owned();
+    // The last letters of four bytes, of three, of two and of one.
+    for letter in [char::MAX, '\u{FFFF}', '\u{7FF}', '\u{7F}'] {
+        while text.len() + letter.len_utf8() <= MAX_SORT {
+            text.push(letter);
+        }
+    }
+    text
+}
