@@ -300,7 +300,7 @@ fn writes_of_the_published_designs_work_on_their_keys() {
         ],
     );
     // C9
-    let cycles = model(include_str!("systems/cycles/schema.graphql"));
+    let cycles = model(include_str!("../examples/cycle-items/schema.graphql"));
     assert_rows(
         &cycles,
         "Mutation.finish",

@@ -181,7 +181,7 @@ impl Checks {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let store = Store::in_memory().unwrap();
         let partition = KeyAttribute { name: "PK".into(), kind: KeyType::S };
-        let table = Table { name: "things".into(), partition, sort: None, indexes: Vec::new(), time_to_live: None };
+        let table = Table::new("things", partition, None);
         runtime.block_on(store.create_missing(std::slice::from_ref(&table))).unwrap();
         Self { runtime, store, table, sent: Cell::new(0) }
     }

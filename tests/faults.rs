@@ -1,7 +1,8 @@
 //! Mutations on a table that misbehaves below the AWS SDK: each ends in the right result or the right error, and never in a double effect.
 //!
 //! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
-//! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `limits`
+//! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `copies`
+//! the copies of replicated items, `limits`
 //! what DynamoDB takes at most, and `order` several writes of one operation. Time is paused: nothing sleeps.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -11,6 +12,8 @@ mod support;
 mod backend;
 #[path = "faults/cascades.rs"]
 mod cascades;
+#[path = "faults/copies.rs"]
+mod copies;
 #[path = "faults/limits.rs"]
 mod limits;
 #[path = "faults/order.rs"]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::model::{FieldKind, Model, Source, Stored, TypeKind};
-use keyfold::schema::table::{KeyType, Projection};
+use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView};
 use keyfold::schema::value_type::{Moment, ValueType};
 use keyfold::schema::write::{ActionKind, DefaultPart, Format, Write, WriteReturns, WriteTarget};
 use keyfold::schema::{DIRECTIVES, load};
@@ -45,6 +45,26 @@ fn a_field_lives_in_its_attribute_or_in_the_keys() {
     assert_stored(&model, "Food.unit", Some("Unit"), &[]);
     assert!(matches!(stored(&model, "Container", "foods").value, ValueType::Embedded(ref name) if name == "Food"));
     assert!(matches!(&stored(&model, "Favorite", "type").value, ValueType::Enum(values) if values.stored["IMAGE"] == "image"));
+}
+
+#[test]
+fn a_table_says_how_it_is_billed_streamed_and_backed_up() {
+    let model = model(
+        r#"extend schema
+          @table(name: "plain", indexes: [{ name: "byKind", partitionKey: "kind" }])
+          @table(name: "usual", sortKey: "sk", billing: PROVISIONED, indexes: [{ name: "byKind", partitionKey: "kind" } { name: "byName", sortKey: "name" }])
+          @table(name: "set", billing: PROVISIONED, readCapacity: 100, stream: OLD_IMAGE, pointInTimeRecovery: true, indexes: [
+            { name: "byKind", partitionKey: "kind", writeCapacity: 7 }])
+        type User @item(table: "plain", keys: { pk: "{id}" }) { id: ID! }
+        type Query { user(id: ID!): User @find }"#,
+    );
+    let [plain, usual, set] = &model.tables[..] else { panic!("three tables") };
+    assert_eq!((plain.billing, plain.indexes[0].capacity, plain.stream), (Billing::PayPerRequest, None, None));
+    assert!(!plain.point_in_time_recovery && set.point_in_time_recovery);
+    let five = Capacity { read: 5, write: 5 };
+    assert_eq!((usual.billing, usual.indexes[0].capacity, usual.indexes[1].capacity), (Billing::Provisioned(five), Some(five), None));
+    assert_eq!(set.billing, Billing::Provisioned(Capacity { read: 100, write: 5 }));
+    assert_eq!((set.indexes[0].capacity, set.stream), (Some(Capacity { read: 100, write: 7 }), Some(StreamView::OldImage)));
 }
 
 #[test]

@@ -46,6 +46,8 @@ const USUAL_LINES: usize = 350;
 const DEEPEST: usize = 3;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo!", "unimplemented!", "dbg!"];
+/// The examples, and the folder of `tests/golden/` that holds what comes of their operations.
+const EXAMPLES: [(&str, &str); 3] = [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks")];
 const COMPANIONS: [&str; 3] = ["plan.txt", "calls.json", "response.json"];
 
 // ---------------------------------------------------------------- rules
@@ -255,7 +257,15 @@ fn the_changelog_has_a_place_for_changes() {
 
 #[test]
 fn goldens_are_whole() {
-    none(goldens(&paths_under("tests/golden", "")));
+    let mut paths = paths_under("tests/golden", "");
+    for (example, system) in EXAMPLES {
+        let operations = paths_under(&format!("examples/{example}/operations"), ".graphql");
+        assert!(!operations.is_empty(), "{example} has no operations");
+        paths.extend(
+            operations.iter().map(|path| path.replace(&format!("examples/{example}/operations"), &format!("tests/golden/{system}"))),
+        );
+    }
+    none(goldens(&paths));
 }
 
 // ---------------------------------------------------------------- the rules themselves

@@ -84,6 +84,7 @@ fn path_row(model: &Model, keys: &ItemKeys, path: &AccessPath, name: String) -> 
     let mut when: Vec<String> = path.when.clone();
     when.extend(path.order_by.iter().map(|value| format!("orderBy: {value}")));
     let mut bound: Vec<String> = path.bindings.iter().map(|(field, source)| format!("{field} = {}", source_text(source))).collect();
+    bound.extend(path.reading(table, keys).map(|reading| reading.to_string()));
     if path.descending {
         bound.push("descending".into());
     }

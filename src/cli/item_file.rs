@@ -147,7 +147,7 @@ mod tests {
 
     fn table() -> Table {
         let key = |name: &str, kind| KeyAttribute { name: name.into(), kind };
-        Table { name: "t".into(), partition: key("PK", KeyType::S), sort: Some(key("SK", KeyType::N)), indexes: vec![], time_to_live: None }
+        Table::new("t", key("PK", KeyType::S), Some(key("SK", KeyType::N)))
     }
 
     fn file(text: &[u8]) -> (tempfile::NamedTempFile, ItemFile) {

@@ -14,6 +14,7 @@ mod schema;
 mod schema_file;
 mod serve;
 mod server;
+mod shards;
 mod store_choice;
 mod tables;
 
@@ -39,6 +40,7 @@ enum Command {
     Tables(tables::Tables),
     Import(import::Import),
     Export(export::Export),
+    Shards(shards::Shards),
 }
 
 impl Cli {
@@ -53,6 +55,7 @@ impl Cli {
             Command::Tables(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
+            Command::Shards(command) => command.run(),
         }
     }
 }

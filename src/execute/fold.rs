@@ -144,7 +144,7 @@ impl Run<'_> {
             return None;
         }
         let table = &self.model.tables[read.table];
-        let combinations = keys::combinations(state, key, read.space, row).ok()?;
+        let combinations = keys::combinations(state, (table, key), read.space, row).ok()?;
         let [values] = combinations.as_slice() else { return None };
         let key = keys::primary_key(table, key, values)?;
         let (mut search, wanted) = wanted(self, state, query, binding, row).ok()??;

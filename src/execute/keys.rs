@@ -3,6 +3,7 @@
 //! A value that cannot be in a key (empty, too long, too wide for its padding) is no error: no item can have it, so nothing is found.
 
 use super::error::ErrorCode;
+use super::spread;
 use super::state::{Failure, State};
 use crate::plan::tree::{BoundRange, KeyBinding, QueryBinding, SpaceId};
 use crate::schema::date_time::epoch_millis;
@@ -46,11 +47,19 @@ pub struct KeyRange {
     pub begins_with: Option<(String, String)>,
 }
 
-/// The values of a key's fields for a row: one map for each combination of list values. Empty where a value is null or missing.
-pub fn combinations(state: &State<'_>, key: &KeyBinding, space: SpaceId, row: usize) -> Result<Vec<Values>, Arc<Failure>> {
+/// The values of a key's fields for a row: one map for each combination of list values, and of these with each shard that is read. Empty
+/// where a value is null or missing.
+pub fn combinations(
+    state: &State<'_>,
+    (table, key): (&Table, &KeyBinding),
+    space: SpaceId,
+    row: usize,
+) -> Result<Vec<Values>, Arc<Failure>> {
     let mut all = vec![Values::new()];
     for (field, source) in &key.fields {
         let values = match state.value(source, space, row)? {
+            // Null chooses no replica, and the rest of the key does.
+            None if key.chooses_replica(field) => continue,
             None => return Ok(Vec::new()),
             Some(Value::Array(values)) => values.into_iter().filter(|value| !value.is_null()).collect(),
             Some(value) => vec![value],
@@ -73,7 +82,10 @@ pub fn combinations(state: &State<'_>, key: &KeyBinding, space: SpaceId, row: us
         }
         all = crossed;
     }
-    Ok(all)
+    match &key.spread {
+        Some(reading) => spread::numbered(table, key, *reading, all),
+        None => Ok(all),
+    }
 }
 
 /// The primary key that the values make; `None` where no item can have it.

@@ -1,7 +1,8 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
-//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `searches`, `search`,
-//! `fold`, `memory`, `paging`, `cursor`, `cut`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the response from it.
+//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `spread`, `searches`, `search`,
+//! `fold`, `memory`, `paging`, `cursor`, `cut`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
+//! response from it.
 
 pub mod cursor;
 pub mod cut;
@@ -24,6 +25,7 @@ pub mod placeholders;
 pub mod respond;
 pub mod search;
 pub mod searches;
+pub mod spread;
 pub mod state;
 pub mod steps;
 pub mod update;

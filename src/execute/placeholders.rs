@@ -9,7 +9,7 @@ use crate::table::call::Expression;
 use std::collections::BTreeMap;
 
 /// The placeholders of one expression. Those of expressions with different letters can stand in one call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Placeholders {
     letter: char,
     names: BTreeMap<String, String>,

@@ -35,8 +35,8 @@ pub struct Search {
     pub sort_attribute: Option<String>,
     /// What items must meet after they are read.
     pub filter: Option<Expression>,
-    /// The attributes that are asked for.
-    pub projection: Arc<[String]>,
+    /// The attributes that are asked for; `None` where all that is found counts, unseen.
+    pub projection: Option<Arc<[String]>>,
     /// Ascending order in which the items are read.
     pub forward: bool,
     /// Whether of equal sort keys those of the last range come first: the way back through a list in which they come last.
@@ -155,6 +155,7 @@ impl Search {
             };
             let found = page.items.into_iter().filter(|item| self.belongs(range, item));
             match missing {
+                None if self.projection.is_none() => count += u64::from(page.count),
                 None => count += found.count() as u64,
                 Some(_) => rest.read.extend(found),
             }
@@ -169,7 +170,7 @@ impl Search {
             partition: range.partition.clone(),
             sort: range.sort.clone(),
             filter: self.filter.clone(),
-            projection: Some(self.projection.clone()),
+            projection: self.projection.clone(),
             forward: self.forward,
             limit,
             start,

@@ -35,7 +35,7 @@ pub fn wanted(
 ) -> Result<Option<(Search, Wanted)>, Arc<Failure>> {
     let table = &run.model.tables[read.table];
     let mut ranges = Vec::new();
-    for values in keys::combinations(state, &query.key, read.space, row)? {
+    for values in keys::combinations(state, (table, &query.key), read.space, row)? {
         let range = keys::range(state, (table, read.index), query, &values, (read.space, row))?;
         ranges.extend(range.filter(|range| !ranges.contains(range)));
     }
@@ -62,7 +62,7 @@ pub fn wanted(
         (Want::First, _) => Some(1),
         (Want::Whole { max }, _) => Some(max.saturating_add(1)),
         (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
-        (Want::Page { .. }, None) | (Want::Count, _) => None,
+        (Want::Page { .. }, None) | (Want::Count { .. }, _) => None,
     };
     let forward = query.descending == backward;
     let search = Search {
@@ -72,7 +72,7 @@ pub fn wanted(
         sort: query.key.sort.clone(),
         sort_attribute: query.key.sort_attribute.clone(),
         filter: filter_of(run, state, query.filter.as_ref())?,
-        projection: read.projection.clone(),
+        projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
         forward,
         last_first: backward,
         consistent: read.consistent,

@@ -27,7 +27,7 @@ use crate::table::call::Expression;
 use serde_json::Value;
 
 /// An update expression that is being put together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Changes {
     placeholders: Placeholders,
     set: Vec<String>,

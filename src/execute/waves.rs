@@ -171,7 +171,7 @@ impl Run<'_> {
 
     fn gets(&self, state: &State<'_>, read: &Read, key: &KeyBinding, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
         let table = &self.model.tables[read.table];
-        let combinations = keys::combinations(state, key, read.space, row)?;
+        let combinations = keys::combinations(state, (table, key), read.space, row)?;
         let positions = combinations.iter().map(|values| match keys::primary_key(table, key, values) {
             Some(key) => calls.get(self.get(read, key)),
             None => NOTHING,

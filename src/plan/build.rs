@@ -31,6 +31,8 @@ pub(super) struct Builder<'a> {
     varying: usize,
     /// Fields planned within such objects so far, each once for each type.
     varied: usize,
+    /// Whether items are wanted as they are stored: conditions read a field's own attribute, also where its value stands in a key as well.
+    pub as_stored: bool,
     /// In a mutation, the items that sources may name, by their types.
     pub scope: HashMap<String, Entity<'a>>,
 }
@@ -48,6 +50,7 @@ impl<'a> Builder<'a> {
             introspects: false,
             varying: 0,
             varied: 0,
+            as_stored: false,
             scope: HashMap::new(),
         }
     }
@@ -121,7 +124,10 @@ impl<'a> Builder<'a> {
                     _ => Ok(OutputValue::Leaf(held)),
                 }
             }
-            FieldKind::Find(find) => self.find(of, field, find, collected),
+            FieldKind::Find(find) => self.find(of, field, find, collected).map_err(|error| match error.kind {
+                PlanErrorKind::Input if error.locations.is_empty() => error.at(collected.location),
+                _ => error,
+            }),
             _ => {
                 let message = format!("{}.{} is not available in this version.", of.ty.name, field.name);
                 Err(PlanError::new(PlanErrorKind::NotAvailable, message).at(collected.location))
@@ -168,10 +174,10 @@ impl<'a> Builder<'a> {
 
     /// The plan of what was built.
     pub fn finish(self, root: Object) -> Plan {
-        let Self { model, mut reads, wanted, spaces, arguments, .. } = self;
+        let Self { model, mut reads, wanted, spaces, arguments, as_stored, .. } = self;
         let waves = wave::assign(&mut reads, &spaces);
         fold::assign(model, &mut reads, &spaces, &arguments);
-        project::assign(model, &mut reads, &wanted);
+        project::assign(model, &mut reads, &wanted, as_stored);
         Plan { reads, spaces, arguments, waves, root }
     }
 

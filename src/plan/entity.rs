@@ -2,6 +2,7 @@
 
 use super::tree::{FieldReader, Holder, Marks, Presence, Recogniser, SpaceId, ValueSource};
 use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
+use crate::schema::template::Template;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -77,12 +78,16 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
     held.map(|attribute| Some(attribute.as_str()))
 }
 
-/// The marks of the items of one type, or of several.
-pub fn recogniser(model: &Model, types: &[&ObjectType]) -> Option<Arc<Recogniser>> {
+/// The marks of the items of one type, or of several. A scan meets every copy of an item, and takes the first.
+pub fn recogniser(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option<Arc<Recogniser>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;
         let primary = model.tables[keys.table].primary_key();
-        let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name)?.clone()))).collect();
+        let first = |templates: &Vec<Template>| match keys.replicas().filter(|_| is_scan) {
+            Some(_) => templates.iter().map(|template| template.of_number(0)).collect(),
+            None => templates.clone(),
+        };
+        let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
         Some(Marks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
     };
     Some(Arc::new(Recogniser { types: types.iter().map(marks).collect::<Option<_>>()? }))

@@ -5,8 +5,9 @@
 use super::argument;
 use super::build::{Builder, internal};
 use super::collect::Collected;
+use super::count::all_are_meant;
 use super::entity::{self, Entity};
-use super::error::PlanError;
+use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
 use crate::schema::condition::Condition;
 use crate::schema::model::{
@@ -39,16 +40,19 @@ pub(super) struct Sought<'a> {
     name: String,
     table: usize,
     recognise: Arc<Recogniser>,
+    /// Whether the key condition may let in other items, which are to be told apart.
+    looked_at: bool,
 }
 
 impl<'a> Sought<'a> {
-    pub fn of(model: &Model, types: &[&'a ObjectType]) -> Result<Self, PlanError> {
+    pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = entity::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
-        let recognise = entity::recogniser(model, types).ok_or_else(|| internal(&name))?;
-        Ok(Self { first, name, table: keys.table, recognise })
+        let recognise = entity::recogniser(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
+        let looked_at = types.len() > 1 || !all_are_meant(&model.tables[keys.table], keys, path);
+        Ok(Self { first, name, table: keys.table, recognise, looked_at })
     }
 }
 
@@ -75,7 +79,7 @@ impl<'a> Builder<'a> {
         let want = match find.returns {
             Returns::One | Returns::Exists => Want::First,
             Returns::List => Want::Whole { max: find.max },
-            Returns::Count => Want::Count,
+            Returns::Count => Want::Count { looked_at: true },
             Returns::Connection => {
                 let probe = self.asks_for_more(connection, &collected.sets);
                 Want::Page { arguments, max: find.max, probe }
@@ -206,10 +210,12 @@ impl<'a> Builder<'a> {
             && !hop.must_exist
             && hop.needs.iter().all(|field| known.contains_key(field))
         {
-            let presence = Some(Presence::Values(key.fields.values().cloned().collect()));
+            // Which copy is read says nothing of the item.
+            let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
+            let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
-        let sought = Sought::of(self.model, &[ty])?;
+        let sought = Sought::of(self.model, &[ty], path)?;
         let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
@@ -231,14 +237,17 @@ impl<'a> Builder<'a> {
         key: KeyBinding,
     ) -> Result<(Entity<'a>, ReadId), PlanError> {
         let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
-        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count);
+        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } => Action::Get(key),
             access => Action::Query(Box::new(QueryBinding {
                 range: self.range(access, from, hop.arguments)?,
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[hop.arguments]),
-                want: hop.want,
+                want: match hop.want {
+                    Want::Count { .. } => Want::Count { looked_at: sought.looked_at },
+                    want => want,
+                },
                 filter: self.filter(hop.find, hop.arguments),
                 neighbour: None,
                 key,
@@ -295,7 +304,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
-        ty.stored(field).is_some_and(|stored| entity::attributes_for(self.model, ty, index, stored).is_some())
+        let holds = |attribute: &String| entity::keys(ty).is_none_or(|keys| self.model.tables[keys.table].holds(index, attribute));
+        ty.stored(field).is_some_and(|stored| {
+            let as_wanted = !self.as_stored || stored.attribute.as_ref().is_none_or(holds);
+            as_wanted && entity::attributes_for(self.model, ty, index, stored).is_some()
+        })
     }
 
     /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.
@@ -329,7 +342,13 @@ impl<'a> Builder<'a> {
     pub(super) fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
         let order_by = arguments.enum_value("orderBy", self.selecting.variables);
         let present = |name: &str| arguments.present(name, self.selecting.variables);
-        find.path(&present, order_by.as_deref()).ok_or_else(|| internal(&format!("no access path to {}", find.item)))
+        find.path(&present, order_by.as_deref()).ok_or_else(|| match find.lacking(&present) {
+            (_, missing) if missing.is_empty() => internal(&format!("no access path to {}", find.item)),
+            (there, missing) => {
+                let message = format!("{} cannot be looked for without {}.", quoted(&there), quoted(&missing));
+                PlanError::new(PlanErrorKind::Input, message)
+            }
+        })
     }
 
     fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
@@ -361,6 +380,7 @@ impl<'a> Builder<'a> {
             sort_attribute: sort.map(|key| key.name.clone()),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
             fields: fields.collect::<Result<_, PlanError>>()?,
+            spread: path.reading(&self.model.tables[keys.table], keys),
         })
     }
 
@@ -392,7 +412,8 @@ impl<'a> Builder<'a> {
                 self.parent_fields(ty, hop, next, &arguments.of_hop(hop))
             }
             Via::Keys(_) | Via::Mixed(_) => {
-                let path = self.access_path(find, arguments)?;
+                // Arguments that leave a gap are told when their own field is planned, which knows its place.
+                let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
                 let mut names = Vec::new();
                 path.bindings.values().for_each(|source| parents(source, &mut names));
                 if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
@@ -407,6 +428,11 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// Names for a caller: `"a" and "b"`.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" and ")
 }
 
 fn sort_template(sort: &SortAccess) -> Option<usize> {

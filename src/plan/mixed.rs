@@ -21,7 +21,7 @@ impl<'a> Builder<'a> {
         let types: Vec<&'a ObjectType> = mixed.members.iter().map(|name| self.type_named(name)).collect::<Result<_, _>>()?;
         let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
         let key = self.key(&mixed.keys, path, from, hop.arguments)?;
-        let sought = Sought::of(self.model, &types)?;
+        let sought = Sought::of(self.model, &types, path)?;
         let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
         let selects = !matches!(hop.find.returns, Returns::Exists | Returns::Count);
         let mut needs: Vec<(&'a ObjectType, String)> = Vec::new();

@@ -10,6 +10,7 @@ pub mod argument;
 pub mod budget;
 mod build;
 pub mod collect;
+mod count;
 pub mod document;
 pub(crate) mod entity;
 pub mod error;

@@ -115,6 +115,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items of a find whose sources are arguments and the items in scope before an action.
     fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<Lookup, PlanError> {
         let mut builder = Builder::new(self.model, self.selecting);
+        builder.as_stored = true;
         let seeds = self.seed_scope(&mut builder, before, find)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);

@@ -3,6 +3,7 @@
 use super::tree::*;
 use super::wave::dependencies;
 use crate::schema::model::{Access, Model, SortAccess};
+use crate::schema::spread::Reading;
 use crate::schema::template::{Part, Template};
 use crate::schema::write::{self, ActionKind};
 use serde_json::{Value, json};
@@ -60,7 +61,10 @@ impl Plan {
                 let _ = writeln!(text, "  #{id} {} {} on {place}", operation(read), read.item);
                 let _ = writeln!(text, "     for   {}{}", read.coordinate, each(self, read));
                 let _ = writeln!(text, "     key   {key}");
-                let _ = writeln!(text, "     asks  {}", read.projection.join(", "));
+                if let Some(over) = over(read) {
+                    let _ = writeln!(text, "     over  {over}");
+                }
+                let _ = writeln!(text, "     asks  {}", asks(read));
                 if let Some(query) = read.within {
                     let _ = writeln!(text, "     by    #{query}, where it comes that far");
                 }
@@ -93,6 +97,9 @@ impl Plan {
             });
             if let (Some(index), Value::Object(step)) = (read.index, &mut step) {
                 step.insert("index".into(), json!(table.indexes[index].name));
+            }
+            if let (Some(over), Value::Object(step)) = (over(read), &mut step) {
+                step.insert("over".into(), json!(over.to_string()));
             }
             if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));
@@ -186,6 +193,22 @@ fn each(plan: &Plan, read: &Read) -> String {
     }
 }
 
+/// The shards or the replica that a read takes.
+fn over(read: &Read) -> Option<Reading> {
+    match &read.action {
+        Action::Get(key) => key.spread,
+        Action::Query(query) => query.key.spread,
+        Action::Complete(_) => None,
+    }
+}
+
+fn asks(read: &Read) -> String {
+    match &read.action {
+        Action::Query(query) if query.want == (Want::Count { looked_at: false }) => "COUNT".to_owned(),
+        _ => read.projection.join(", "),
+    }
+}
+
 fn want(query: &QueryBinding) -> String {
     let order = if query.descending { ", descending" } else { "" };
     let filter = if query.filter.is_some() { ", filtered" } else { "" };
@@ -193,7 +216,7 @@ fn want(query: &QueryBinding) -> String {
         Want::First => "the first".to_owned(),
         Want::Whole { max } => format!("all, up to {max}"),
         Want::Page { .. } => "a page".to_owned(),
-        Want::Count => "the number".to_owned(),
+        Want::Count { .. } => "the number".to_owned(),
     };
     format!("{much}{order}{filter}")
 }

@@ -9,10 +9,11 @@ use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it, by their types.
-pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>]) {
+/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it, by their types. With
+/// `as_stored`, a field is asked for in its own attribute, whether or not its value stands in a key as well.
+pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
     let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
-    let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields)).collect();
+    let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
         if !matches!(read.action, Action::Query(_)) {
             of_table.entry(read.table).or_default().extend(attributes.iter().cloned());
@@ -37,7 +38,7 @@ pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectTy
     }
 }
 
-fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)]) -> BTreeSet<String> {
+fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_stored: bool) -> BTreeSet<String> {
     let table = &model.tables[read.table];
     let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
     if matches!(read.action, Action::Query(_)) {
@@ -49,8 +50,10 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)]) -> B
     let constants = read.recognise.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     for (ty, field) in fields {
-        let attribute = ty.stored(field).and_then(|stored| attributes_for(model, ty, read.index, stored)).flatten();
-        names.extend(attribute.map(str::to_owned));
+        let Some(stored) = ty.stored(field) else { continue };
+        names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));
+        let own = stored.attribute.iter().filter(|attribute| as_stored && table.holds(read.index, attribute));
+        names.extend(own.cloned());
     }
     names
 }

@@ -7,6 +7,7 @@
 
 use crate::schema::condition::Condition;
 use crate::schema::model::{Access, Stored};
+use crate::schema::spread::{Reading, SpreadKind};
 use crate::schema::template::Template;
 use crate::schema::value_type::ValueType;
 use apollo_compiler::ast::Type;
@@ -203,6 +204,15 @@ pub struct KeyBinding {
     pub sort: Option<Template>,
     /// Item field → source, for every field that is bound by equality.
     pub fields: IndexMap<String, ValueSource>,
+    /// Which shards are read, or which replica, if the key has such.
+    pub spread: Option<Reading>,
+}
+
+impl KeyBinding {
+    /// Whether what is bound under this name does not tell which items are read, but only by which of their copies.
+    pub fn chooses_replica(&self, name: &str) -> bool {
+        self.spread.is_some_and(|Reading { spread, .. }| spread.kind == SpreadKind::Replica && spread.placeholder() == name)
+    }
 }
 
 /// A Query, or a Scan where the key has no partition template.
@@ -268,7 +278,10 @@ pub enum Want {
         probe: bool,
     },
     /// The number of items.
-    Count,
+    Count {
+        /// Whether they have to be looked at to know which of them are meant; if not, DynamoDB counts them (`Select: COUNT`).
+        looked_at: bool,
+    },
 }
 
 /// Where a value comes from when a plan runs.

@@ -66,7 +66,7 @@ fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
             Access::Scan => "Scan",
         },
         condition: condition(table, keys, path),
-        bindings: path.bindings.iter().map(|(name, source)| format!("{name} = {}", text_of(source))).collect::<Vec<_>>().join(", "),
+        bindings: bindings(table, keys, path).join(", "),
     };
     paths.iter().map(row).collect()
 }
@@ -126,6 +126,12 @@ pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(
     let condition = table.primary_key().map(key).collect::<Vec<_>>().join(" AND ");
     let (field, place, bindings) = (field.to_owned(), table.name.clone(), bindings.join(", "));
     Some(PathRow { field, when: String::new(), place, operation, condition, bindings })
+}
+
+/// What the fields are bound to, and the shards or the replica that is read.
+fn bindings(table: &Table, keys: &ItemKeys, path: &AccessPath) -> Vec<String> {
+    let bound = path.bindings.iter().map(|(name, source)| format!("{name} = {}", text_of(source)));
+    bound.chain(path.reading(table, keys).map(|reading| reading.to_string())).collect()
 }
 
 fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {

@@ -5,6 +5,7 @@ use super::directives::{argument, items, member, named, string};
 use super::draft::Record;
 use super::model::ItemKeys;
 use super::span::{self, At, Span};
+use super::spread::SpreadKind;
 use super::suggest::{list, suggest};
 use super::table::{KeyAttribute, KeyType, Table};
 use super::template::{Part, Template, TemplateMistake, TemplateMistakeKind};
@@ -44,7 +45,34 @@ pub fn read(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
         }
     }
     let constants = constants(item, findings)?;
-    (sound && check_complete(item, &keys, findings)).then_some(ItemKeys { table: item.table.1, keys, constants })
+    let keys = ItemKeys { table: item.table.1, keys, constants };
+    (sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings)).then_some(keys)
+}
+
+/// A type is spread in one way; and of copies, every key that is read holds one, so that no read finds an item twice.
+fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bool {
+    let Some(spread) = keys.spread() else { return true };
+    let (name, place) = (&item.object.name, named(item.directive));
+    if let Some(other) = keys.keys.values().flatten().flat_map(Template::spreads).find(|other| *other != spread) {
+        let message = format!("`{name}` is spread by `{{{}}}` and by `{{{}}}`", spread.placeholder(), other.placeholder());
+        let help = "a type has one number of shards, or one number of replicas, which is the same in all its keys";
+        findings.error("KF0218", &place, message, Some(help.into()));
+        return false;
+    }
+    if spread.kind == SpreadKind::Shard {
+        return true;
+    }
+    let indexes = item.table.0.indexes.iter().map(|index| &index.partition);
+    let without = |key: &&KeyAttribute| {
+        let templates = keys.keys.get(&key.name).into_iter().flatten();
+        templates.map(Template::spread).any(|own| own.is_none())
+    };
+    let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
+    let message =
+        format!("the copies of a `{name}` would be found side by side by `{}`, which has no `{{{}}}`", key.name, spread.placeholder());
+    let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
+    findings.error("KF0219", &place, message, Some(help));
+    false
 }
 
 type Entries = Vec<(At<String>, Vec<At<String>>)>;
@@ -134,19 +162,18 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
 fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, findings: &mut Findings) {
     let place = span::within(item.text, &text.span, &mistake.span);
     let type_name = &item.object.name;
-    let sharded =
-        text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{shard:") || written.starts_with("{replica:"));
     let claim = text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{auth."));
     match &mistake.kind {
         _ if claim => findings.error("KF0601", &place, "sign-in is not available yet", Some("store the value in a field".into())),
-        TemplateMistakeKind::Malformed(_) | TemplateMistakeKind::UnknownField(_) if sharded => {
-            findings.error("KF0602", &place, "write sharding is not available yet", None);
+        TemplateMistakeKind::Spread(why) => {
+            findings.error("KF0217", &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
         }
         TemplateMistakeKind::Malformed(why) => {
             findings.error("KF0206", &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
         }
         TemplateMistakeKind::UnknownField(field) => {
             let help = match item.object.fields.contains_key(field.as_str()) {
+                _ if SpreadKind::named(field).is_some() => Some(format!("say how many there are: `{{{field}:10}}`")),
                 true => Some(format!("`{field}` is a relation; a key holds stored fields")),
                 false => suggest(field, item.record.keys().map(String::as_str)),
             };

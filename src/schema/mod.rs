@@ -5,6 +5,7 @@
 //! relations ([`finds`]), and the API as clients see it ([`api`]).
 
 mod api;
+mod billing;
 pub mod condition;
 mod confusion;
 pub mod date_time;
@@ -27,6 +28,7 @@ mod parse;
 mod render;
 pub mod rules;
 mod span;
+pub mod spread;
 mod suggest;
 pub mod table;
 mod tables;

@@ -167,15 +167,24 @@ impl ObjectType {
 
 impl Find {
     /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument; `None` for a find through
-    /// relations, and for a value that is no order of the find.
+    /// relations, for a value that is no order of the find, and for arguments that are [of no use alone](Find::lacking).
     pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
         let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return None };
-        // There is a path for each subset of the optional arguments, so those that matter all stand in some `when`.
+        // There is a path with each of the optional arguments, so those that matter all stand in some `when`.
         let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
         paths.iter().find(|path| {
             let exact = path.when.iter().all(|name| there.contains(&name)) && there.iter().all(|name| path.when.contains(name));
             exact && path.order_by.as_deref() == order_by
         })
+    }
+
+    /// Where the arguments that are present leave out what stands in front of them in the key: those that are, and the fewest that are
+    /// missing. Empty lists where no more arguments help.
+    pub fn lacking(&self, present: &dyn Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
+        let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return Default::default() };
+        let there = paths.iter().flat_map(|path| &path.when).filter(|name| present(name));
+        let more = paths.iter().filter(|path| there.clone().all(|name| path.when.contains(name))).min_by_key(|path| path.when.len());
+        more.map(|path| path.when.iter().map(String::as_str).partition(|name| present(name))).unwrap_or_default()
     }
 }
 

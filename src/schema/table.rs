@@ -1,4 +1,5 @@
-//! Tables and indexes as `@table` declares them: names, key attributes, projections. Plain data; must not know AWS types.
+//! Tables and indexes as `@table` declares them: names, key attributes, projections, and how DynamoDB is to run them. Plain data; must not
+//! know AWS types.
 
 /// A DynamoDB table: its key attributes and its indexes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,43 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// The attribute that holds an item's time to live (epoch seconds).
     pub time_to_live: Option<String>,
+    /// How reads and writes are paid for.
+    pub billing: Billing,
+    /// What the table's stream tells of each change; `None` where it has no stream.
+    pub stream: Option<StreamView>,
+    /// Whether the table can be restored to any second of the last 35 days.
+    pub point_in_time_recovery: bool,
+}
+
+/// How a table is billed (DynamoDB developer guide, "Read/write capacity mode").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Billing {
+    /// Each request is paid for.
+    PayPerRequest,
+    /// The table's own capacity is paid for; each global index has one of its own ([`Index::capacity`]).
+    Provisioned(Capacity),
+}
+
+/// What a table or a global index can do in each second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Read capacity units: strong reads of 4 KB a second, or twice as many that are eventually consistent.
+    pub read: u32,
+    /// Write capacity units: writes of 1 KB a second.
+    pub write: u32,
+}
+
+/// What a stream's record holds of the item that changed (DynamoDB API reference, `StreamSpecification`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamView {
+    /// Its key.
+    KeysOnly,
+    /// All of it, as it is after the change.
+    NewImage,
+    /// All of it, as it was before the change.
+    OldImage,
+    /// Both.
+    NewAndOldImages,
 }
 
 /// A secondary index of a table.
@@ -28,6 +66,8 @@ pub struct Index {
     pub sort: Option<KeyAttribute>,
     /// Which attributes are copied into the index.
     pub projection: Projection,
+    /// The capacity of a global index of a table with [`Billing::Provisioned`]; `None` of any other.
+    pub capacity: Option<Capacity>,
 }
 
 /// A key attribute's name and type.
@@ -62,7 +102,65 @@ pub enum Projection {
     Include(Vec<String>),
 }
 
+impl Billing {
+    /// The mode as DynamoDB names it.
+    pub fn mode(self) -> &'static str {
+        match self {
+            Billing::PayPerRequest => "PAY_PER_REQUEST",
+            Billing::Provisioned(_) => "PROVISIONED",
+        }
+    }
+}
+
+impl StreamView {
+    /// The view as DynamoDB names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StreamView::KeysOnly => "KEYS_ONLY",
+            StreamView::NewImage => "NEW_IMAGE",
+            StreamView::OldImage => "OLD_IMAGE",
+            StreamView::NewAndOldImages => "NEW_AND_OLD_IMAGES",
+        }
+    }
+}
+
+impl KeyType {
+    /// The type as DynamoDB names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyType::S => "S",
+            KeyType::N => "N",
+            KeyType::B => "B",
+        }
+    }
+}
+
+impl Projection {
+    /// The projection as DynamoDB names it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Projection::All => "ALL",
+            Projection::KeysOnly => "KEYS_ONLY",
+            Projection::Include(_) => "INCLUDE",
+        }
+    }
+}
+
 impl Table {
+    /// A table with these keys, billed by request, and nothing more to it.
+    pub fn new(name: impl Into<String>, partition: KeyAttribute, sort: Option<KeyAttribute>) -> Self {
+        Self {
+            name: name.into(),
+            partition,
+            sort,
+            indexes: Vec::new(),
+            time_to_live: None,
+            billing: Billing::PayPerRequest,
+            stream: None,
+            point_in_time_recovery: false,
+        }
+    }
+
     /// The partition and sort key attributes of the table (`None`) or of one of its indexes, by position.
     pub fn keys_of(&self, index: Option<usize>) -> (&KeyAttribute, Option<&KeyAttribute>) {
         match index.map(|i| &self.indexes[i]) {

@@ -1,11 +1,12 @@
 //! `@table` directives in, plain tables out. Must not know item types.
 
+use super::billing;
 use super::diagnostic::Findings;
-use super::directives::{argument, items, member, string, text};
+use super::directives::{argument, flag, items, member, string, text};
 use super::environment::expand;
 use super::span::{self, At};
 use super::suggest::list;
-use super::table::{Index, KeyAttribute, KeyType, Projection, Table};
+use super::table::{Index, KeyAttribute, KeyType, Projection, StreamView, Table};
 use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::{Node, Schema};
 
@@ -58,7 +59,13 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         kind: key_type(argument(directive, "partitionKeyType")),
     };
     let sort = text(directive, "sortKey").map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
-    let mut table = Table { name, partition, sort, indexes: Vec::new(), time_to_live: text(directive, "timeToLive").map(|at| at.value) };
+    let mut table = Table {
+        time_to_live: text(directive, "timeToLive").map(|at| at.value),
+        billing: billing::of_table(directive, findings),
+        stream: argument(directive, "stream").and_then(stream_view),
+        point_in_time_recovery: flag(directive, "pointInTimeRecovery"),
+        ..Table::new(name, partition, sort)
+    };
     if table.sort.as_ref().is_some_and(|sort| sort.name == table.partition.name) {
         let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
         findings.error("KF0105", &place, format!("`{}` is the partition key already", table.partition.name), None);
@@ -107,6 +114,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
         partition: partition.map_or_else(|| table.partition.clone(), |at| at.value),
         sort: sort.map(|at| at.value),
         projection: projection(&name, written, findings),
+        capacity: billing::of_index(table.billing, local, written, findings),
         name: name.value,
     })
 }
@@ -154,6 +162,13 @@ fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
         let message = format!("`{}` is no {what} name that DynamoDB takes", name.value);
         findings.error("KF0103", &name.span, message, Some("3 to 255 letters, digits, `_`, `-` and `.`".into()));
     }
+}
+
+fn stream_view(value: &Node<Value>) -> Option<StreamView> {
+    let name = value.as_enum()?;
+    [StreamView::KeysOnly, StreamView::NewImage, StreamView::OldImage, StreamView::NewAndOldImages]
+        .into_iter()
+        .find(|view| name == view.name())
 }
 
 fn key_type(value: Option<&Node<Value>>) -> KeyType {

@@ -30,7 +30,7 @@ const LONGEST_KEY: usize = 2048;
 /// A parsed key template.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// Literals and placeholders in order; never two literals side by side.
+    /// Literals and placeholders in order; as they are parsed, never two literals side by side.
     pub parts: Vec<Part>,
 }
 
@@ -71,6 +71,8 @@ pub enum TemplateMistakeKind {
     UnknownField(String),
     /// A placeholder whose field cannot stand in a key (a list, an embedded type, JSON …): its name.
     NotAKeyType(String),
+    /// A shard or a replica without a number of them; a sentence.
+    Spread(String),
     /// Two different values could make the same text; the text says which and why.
     NotInvertible(String),
 }
@@ -95,11 +97,12 @@ impl Template {
         Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
     }
 
-    /// The fields of the placeholders, in order, each once.
+    /// The fields of the placeholders, in order, each once. The number of a shard or a replica is none.
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<&str> = Vec::new();
         for part in &self.parts {
-            if let Part::Placeholder { field, .. } = part
+            if let Part::Placeholder { field, value, .. } = part
+                && !matches!(value, ValueType::Spread(_))
                 && !fields.contains(&field.as_str())
             {
                 fields.push(field);
@@ -180,6 +183,16 @@ impl Template {
         Ok(Some((key, same == prefix)))
     }
 
+    /// The template of one shard or replica: its number stands in it as text.
+    pub fn of_number(&self, number: u8) -> Template {
+        // The literals stay apart, so that free text before them ends and is escaped as it was.
+        let number = |part: &Part| match part {
+            Part::Placeholder { value: ValueType::Spread(_), .. } => Part::Literal(number.to_string()),
+            other => other.clone(),
+        };
+        Template { parts: self.parts.iter().map(number).collect() }
+    }
+
     /// Reads the fields back out of a key text, each once; `None` if the text is not of this template.
     pub fn read(&self, text: &str) -> Option<Fields> {
         // No key is longer, so a longer text is none; it also bounds the work.
@@ -196,7 +209,17 @@ impl Template {
                 None => once.push((field, value)),
             }
         }
+        // The number is the same wherever it stands, and no field.
+        if let Some(spread) = self.spread() {
+            once.retain(|(field, _)| *field != spread.placeholder());
+        }
         Some(once)
+    }
+
+    /// The template without the number of its shard or replica.
+    pub fn without_spread(&self) -> Template {
+        let is_number = |part: &&Part| matches!(part, Part::Placeholder { value: ValueType::Spread(_), .. });
+        Template { parts: self.parts.iter().filter(|part| !is_number(part)).cloned().collect() }
     }
 
     /// Whether some text could be of both templates (conservative: true where it cannot be ruled out).

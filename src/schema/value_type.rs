@@ -3,6 +3,7 @@
 
 use super::date_time::{canonical_instant, is_date};
 use super::decimal::{canonical_decimal, canonical_float, numeral_length};
+use super::spread::Spread;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub enum ValueType {
     Embedded(String),
     /// A list kept as a DynamoDB set of this element type (`stored: SET`).
     Set(Box<ValueType>),
+    /// The number of a shard or a replica, from 0: only in key templates, and in what binds it.
+    Spread(Spread),
 }
 
 /// How a DateTime is kept.
@@ -95,6 +98,7 @@ impl ValueType {
             ValueType::Enum(values) => values.name.clone(),
             ValueType::Embedded(name) => name.clone(),
             ValueType::Set(element) => format!("[{}]", element.name()),
+            ValueType::Spread(_) => "Int".to_owned(),
         }
     }
 
@@ -125,6 +129,10 @@ impl ValueType {
                 // One value, one text: `+7`, `007` and `-0` are not how a number is written.
                 (integer.to_string() == text).then(|| self.coerce(&integer.into()).ok()).flatten()
             }
+            ValueType::Spread(_) => {
+                let number: u64 = text.parse().ok()?;
+                (number.to_string() == text).then(|| self.coerce(&number.into()).ok()).flatten()
+            }
             ValueType::Float => (numeral_length(text)? == text.len()).then(|| float(text.parse().ok()?)).flatten(),
             ValueType::Boolean => text.parse().ok().map(Value::Bool),
             ValueType::Enum(values) => values.api_name(text).map(Value::from),
@@ -151,6 +159,7 @@ impl ValueType {
             (ValueType::Binary, Value::String(text)) => STANDARD.decode(text).is_ok().then(|| value.clone()),
             (ValueType::Enum(values), Value::String(name)) => values.stored.contains_key(name).then(|| value.clone()),
             (ValueType::Set(element), Value::Array(elements)) => return set(element, elements),
+            (ValueType::Spread(spread), _) => spread.number(value).map(Value::from),
             // A single value stands for a list of one (GraphQL spec section 3.11, "List", input coercion).
             (ValueType::Set(element), _) => return set(element, std::slice::from_ref(value)),
             _ => None,
@@ -177,6 +186,7 @@ impl ValueType {
             }
             ValueType::Embedded(_) => "it is an object".to_owned(),
             ValueType::Set(_) => "it is a list".to_owned(),
+            ValueType::Spread(spread) => format!("it is an integer from 0 to {}", spread.count - 1),
         }
     }
 }

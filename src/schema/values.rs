@@ -4,6 +4,7 @@
 use super::diagnostic::Findings;
 use super::directives::text;
 use super::span;
+use super::spread::{Spread, SpreadKind};
 use super::table::KeyType;
 use super::value_type::{EnumValues, Moment, ValueType};
 use apollo_compiler::Schema;
@@ -72,6 +73,9 @@ pub fn fits(from: &ValueType, to: &ValueType) -> bool {
         (V::Boolean, V::Boolean) | (V::Date, V::Date) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
         (V::DateTime(_), V::DateTime(_)) => true,
         (V::Enum(a), V::Enum(b)) => a.name == b.name,
+        // A shard is numbered; a replica is chosen by the hash of any value that has a text.
+        (from, V::Spread(Spread { kind: SpreadKind::Shard, .. })) => matches!(from, V::Int),
+        (from, V::Spread(_)) => stored_key_type(from).is_some() || matches!(from, V::Boolean),
         _ => false,
     }
 }
@@ -83,6 +87,6 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
         V::Id | V::String | V::Date | V::Enum(_) | V::DateTime(Moment::Text) => Some(KeyType::S),
         V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
         V::Binary => Some(KeyType::B),
-        V::Boolean | V::Json | V::Embedded(_) | V::Set(_) => None,
+        V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) => None,
     }
 }

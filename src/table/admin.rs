@@ -6,7 +6,10 @@ use super::error::{TableError, TableErrorKind};
 use super::retry::{Attempts, Backoff};
 use super::store::Store;
 use crate::schema::table::Table;
-use aws_sdk_dynamodb::types::{IndexStatus, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus};
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::types::{
+    IndexStatus, PointInTimeRecoverySpecification, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
+};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -23,8 +26,9 @@ const REACH_LIMIT: Duration = Duration::from_secs(5);
 const TABLES_AT_ONCE: usize = 8;
 
 impl Store {
-    /// Makes the tables that are not there yet, with their indexes and time to live, and waits until all declared can be used. Gives the
-    /// names of those that were made. A table that is there stays as it is, even where it is not as declared.
+    /// Makes the tables that are not there yet, with their indexes, time to live, stream and point-in-time recovery, and waits until all
+    /// declared can be used. Gives the names of those that were made. A table that is there stays as it is, even where it is not as
+    /// declared.
     pub async fn create_missing(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
         let deadline = Instant::now() + CREATE_LIMIT;
         let mut made = Vec::new();
@@ -45,6 +49,9 @@ impl Store {
         for table in &made {
             if let Some(attribute) = &table.time_to_live {
                 self.enable_time_to_live(table, attribute, deadline).await?;
+            }
+            if table.point_in_time_recovery {
+                self.enable_point_in_time_recovery(table, deadline).await?;
             }
         }
         Ok(made.iter().map(|table| table.name.clone()).collect())
@@ -140,6 +147,28 @@ impl Store {
         let attempts = Attempts { operation: "UpdateTimeToLive", table: &table.name, deadline };
         let request = self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
         attempts.send(|| request.clone().send()).await.map(drop)
+    }
+
+    async fn enable_point_in_time_recovery(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        let specification = PointInTimeRecoverySpecification::builder().point_in_time_recovery_enabled(true).build();
+        let specification = specification.map_err(|error| {
+            let detail = format!("UpdateContinuousBackups {}: {error}", table.name);
+            TableError { kind: TableErrorKind::Invalid, detail }
+        })?;
+        let attempts = Attempts { operation: "UpdateContinuousBackups", table: &table.name, deadline };
+        let request = self.client().update_continuous_backups().table_name(&table.name);
+        let request = request.point_in_time_recovery_specification(specification);
+        let answer = attempts.send(|| async {
+            match request.clone().send().await {
+                // The embedded store and some compatible servers have no backups, and so none to switch on.
+                Err(error) if error.code() == Some("UnknownOperationException") => {
+                    tracing::warn!(table = table.name, "this server has no point-in-time recovery");
+                    Ok(())
+                }
+                answer => answer.map(drop),
+            }
+        });
+        answer.await
     }
 
     /// The attribute that holds the time to live, where it is enabled.

@@ -1,11 +1,11 @@
 //! A declared table and the description of the one that is there in; one sentence a difference out. Makes no call.
 
-use super::definition::type_name;
 use crate::schema::table::{Index, KeyAttribute, Projection, Table};
 use aws_sdk_dynamodb::types::{self as sdk, KeySchemaElement, TableDescription};
 use std::collections::BTreeSet;
 
-/// What of a declared table is missing or other in the one that is there. What is there beyond it does no harm and is not told.
+/// What of a declared table is missing or other in the one that is there. What is there beyond it does no harm and is not told; neither
+/// are billing, capacity, streams and backups, which do not stand in the way of a read or a write and are often changed while it runs.
 pub(super) fn differences(declared: &Table, found: &TableDescription) -> Vec<String> {
     let of = format!("Table {}", declared.name);
     let comparison = Comparison { found };
@@ -66,7 +66,7 @@ impl<'a> Comparison<'a> {
         let roles = [("partition", sdk::KeyType::Hash, Some(wanted.0)), ("sort", sdk::KeyType::Range, wanted.1)];
         let sentence = |(role, kind, wanted): (&str, sdk::KeyType, Option<&KeyAttribute>)| {
             let there = found.iter().find(|key| key.key_type == kind).map(|key| self.with_type(key.attribute_name()));
-            let wanted = wanted.map(|key| format!("{} ({})", key.name, type_name(key.kind)));
+            let wanted = wanted.map(|key| format!("{} ({})", key.name, key.kind.name()));
             match (wanted, there) {
                 (Some(wanted), Some(there)) if wanted != there => Some(format!("{of}: the {role} key is {there}, not {wanted}.")),
                 (Some(wanted), None) => Some(format!("{of}: it has no {role} key; declared is {wanted}.")),

@@ -107,7 +107,9 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
         | "ServiceUnavailable"
         | "ServiceUnavailableException"
         | "RequestTimeout"
-        | "RequestTimeoutException" => (Unavailable, true),
+        | "RequestTimeoutException"
+        // Backups of a table that has just been made are being prepared.
+        | "ContinuousBackupsUnavailableException" => (Unavailable, true),
         "ResourceNotFoundException" | "TableNotFoundException" => (NoSuchTable, false),
         "ValidationException" if message.contains("does not have the specified index") => (NoSuchTable, false),
         "AccessDeniedException"

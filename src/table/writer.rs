@@ -3,14 +3,14 @@
 
 use super::attribute::{Item, Key};
 use super::batch_write::{BATCHES_AT_ONCE, ITEMS_PER_BATCH, write_batch};
-use super::convert::key_to_sdk;
+use super::convert::{item_to_sdk, key_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::key_range::{canonical, key_can_exist};
 use super::loaders::{CallRecord, Loaders, milliseconds};
 use super::single_write::{operation, write_one};
 use super::transaction::{tables_of, write_all};
 use super::write::{WriteCall, WriteError};
-use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 use futures_util::stream::{self, StreamExt};
 use std::collections::HashSet;
 use tokio::time::Instant;
@@ -57,10 +57,29 @@ impl Loaders {
     /// repeat: an [`WriteError::Uncertain`] leaves some deleted and others not, and the same call again completes it.
     pub async fn delete_batch(&self, table: &str, keys: Vec<Key>) -> Result<(), WriteError> {
         let mut seen = HashSet::new();
-        let keys: Vec<Key> = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key).into_owned())).collect();
-        let batches = keys.len().div_ceil(ITEMS_PER_BATCH);
+        let keys = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key).into_owned()));
+        let delete = |key: Key| {
+            let delete = DeleteRequest::builder().set_key(Some(key_to_sdk(&key))).build().map_err(|error| unbuilt(table, &error))?;
+            Ok(WriteRequest::builder().delete_request(delete).build())
+        };
+        self.batches(table, keys.map(delete).collect()).await
+    }
+
+    /// Puts items by BatchWriteItem over whatever is there, 25 a call, some calls side by side. No two may have one key. Safe to repeat, as
+    /// [`Loaders::delete_batch`] is.
+    pub async fn put_batch(&self, table: &str, items: Vec<Item>) -> Result<(), WriteError> {
+        let put = |item: Item| {
+            let put = PutRequest::builder().set_item(Some(item_to_sdk(item))).build().map_err(|error| unbuilt(table, &error))?;
+            Ok(WriteRequest::builder().put_request(put).build())
+        };
+        self.batches(table, items.into_iter().map(put).collect()).await
+    }
+
+    async fn batches(&self, table: &str, requests: Result<Vec<WriteRequest>, TableError>) -> Result<(), WriteError> {
+        let requests = requests.map_err(WriteError::Failed)?;
+        let batches = requests.len().div_ceil(ITEMS_PER_BATCH);
         // The futures are listed before they are run: inside the stream, the compiler cannot see that they may cross threads.
-        let asked: Vec<_> = keys.chunks(ITEMS_PER_BATCH).map(|batch| self.delete_up_to_25(table, batch)).collect();
+        let asked: Vec<_> = requests.chunks(ITEMS_PER_BATCH).map(|batch| self.up_to_25(table, batch.to_vec())).collect();
         let mut answers = stream::iter(asked).buffer_unordered(BATCHES_AT_ONCE);
         while let Some(answer) = answers.next().await {
             if let Err(error) = answer {
@@ -72,25 +91,21 @@ impl Loaders {
         Ok(())
     }
 
-    async fn delete_up_to_25(&self, table: &str, keys: &[Key]) -> Result<(), TableError> {
-        let requests = keys.iter().map(|key| {
-            let delete = DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build().map_err(|error| {
-                let detail = format!("BatchWriteItem {table}: {error}");
-                TableError { kind: TableErrorKind::Invalid, detail }
-            });
-            Ok(WriteRequest::builder().delete_request(delete?).build())
-        });
-        let requests = requests.collect::<Result<Vec<_>, TableError>>()?;
+    async fn up_to_25(&self, table: &str, requests: Vec<WriteRequest>) -> Result<(), TableError> {
         let session = &self.session;
         let slot = session.reserve();
         let _permit = session.permit().await?;
-        let begun = Instant::now();
+        let (begun, keys) = (Instant::now(), requests.len());
         let answer = write_batch(session.store.client(), table, requests, session.deadline).await;
         self.forget();
         let capacity = *answer.as_ref().unwrap_or(&0.0);
-        session.record(slot, record("BatchWriteItem", table.to_owned(), (keys.len(), 0), capacity, begun));
+        session.record(slot, record("BatchWriteItem", table.to_owned(), (keys, 0), capacity, begun));
         answer.map(|_| ())
     }
+}
+
+fn unbuilt(table: &str, error: &impl std::fmt::Display) -> TableError {
+    TableError { kind: TableErrorKind::Invalid, detail: format!("BatchWriteItem {table}: {error}") }
 }
 
 /// The record of a write: how many keys it wrote and how many items came back.

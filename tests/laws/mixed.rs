@@ -128,7 +128,7 @@ proptest! {
         let query = format!("{{ activity(userId: \"u0\", last: 1000) {{ nodes {{ {fields} }} }} \
             stories(circles: [\"g0\", \"g1\"], first: 1000) {{ nodes {{ {story} }} }} }}");
         let found = block_on(async {
-            let (gateway, _) = world::gateway(&TIMELINE, items).await;
+            let (gateway, _) = world::gateway(&TIMELINE, vec![items]).await;
             data(&gateway, &query).await
         });
         let activity: Vec<Value> =
@@ -147,7 +147,7 @@ proptest! {
     fn among_items_of_other_types(count in 0usize..50, backward: bool, mut choices in Choices::any(200)) {
         let items = events(count, &mut choices).iter().map(Event::item).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&TIMELINE, items).await;
+            let (gateway, _) = world::gateway(&TIMELINE, vec![items]).await;
             let fields = "__typename ... on Post { title } ... on Membership { groupId role group { name } } ... on Activity { createdAt }";
             let query = format!("{{ activity(userId: \"u1\", …) {{ nodes {{ {fields} }} edges {{ cursor }} {INFO} }} }}");
             Connection { query: &query, way: "/activity", edges: true }.check(&gateway, &mut choices, backward).await
@@ -158,7 +158,7 @@ proptest! {
     fn of_several_partitions_of_an_index(count in 0usize..50, mut choices in Choices::any(200)) {
         let items = events(count, &mut choices).iter().map(Event::item).collect();
         block_on(async {
-            let (gateway, _) = world::gateway(&TIMELINE, items).await;
+            let (gateway, _) = world::gateway(&TIMELINE, vec![items]).await;
             let fields = "__typename ... on Post { id title createdAt } ... on Membership { userId groupId role group { name } createdAt }";
             let query = format!("{{ stories(circles: [\"g0\", \"g1\", \"g3\"], …) {{ nodes {{ {fields} }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/stories", edges: true };
@@ -174,7 +174,7 @@ proptest! {
         let (items, shown): (Vec<Item>, Vec<bool>) = (0..count).map(|number| card(number, &mut choices)).unzip();
         let shown = shown.into_iter().filter(|shown| *shown).count();
         block_on(async {
-            let (gateway, _) = world::gateway(&TIMELINE, items).await;
+            let (gateway, _) = world::gateway(&TIMELINE, vec![items]).await;
             let fields = "__typename id ... on Task { text assignee { name } } ... on Note { rank }";
             let query = format!("{{ board(board: \"b\", …) {{ nodes {{ {fields} }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/board", edges: true };

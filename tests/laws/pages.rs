@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
 static WORKSHOP: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("workshop"));
+static SHARDS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("shards"));
 
 /// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
 pub struct Connection<'a> {
@@ -188,6 +189,40 @@ proptest! {
             prop_assert!(if sorted && descending { all.is_sorted_by(|left, right| left >= right) } else { all.is_sorted() }, "{:?}", all);
             connection.check(&gateway, &mut choices, backward).await?;
             connection.wander(&gateway, &later, &kept, &mut choices).await
+        })?;
+    }
+
+    #[test]
+    fn merged_of_shards(count in 0usize..40, filtered: bool, some: bool, newest: bool, mut choices in Choices::any(120)) {
+        // Wherever an item is, it is found; in the partition of no shard, it is not.
+        let votes: Vec<(String, usize, usize)> = (0..count).map(|number| (format!("v{number:02}"), choices.below(11), choices.below(3))).collect();
+        let item_of = |(voter, shard, weight): &(String, usize, usize), time: String| {
+            let pk = format!("votes#c#{shard}");
+            let mut item = item(&[("pk", &pk), ("sk", voter), ("timePk", &pk), ("timeSk", &time)]);
+            item.insert("weight".into(), Attribute::N(weight.to_string()));
+            item
+        };
+        let items: Vec<Item> = votes.iter().map(|vote| item_of(vote, minute(choices.below(12)))).collect();
+        let meant = |(_, shard, weight): &&(String, usize, usize)| (!filtered || *weight >= 2) && if some { [3, 7].contains(shard) } else { *shard < 10 };
+        let mut expected: Vec<Value> = votes.iter().filter(meant).map(|(voter, ..)| json!(voter)).collect();
+        block_on(async {
+            let (gateway, _) = world::gateway(&SHARDS, vec![items]).await;
+            let conditions = [(filtered, ", weight: 2"), (some, ", shard: [3, 7]"), (newest, ", order: DESC")];
+            let conditions: String = conditions.iter().filter(|(wanted, _)| *wanted).map(|(_, text)| *text).collect();
+            let query = format!("{{ votes(candidateId: \"c\"{conditions}, …) {{ nodes {{ voterId castAt }} edges {{ cursor }} {INFO} }} }}");
+            let connection = Connection { query: &query, way: "/votes", edges: true };
+            let all = connection.page(&gateway, "first: 1000").await["nodes"].as_array().unwrap().clone();
+            let times: Vec<&str> = all.iter().map(|vote| vote["castAt"].as_str().unwrap()).collect();
+            prop_assert!(times.is_sorted_by(|one, next| if newest { one >= next } else { one <= next }), "{:?}", times);
+            let mut voters: Vec<Value> = all.iter().map(|vote| vote["voterId"].clone()).collect();
+            voters.sort_by_key(Value::to_string);
+            expected.sort_by_key(Value::to_string);
+            prop_assert_eq!(voters, expected);
+            let counted = data(&gateway, "{ anyVote(candidateId: \"c\") heavyVotes(candidateId: \"c\", weight: 2) votesSince(candidateId: \"c\", since: \"2026-11-20T09:00:00Z\") }").await;
+            let shown = votes.iter().filter(|(_, shard, _)| *shard < 10).count();
+            let heavy = votes.iter().filter(|(_, shard, weight)| *shard < 10 && *weight >= 2).count();
+            prop_assert_eq!(counted, json!({ "anyVote": shown > 0, "heavyVotes": heavy, "votesSince": shown }));
+            connection.check(&gateway, &mut choices, false).await
         })?;
     }
 

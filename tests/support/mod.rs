@@ -2,7 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod golden;
 pub mod made;
+pub mod rows;
 
 use keyfold::execute::gateway::{Gateway, Request, Response, Settings};
 use keyfold::schema;
@@ -16,12 +18,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Where a system's schema and items are: pantry, favorites and posts are the project's own, the ledger has no items.
+/// Where a system's schema and items are: pantry, favorites and posts are the project's own, others are its examples, the ledger has no
+/// items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let example = |name: &str| (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"));
     match system {
         "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
         "ledger" => (root.join("tests/faults/ledger.graphql"), root.join("tests/faults")),
+        "cycles" => example("cycle-items"),
+        "patterns" => example("patterns"),
+        "audiobooks" => example("audiobook-sync"),
         other => (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other)),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::fixture::{key_attribute, table};
 use crate::scripted::{Reply, Server};
-use keyfold::schema::table::{KeyType, Projection};
-use keyfold::table::definition::create_table_input;
+use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView, Table};
+use keyfold::table::definition::{continuous_backups_input, create_table_input};
 use keyfold::table::error::TableErrorKind;
 use keyfold::table::store::Store;
 use keyfold::table::tap::Recorder;
@@ -58,11 +58,62 @@ fn the_input_of_create_table_is_complete() {
     assert_eq!(names, ["TableName", "AttributeDefinitions", "KeySchema", "BillingMode"]);
 }
 
+/// A table with a capacity of its own and of each global index, a stream and point-in-time recovery.
+fn provisioned() -> Table {
+    let mut table = table("things");
+    table.billing = Billing::Provisioned(Capacity { read: 10, write: 5 });
+    table.indexes[0].capacity = Some(Capacity { read: 10, write: 5 });
+    table.indexes[2].capacity = Some(Capacity { read: 1, write: 2 });
+    table.stream = Some(StreamView::NewAndOldImages);
+    table.point_in_time_recovery = true;
+    table
+}
+
+#[tokio::test]
+async fn capacity_stream_and_backups_are_asked_for() {
+    let input = create_table_input(&provisioned());
+    assert_eq!((&input["BillingMode"], &input["ProvisionedThroughput"]["ReadCapacityUnits"]), (&json!("PROVISIONED"), &json!(10)));
+    assert_eq!(input["StreamSpecification"], json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" }));
+    assert_eq!(input["GlobalSecondaryIndexes"][1]["ProvisionedThroughput"], json!({ "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 }));
+    assert!(input["LocalSecondaryIndexes"][0].get("ProvisionedThroughput").is_none());
+
+    let recorder = Arc::new(Recorder::default());
+    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    store.create_missing(&[provisioned()]).await.unwrap();
+    let calls = recorder.take();
+    let bodies = |wanted: &str| calls.iter().filter(|(operation, _)| operation == wanted).map(|(_, body)| body.clone()).collect::<Vec<_>>();
+    assert_eq!(bodies("CreateTable"), [input], "what is printed is what is sent");
+    assert_eq!(bodies("UpdateContinuousBackups"), [continuous_backups_input(&provisioned()).unwrap()]);
+    assert_eq!(bodies("UpdateTimeToLive").len(), 1);
+    assert!(store.differences(&[provisioned(), table("things")]).await.unwrap().is_empty(), "neither stands in the way of a read");
+    assert_eq!(continuous_backups_input(&table("things")), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn backups_that_are_being_prepared_are_waited_for() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let server = Server::new(move |before, operation, _| match (before, operation) {
+        (0, "DescribeTable") => Reply::error(400, "ResourceNotFoundException"),
+        (_, "DescribeTable") => Reply::ok(description("ACTIVE", "ACTIVE")),
+        (_, "CreateTable") => Reply::ok(description("CREATING", "CREATING")),
+        (_, "UpdateContinuousBackups") => match count.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => Reply::error(400, "ContinuousBackupsUnavailableException"),
+            _ => Reply::ok(json!({ "ContinuousBackupsDescription": { "ContinuousBackupsStatus": "ENABLED" } })),
+        },
+        other => panic!("unexpected: {other:?}"),
+    });
+    let mut table = provisioned();
+    table.time_to_live = None;
+    assert_eq!(Store::over(server).create_missing(&[table]).await.unwrap(), ["things"]);
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+}
+
 #[tokio::test]
 async fn every_difference_is_a_sentence() {
     let store = Store::in_memory().unwrap();
     store.create_missing(&[table("things")]).await.unwrap();
-    let changed = |change: &dyn Fn(&mut keyfold::schema::table::Table)| {
+    let changed = |change: &dyn Fn(&mut Table)| {
         let mut table = table("things");
         change(&mut table);
         table

@@ -26,24 +26,23 @@ pub fn table(name: &str) -> Table {
         partition: s(partition),
         sort: Some(sort),
         projection,
+        capacity: None,
     };
     Table {
-        name: name.into(),
-        partition: s("PK"),
-        sort: Some(s("SK")),
         indexes: vec![
             index("ByGroup", false, "GroupId", s("SK"), Projection::KeysOnly),
             index("ByScore", true, "PK", key_attribute("score", KeyType::N), Projection::All),
             index("ByMail", false, "mail", s("PK"), Projection::Include(vec!["name".into(), "size".into()])),
         ],
         time_to_live: Some("ttl".into()),
+        ..Table::new(name, s("PK"), Some(s("SK")))
     }
 }
 
 /// A table whose sort key is a number.
 pub fn numbered(name: &str) -> Table {
     let (partition, sort) = (key_attribute("PK", KeyType::S), Some(key_attribute("n", KeyType::N)));
-    Table { name: name.into(), partition, sort, indexes: Vec::new(), time_to_live: None }
+    Table::new(name, partition, sort)
 }
 
 pub fn s(text: impl Into<String>) -> Attribute {

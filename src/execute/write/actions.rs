@@ -2,6 +2,7 @@
 
 use super::assemble;
 use super::conditions::Conditions;
+use super::copies;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
 use super::fill::is_made_of_fields;
@@ -51,6 +52,7 @@ pub(super) async fn draft(job: &Job<'_>, generated: &mut Generated, uncertain: b
     for position in 0..job.write.actions.len() {
         drafting.action(position).await?;
     }
+    drafting.draft.take_copies(MOST_IN_TRANSACTION);
     Ok(drafting.draft)
 }
 
@@ -94,6 +96,8 @@ impl Drafting<'_, '_> {
         let main = Main { repeat, creates: !replace, must_exist: false, ..self.main(action) };
         let call = Call::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
+        // Whatever stands in their places, the copies of a new item are what it is.
+        self.copies(ty, &key, |number, _| (WriteAction::Put(copies::copy(job, ty, &item, number)), None));
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
             self.guard(ty, &field.name, value, &key, &mut gone)?;
@@ -136,18 +140,23 @@ impl Drafting<'_, '_> {
         let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
+        let copied = job.engine.run.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        // A lone DeleteItem tells what was there; beside other calls, that is read before.
+        let beside = !alone || cascades || unique || copied;
         for aim in self.aims(position, action, ty).await? {
             let item = match aim.item {
                 Some(item) => Some(item),
-                None if !alone || cascades || unique => job.read(&ty.name, &aim.key).await?,
+                None if beside => job.read(&ty.name, &aim.key).await?,
                 None => None,
             };
-            let read = item.is_some() || !alone || cascades || unique;
+            let read = item.is_some() || beside;
             let mut conditions = Conditions::default();
             match &item {
                 None if read && alone => {
                     // There is nothing to delete, and nothing to give back.
                     self.draft.results[position].push(Outcome::Nothing);
+                    // A delete that broke off may have left copies.
+                    self.draft.behind.extend(copied.then(|| (ty.name.clone(), aim.key)));
                     continue;
                 }
                 // Alone, DeleteItem itself says whether there was an item.
@@ -162,6 +171,7 @@ impl Drafting<'_, '_> {
             let main = Main { version, must_exist, repeat: Repeat::Gone, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
+            self.copies(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
             match item {
                 Some(item) => {
                     self.along(ty, guards_of(job, ty, &item));
@@ -174,7 +184,7 @@ impl Drafting<'_, '_> {
             }
         }
         let demands = self.draft.calls.iter().any(Call::demands);
-        if many && alone && !demands && self.draft.calls.len() > MOST_IN_TRANSACTION {
+        if many && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
             self.delete_in_batches(ty);
         }
         Ok(())
@@ -185,7 +195,7 @@ impl Drafting<'_, '_> {
     async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
         let doomed = lookups::cascade(self.job, position, item).await?.into_doomed(self.job);
         let count: usize = doomed.iter().map(|(_, doomed)| doomed.len()).sum();
-        let fits = self.draft.calls.len() + count <= MOST_IN_TRANSACTION;
+        let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
         for (table, doomed) in doomed {
             if fits {
                 let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
@@ -200,7 +210,9 @@ impl Drafting<'_, '_> {
 
     /// A delete of more items than a transaction takes: it demands nothing and can be repeated, so batches do.
     fn delete_in_batches(&mut self, ty: &ObjectType) {
-        let keys = self.draft.calls.drain(..).filter_map(|call| match call.write.action {
+        let copies = self.draft.copied.drain(..).flat_map(|copied| copied.writes);
+        let calls = self.draft.calls.drain(..).map(|call| call.write);
+        let keys = copies.chain(calls).filter_map(|write| match write.action {
             WriteAction::Delete(key) => Some(key),
             _ => None,
         });

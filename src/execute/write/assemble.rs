@@ -3,7 +3,7 @@
 
 use super::key_values::{check_attribute, key_value};
 use super::stored_values;
-use crate::execute::{decode, encode};
+use crate::execute::{decode, encode, spread};
 use crate::plan::entity::{keys, reader};
 use crate::schema::model::{Field, ItemKeys, Model, ObjectType};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -41,7 +41,8 @@ impl Misfit {
 /// values by field; null and missing fields have no attribute, nor has an empty set. The primary key must be complete.
 pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Item, Misfit> {
     let (table, item_keys) = place(model, ty)?;
-    let value = |field: &str| values.get(field).cloned();
+    let given = |field: &str| values.get(field).cloned();
+    let value = spread::of_item(table, item_keys, &given);
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
     for (field, value) in values {
         let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
@@ -71,7 +72,8 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
 /// The primary key that the values make.
 pub fn primary_key(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Key, Misfit> {
     let (table, item_keys) = place(model, ty)?;
-    let value = |field: &str| values.get(field).cloned();
+    let given = |field: &str| values.get(field).cloned();
+    let value = spread::of_item(table, item_keys, &given);
     let made = |key: &KeyAttribute| {
         let templates = item_keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         let made = key_value(table, key, templates, &value)?.ok_or_else(|| incomplete(templates, &value))?;
@@ -141,13 +143,41 @@ pub fn index_changes(
         match first_that_applies(templates, &value) {
             Applies::None => changes.remove.push(key.name.clone()),
             Applies::This(template) => {
-                let made = key_value(table, key, std::slice::from_ref(template), &|field| value(field).flatten())?;
+                let made = key_value(
+                    table,
+                    key,
+                    std::slice::from_ref(template),
+                    &spread::of_item(table, item_keys, &|field| value(field).flatten()),
+                )?;
                 changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
             }
             Applies::Unknown(fields) => {
                 let new: Vec<String> = fields.into_iter().filter(|field| !changes.unknown.contains(field)).collect();
                 changes.unknown.extend(new);
             }
+        }
+    }
+    Ok(changes)
+}
+
+/// The index key attributes of an item that an update makes: those that a put of these values would write, but for those that are
+/// themselves the stored attribute of a changed field.
+pub fn index_keys(
+    model: &Model,
+    ty: &ObjectType,
+    changed: &Map<String, Value>,
+    of_key: &Map<String, Value>,
+) -> Result<IndexChanges, Misfit> {
+    let (table, item_keys) = place(model, ty)?;
+    let given = |field: &str| changed.get(field).or_else(|| of_key.get(field)).cloned();
+    let value = spread::of_item(table, item_keys, &given);
+    let mut changes = IndexChanges::default();
+    for key in table.key_attributes() {
+        let primary = table.primary_key().any(|primary| primary.name == key.name);
+        let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
+        let is_changed = |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
+        if !changed.keys().any(is_changed) {
+            changes.set.extend(key_value(table, key, templates, &value)?.map(|made| (key.name.clone(), made.into())));
         }
     }
     Ok(changes)

@@ -391,6 +391,7 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
             _ => json!("text"),
         },
         (_, ValueType::Set(_)) => panic!("a set is a list"),
+        (_, ValueType::Spread(_)) => panic!("a shard is no field"),
     }
 }
 

@@ -19,8 +19,22 @@ pub(super) struct Draft {
     pub results: Vec<Vec<Outcome>>,
     /// What the `@find` found.
     pub found: Option<Arc<Item>>,
+    /// The copies of replicated items that are written beside the first.
+    pub copied: Vec<Copied>,
+    /// Items whose copies are made like the first after the write: type, and key of the first.
+    pub behind: Vec<(String, Key)>,
     /// Items deleted with their relations: they are looked for once more afterwards. Position of the action, and the item.
     pub cascades: Vec<(usize, Arc<Item>)>,
+}
+
+/// What is written of a replicated item's copies besides the first.
+pub(super) struct Copied {
+    /// The item type.
+    pub item: String,
+    /// The key of the first copy.
+    pub key: Key,
+    /// The writes of the others.
+    pub writes: Vec<WriteCall>,
 }
 
 /// The item that a call gives back.
@@ -48,6 +62,8 @@ pub(super) enum Role {
     Main(Box<Main>),
     /// The guard of a `@unique` field: type and field.
     Guard(String, String),
+    /// A copy of the item of an action.
+    Copy,
     /// Something that goes along.
     Along,
 }
@@ -99,7 +115,7 @@ impl Call {
         match &self.role {
             Role::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates,
             Role::Guard(..) => true,
-            Role::Along => false,
+            Role::Copy | Role::Along => false,
         }
     }
 
@@ -110,6 +126,22 @@ impl Call {
 }
 
 impl Draft {
+    /// How many items the draft writes, copies among them.
+    pub fn size(&self) -> usize {
+        self.calls.len() + self.copied.iter().map(|copied| copied.writes.len()).sum::<usize>()
+    }
+
+    /// Takes the copies into the transaction, as long as it holds no more than `most` then; else they follow after it.
+    pub fn take_copies(&mut self, most: usize) {
+        if self.size() > most {
+            self.behind.extend(self.copied.drain(..).map(|copied| (copied.item, copied.key)));
+            return;
+        }
+        for copied in &mut self.copied {
+            self.calls.extend(copied.writes.drain(..).map(|write| Call { write, role: Role::Copy }));
+        }
+    }
+
     /// Sees to it that no item is in a transaction twice, which DynamoDB refuses: what goes along is left out where it goes already, and
     /// two actions on one item are the caller's mistake.
     pub fn settle(&mut self) -> Result<(), String> {
@@ -122,9 +154,11 @@ impl Draft {
             }
         };
         for call in &self.calls {
-            if let (Role::Main(main), Some(key)) = (&call.role, key_of(call))
-                && !seen.insert(key)
-            {
+            let first = match (&call.role, key_of(call)) {
+                (Role::Main(_) | Role::Copy, Some(key)) => seen.insert(key),
+                _ => true,
+            };
+            if let (Role::Main(main), false) = (&call.role, first) {
                 twice = Some(format!("This would write the same {} twice.", main.item));
             }
         }

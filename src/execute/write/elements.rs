@@ -126,7 +126,11 @@ impl Drafting<'_, '_> {
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
         let main = Main { version, repeat, ..self.main(action) };
-        self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
+        let call = Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update.clone()), conditions, main);
+        let condition = call.write.condition.clone();
+        self.draft.calls.push(call);
+        // No key is touched, so that the same holds of all copies.
+        self.copies(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), condition.clone()));
         self.draft.results[position].push(Outcome::Answer(ty.name.clone(), aim.key));
         Ok(())
     }

@@ -6,8 +6,8 @@
 use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Outcome};
 use super::judge::{Verdict, judge};
-use super::told::{crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen};
-use super::{actions, checks};
+use super::told::{copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen};
+use super::{actions, checks, copies};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
 use crate::execute::waves::Run;
@@ -91,11 +91,15 @@ impl Job<'_> {
             match sent {
                 Ok(answer) => return self.finish(&draft, answer, doubtful).await,
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
-                    (Verdict::Race, _) => {}
+                    (Verdict::Race, _) => copies::mend(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?,
                     (Verdict::Applied(item), _) => return self.finish(&draft, item, true).await,
                     (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (Verdict::Open, None) => return Err(vec![crowded()]),
-                    (Verdict::Refused(refusals), _) => return Err(refusals),
+                    (Verdict::Refused(refusals), _) => {
+                        // What is asked for again may have broken off; that it is done already is true only of all copies.
+                        let _ = copies::align(self, &draft.behind).await;
+                        return Err(refusals);
+                    }
                 },
                 Err(WriteError::Uncertain(error)) if draft.repeatable() => doubt = Some(error),
                 Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => return Err(vec![half_way(&error)]),
@@ -130,6 +134,7 @@ impl Job<'_> {
     /// before the last one may have been it.
     async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>, doubtful: bool) -> Result<Vec<Arc<Item>>, Refusals> {
         ahead::sweep(self, draft).await.map_err(made)?;
+        copies::align(self, &draft.behind).await.map_err(|error| vec![copies_behind(&error)])?;
         let outcomes: &[Outcome] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),
             WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),

@@ -32,6 +32,8 @@ pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure],
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
             Role::Along => raced = true,
+            // It is missing, and mended; or the first copy tells what is wrong.
+            Role::Copy => {}
             Role::Guard(ty, field) => {
                 let message = format!("There is already a {ty} with this {field}.");
                 taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });

@@ -2,6 +2,7 @@
 
 use super::assemble;
 use super::conditions::Conditions;
+use super::copies;
 use super::engine::{Job, Refusals};
 use crate::execute::error::Refusal;
 use crate::execute::respond::{Present, present};
@@ -18,17 +19,17 @@ use std::sync::Arc;
 /// Item type → the item in scope.
 pub(super) type Scope = BTreeMap<String, Arc<Item>>;
 
-/// Runs a lookup with the items in scope.
+/// Runs a lookup with the items in scope. Of a replicated item, whichever copy was read, it gives the first.
 pub(super) async fn items(job: &Job<'_>, lookup: &Lookup, scope: &Scope) -> Result<Vec<Arc<Item>>, Refusals> {
     let mut state = state_of(job.engine, &lookup.plan, job.variables);
     for (ty, space) in &lookup.seeds {
         state.seed(*space, scope.get(ty).cloned().into_iter().collect());
     }
     job.engine.run.run(&mut state).await;
-    found(&state, lookup)
+    found(job, &state, lookup)
 }
 
-fn found(state: &State<'_>, lookup: &Lookup) -> Result<Vec<Arc<Item>>, Refusals> {
+fn found(job: &Job<'_>, state: &State<'_>, lookup: &Lookup) -> Result<Vec<Arc<Item>>, Refusals> {
     let refuse = |failure: &crate::execute::state::Failure| vec![Refusal::new(failure.code, failure.message.clone())];
     for outcome in &state.outcomes {
         if let Outcome::Many(_, pages) = outcome
@@ -43,7 +44,7 @@ fn found(state: &State<'_>, lookup: &Lookup) -> Result<Vec<Arc<Item>>, Refusals>
         match present(state, &lookup.target, space, row) {
             Present::No => {}
             Present::Failed(failure) => return Err(refuse(&failure)),
-            Present::Yes => items.extend(state.item(&lookup.target, space, row)),
+            Present::Yes => items.extend(state.item(&lookup.target, space, row).map(|item| copies::first(job, &lookup.item, item))),
         }
     }
     Ok(items)
@@ -74,7 +75,9 @@ impl Related {
             let mut doomed = Doomed::new();
             for item in items {
                 let mut keys = keys_of(job, ty, &item).into_iter();
-                doomed.extend(keys.next().map(|own| (own, guarded(ty, &item))));
+                let own = keys.next();
+                doomed.extend(own.iter().flat_map(|own| copies::others(job, ty, own)).map(|(_, copy)| (copy, None)));
+                doomed.extend(own.map(|own| (own, guarded(ty, &item))));
                 doomed.extend(keys.map(|guard| (guard, None)));
             }
             let table = job.table_of(ty);

@@ -10,6 +10,7 @@ pub mod assemble;
 mod checks;
 mod conditions;
 pub mod constraints;
+mod copies;
 pub mod defaults;
 mod draft;
 mod elements;

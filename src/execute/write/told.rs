@@ -39,6 +39,11 @@ pub(super) fn half_way(error: &TableError) -> Refusal {
     Refusal::new(of_table(error).code, "Not everything is deleted yet; the same delete again goes on from here.")
 }
 
+/// What a caller is told where a write is made, but perhaps not yet of all copies of an item.
+pub(super) fn copies_behind(error: &TableError) -> Refusal {
+    Refusal::new(of_table(error).code, "The change was made, but not yet to all copies of the item; the next change of it completes them.")
+}
+
 /// What a caller is told where a write is made, and only its result is missing.
 pub(super) fn made(refusals: Refusals) -> Refusals {
     refusals.into_iter().map(|refusal| unseen(refusal.code)).collect()

@@ -3,6 +3,7 @@
 use super::actions::{Aim, Drafting, internal, misfit, not_found};
 use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
+use super::copies;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::lookups::guards_of;
@@ -37,9 +38,10 @@ impl Drafting<'_, '_> {
         let unique: Vec<&String> = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name).collect();
         let changes_unique = unique.iter().any(|field| changed.contains_key(*field));
         let mut was_read = item.is_some();
-        // What an update makes is in the indexes like what a put makes, and so it must be known whether it makes the item.
-        let may_be_indexed = *upsert && model.item(&ty.name).is_some_and(|(_, keys)| keys.keys.len() > of_key_len(model, keys.table));
-        if item.is_none() && (!index.unknown.is_empty() || changes_unique || may_be_indexed) {
+        // What an update makes is in the indexes like what a put makes, and there are copies of it; so it must be known whether it makes it.
+        let may_be_new = *upsert
+            && model.item(&ty.name).is_some_and(|(_, keys)| keys.keys.len() > of_key_len(model, keys.table) || keys.replicas().is_some());
+        if item.is_none() && (!index.unknown.is_empty() || changes_unique || may_be_new) {
             item = job.read(&ty.name, &aim.key).await?;
             was_read = true;
             if item.is_none() && !upsert {
@@ -58,9 +60,10 @@ impl Drafting<'_, '_> {
                     self.add_defaults(position, ty, &mut changed);
                 }
             }
-            let nothing = Item::new();
-            let old = item.as_deref().unwrap_or(&nothing);
-            index = index_changes(job, ty, &changed, &of_key, Some(old))?;
+            index = match &item {
+                Some(old) => index_changes(job, ty, &changed, &of_key, Some(old))?,
+                None => assemble::index_keys(model, ty, &changed, &of_key).map_err(misfit)?,
+            };
         }
         if !upsert {
             conditions.exists(&aim.key.partition.0);
@@ -78,16 +81,26 @@ impl Drafting<'_, '_> {
                 None => changes.remove(&path(&attribute)),
             };
         }
-        for (attribute, value) in index.set {
-            changes.set(&path(&attribute), value);
-        }
-        for attribute in &index.remove {
-            changes.remove(&path(attribute));
-        }
-        let counts = count_versions(ty, &mut changes);
-        if *upsert {
-            self.initial(position, ty, &set, &mut changes)?;
-        }
+        // The keys of an index are each copy's own.
+        let keys: Item = index.set.into_iter().collect();
+        let counts = ty.fields.values().any(|field| field.rules.version);
+        let made = if *upsert { self.initial(position, ty, &set)? } else { Vec::new() };
+        let of_copy = |number: u8| {
+            let mut changes = changes.clone();
+            let mut keys: Vec<(String, Attribute)> = copies::copy(job, ty, &keys, number).into_iter().collect();
+            keys.sort_by(|(one, _), (other, _)| one.cmp(other));
+            for (attribute, value) in keys {
+                changes.set(&path(&attribute), value);
+            }
+            for attribute in &index.remove {
+                changes.remove(&path(attribute));
+            }
+            count_versions(ty, &mut changes);
+            for (attribute, value) in &made {
+                changes.initial(&path(attribute), value.clone());
+            }
+            changes.expression()
+        };
         let repeat = match expression {
             // It changes the version that it demands, so that it is made once at most.
             _ if counts && version.is_some() => Repeat::Same,
@@ -95,9 +108,17 @@ impl Drafting<'_, '_> {
             _ if counts => Repeat::Never,
             _ => Repeat::Same,
         };
-        let update = changes.expression();
         let main = Main { version, must_exist: !upsert, repeat, ..self.main(action) };
-        self.draft.calls.push(Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update), conditions, main));
+        let write = WriteAction::Update(aim.key.clone(), of_copy(0));
+        self.draft.calls.push(Call::main(job.table_of(ty), write, conditions, main));
+        self.copies(ty, &aim.key, |number, key| {
+            let mut there = Conditions::default();
+            match &item {
+                None if *upsert => there.absent(&key.partition.0),
+                _ => there.exists(&key.partition.0),
+            }
+            (WriteAction::Update(key, of_copy(number)), there.build())
+        });
         if changes_unique {
             let mut gone = item.as_deref().map(|item| guards_of(job, ty, item)).unwrap_or_default();
             let mut values = item.as_deref().map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
@@ -158,11 +179,12 @@ impl Drafting<'_, '_> {
     }
 
     /// What an item is given besides when an update makes it: constants, and defaults of fields that are not set.
-    fn initial(&mut self, position: usize, ty: &ObjectType, set: &Map<String, Value>, changes: &mut Changes) -> Result<(), Refusals> {
+    fn initial(&mut self, position: usize, ty: &ObjectType, set: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, Refusals> {
         let model = self.job.engine.run.model;
+        let mut initial = Vec::new();
         if let Some((_, keys)) = model.item(&ty.name) {
             for (name, value) in &keys.constants {
-                changes.initial(&path(name), Attribute::S(value.clone()));
+                initial.push((name.clone(), Attribute::S(value.clone())));
             }
         }
         for field in ty.fields.values().filter(|field| !set.contains_key(&field.name)) {
@@ -170,10 +192,10 @@ impl Drafting<'_, '_> {
             let Some(attribute) = &stored.attribute else { continue };
             let Some(made) = self.default_of(position, field, default, set) else { continue };
             if let Some(value) = assemble::attribute(model, ty, &field.name, &made).map_err(misfit)? {
-                changes.initial(&path(attribute), value);
+                initial.push((attribute.clone(), value));
             }
         }
-        Ok(())
+        Ok(initial)
     }
 }
 

@@ -2,11 +2,15 @@
 //!
 //! A partition key must be bound whole. Of a sort key as much is bound as its template allows from the front: the leading text, then
 //! fields that are bound by equality, and after them at most one range (DynamoDB developer guide, "Key condition expressions").
+//!
+//! The number of a shard or a replica needs no binding: without one, every shard is read, or the one that the key tells
+//! ([`AccessPath::reading`]). Where there is a binding, a path that has no such number does not serve.
 
 use super::wanted::{Bindings, Bound, Bounds, Wanted};
 use crate::schema::condition::Condition;
 use crate::schema::fields;
 use crate::schema::model::{Access, AccessPath, Range, Returns, SortAccess};
+use crate::schema::spread::spread_of;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::ValueType;
@@ -80,7 +84,8 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
             continue;
         }
         for sort in sort_choices(&active, bindings, ask, sorts) {
-            let used: Vec<&str> = template.fields().into_iter().chain(sort.fields.iter().copied()).collect();
+            let number = template.parts.iter().filter(|part| spread_of(part).is_some()).filter_map(|part| bound_name(part, &active));
+            let used: Vec<&str> = template.fields().into_iter().chain(number).chain(sort.fields.iter().copied()).collect();
             let consumed = active.iter().filter(|(_, bound)| bound.binding).all(|(field, _)| used.contains(field));
             let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
             let ranges_consumed = ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
@@ -156,6 +161,7 @@ fn sort_choice<'a>(
     for part in &template.parts {
         match part {
             Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => fields.push(field),
+            Part::Placeholder { value: ValueType::Spread(_), .. } => {}
             Part::Placeholder { field, .. } => {
                 open = Some((field.as_str(), part));
                 break;
@@ -186,6 +192,14 @@ fn sort_choice<'a>(
         (Some(_), None) => SortAccess::Prefix { template: position, parts },
     };
     SortChoice { access, fields, ranged, next }
+}
+
+/// The name of a part that is bound.
+fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Bound>) -> Option<&'a str> {
+    match part {
+        Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => Some(field),
+        _ => None,
+    }
 }
 
 /// The bounds whose arguments are there.

@@ -4,9 +4,9 @@
 //! sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
 
 use super::candidates::{Ask, Candidate, candidates};
-use super::missing;
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, Wanted};
+use super::{gaps, missing};
 use crate::schema::condition::Condition;
 use crate::schema::diagnostic::Findings;
 use crate::schema::model::{Access, AccessPath};
@@ -38,7 +38,7 @@ pub struct Miss {
     pub order: Order,
 }
 
-/// Every access path; `None` if one is missing, or an argument is used by nothing.
+/// Every access path; `None` if one is missing that is no gap, or an argument is used by nothing.
 pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option<Vec<AccessPath>> {
     let arguments_used = check_arguments(given, findings);
     let optional = optional(given);
@@ -67,6 +67,8 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
     if !arguments_used {
         return None;
     }
+    // What is not served only because it has another order is not a gap, but a missing order.
+    misses.retain(|miss| best(given, &miss.when, None).is_some() || !gaps::is_gap(miss, &paths));
     if misses.is_empty() {
         return Some(paths);
     }

@@ -67,7 +67,10 @@ fn no_key(given: &Given, findings: &mut Findings) {
     let bound: Vec<&str> = given.bindings.equal.iter().filter(|(_, bound)| bound.binding).map(|(name, _)| name.as_str()).collect();
     let ranged = given.bindings.ranges.keys().map(String::as_str);
     let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
-    let keyed = |field: &str| wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field));
+    // What is bound as `shard:10` is called `shard`.
+    let spread = wanted.keys.spread();
+    let is_number = |field: &str| spread.is_some_and(|spread| spread.placeholder() == field);
+    let keyed = |field: &str| is_number(field) || wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field));
     let strange: Vec<&str> = asked.iter().copied().filter(|field| !keyed(field)).collect();
     let item = &wanted.target.item;
     let message = if !strange.is_empty() {
@@ -75,7 +78,10 @@ fn no_key(given: &Given, findings: &mut Findings) {
     } else if asked.is_empty() {
         format!("nothing binds a key of `{item}` in `{}`", wanted.coordinate())
     } else {
-        format!("no key or index of `{item}` can be read by {}", list(&asked))
+        format!(
+            "no key or index of `{item}` can be read by {}",
+            list(&asked.iter().filter_map(|field| field.split(':').next()).collect::<Vec<_>>())
+        )
     };
     let argument = wanted.field.arguments.iter().find(|argument| {
         strange.iter().any(|field| {
@@ -113,7 +119,9 @@ pub fn keys_of(wanted: &Wanted) -> String {
     let fields = |key: &str| {
         let templates = wanted.keys.keys.get(key)?;
         let named = |template: &Template| match template.fields() {
-            fields if fields.is_empty() => "nothing".to_owned(),
+            fields if fields.is_empty() => {
+                template.spread().map_or_else(|| "nothing".to_owned(), |spread| format!("its {}s", spread.kind.word()))
+            }
             fields => fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "),
         };
         Some(templates.iter().map(named).collect::<Vec<_>>().join(" or "))

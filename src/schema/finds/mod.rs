@@ -9,6 +9,7 @@ mod apart;
 pub(super) mod candidates;
 mod choose;
 pub(super) mod filter;
+mod gaps;
 mod missing;
 mod mixed;
 mod paging;

@@ -17,14 +17,18 @@
 //! `User.tags` must not look for tags that are called as their user is. Yet a hierarchy whose places are plain text (`country`, `state`,
 //! `city`) is bound by nothing else. So weak bindings are used, all of them, only where no access path exists without. `User.id` does
 //! not bind `Tag.id`, because rule 4 gives it to `Tag.userId`.
+//!
+//! The number of a shard and the choice of a replica are bound by rules 1 and 2 under the names `shard` and `replica`.
 
 use super::wanted::{Bindings, Bound, PAGING, Wanted};
 use crate::schema::diagnostic::Findings;
 use crate::schema::draft::Declared;
 use crate::schema::model::Source;
 use crate::schema::span;
+use crate::schema::spread::{Spread, SpreadKind};
 use crate::schema::value_type::ValueType;
 use crate::schema::values;
+use apollo_compiler::ast::InputValueDefinition;
 use std::collections::HashSet;
 
 /// Adds to the bindings of `where:` those by name. Arguments that page and sort, and those of the filter, are there for that and bind
@@ -65,8 +69,36 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings
         };
         found.extend(bound.map(|bound| (name.clone(), bound)));
     }
+    if let Some((spread, argument)) = wanted.keys.spread().and_then(|spread| Some((spread, wanted.argument(spread.kind.word())?)))
+        && wanted.spread(&argument.name) == Some(spread)
+        && !bindings.equal.contains_key(&spread.placeholder())
+        && free(&argument.name)
+    {
+        match of_spread(wanted, spread, argument, findings) {
+            Some(bound) => found.push((spread.placeholder(), bound)),
+            None => sound = false,
+        }
+    }
     bindings.equal.extend(found);
     sound.then_some(bindings)
+}
+
+/// An argument that numbers the shards, or chooses the replica.
+fn of_spread(wanted: &Wanted, spread: Spread, argument: &InputValueDefinition, findings: &mut Findings) -> Option<Bound> {
+    // Several shards are other items; several replicas would be the same items again.
+    let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
+    let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
+    if deep || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
+        let message = format!("the argument `{}` of type `{}` cannot be a {}", argument.name, argument.ty, spread.kind.word());
+        let help = match spread.kind {
+            SpreadKind::Shard => "make it `Int`, or a list of it",
+            SpreadKind::Replica => "make it a text, a number or another type of a key",
+        };
+        findings.error("KF0408", &span::of(argument.name.location()), message, Some(help.into()));
+        return None;
+    }
+    let name = argument.name.to_string();
+    Some(Bound { source: Source::Argument(name.clone()), arguments: vec![name], weak: false, binding: true })
 }
 
 /// `userId` of `User` and `id`.

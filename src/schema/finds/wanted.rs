@@ -5,6 +5,7 @@ use crate::schema::directives::FindDirective;
 use crate::schema::draft::{Draft, Record};
 use crate::schema::model::{ItemKeys, Source};
 use crate::schema::span::Span;
+use crate::schema::spread::Spread;
 use crate::schema::table::Table;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use indexmap::IndexMap;
@@ -43,6 +44,11 @@ impl<'a> Wanted<'a> {
     /// An argument of the field.
     pub fn argument(&self, name: &str) -> Option<&'a InputValueDefinition> {
         self.field.arguments.iter().find(|argument| argument.name == name).map(|argument| &**argument)
+    }
+
+    /// The spread of the target that a name binds, `shard` or `replica`, unless a field is called so.
+    pub fn spread(&self, word: &str) -> Option<Spread> {
+        self.keys.spread().filter(|spread| spread.kind.word() == word && !self.record.contains_key(word))
     }
 
     /// The name of an index position, for sentences and `describe`.

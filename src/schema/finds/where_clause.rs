@@ -5,6 +5,7 @@ use crate::schema::diagnostic::Findings;
 use crate::schema::directives::string;
 use crate::schema::model::{Source, TextPart};
 use crate::schema::span::{self, At, Span};
+use crate::schema::spread::{Spread, SpreadKind};
 use crate::schema::suggest::suggest;
 use crate::schema::value_type::ValueType;
 use crate::schema::values;
@@ -24,6 +25,15 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
         sound = false;
     }
     for (field, value) in &wanted.directive.bindings {
+        if let Some(spread) = wanted.spread(&field.value) {
+            let entry = Entry { wanted, field, value: &ValueType::Spread(spread) };
+            // Several replicas would be the same items again.
+            match entry.operand(value, spread.kind == SpreadKind::Shard, findings) {
+                Some(bound) => _ = bindings.equal.insert(spread.placeholder(), bound),
+                None => sound = false,
+            }
+            continue;
+        }
         let Some(declared) = wanted.record.get(&field.value).filter(|declared| !declared.ty.is_list()) else {
             let message = format!("`{}` is no field of `{}` that can be bound", field.value, wanted.target.item);
             let choices = wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
@@ -194,7 +204,7 @@ impl Entry<'_> {
             TextPart::Literal(_) => false,
         });
         let fits = match self.value {
-            V::Id | V::String => true,
+            V::Id | V::String | V::Spread(Spread { kind: SpreadKind::Replica, .. }) => true,
             V::Enum(values) if constant => values.stored.contains_key(&text.value),
             V::DateTime(_) | V::Date if constant => self.value.coerce(&text.value.clone().into()).is_ok(),
             _ => false,

@@ -11,6 +11,7 @@
 //! | Date | 10 characters |
 //! | Boolean | `true` or `false` |
 //! | Binary | base64, only as a whole key |
+//! | shard, replica | its number in plain digits, below their count |
 
 use super::Part;
 use crate::schema::date_time::{DATE_LENGTH, instant_lengths};
@@ -41,10 +42,10 @@ pub fn is_integer(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Int | ValueType::Long)
 }
 
-/// The characters with which a longer value could go on where a shorter one ends. Only unpadded numbers have some.
+/// The characters with which a longer value could go on where a shorter one ends. Only unpadded numbers have some, those of shards too.
 pub fn continuations(part: &Part) -> &'static str {
     match part {
-        Part::Placeholder { value: ValueType::Int | ValueType::Long, width: None, .. } => "0123456789",
+        Part::Placeholder { value: ValueType::Int | ValueType::Long | ValueType::Spread(_), width: None, .. } => "0123456789",
         Part::Placeholder { value: ValueType::Float | ValueType::Decimal, .. } => "0123456789.eE",
         _ => "",
     }
@@ -80,6 +81,10 @@ pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
                 None if digits > 0 => vec![sign + digits],
                 _ => Vec::new(),
             }
+        }
+        ValueType::Spread(_) => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            if digits > 0 { vec![digits] } else { Vec::new() }
         }
         ValueType::Float | ValueType::Decimal => numeral_length(text).into_iter().collect(),
         ValueType::DateTime(_) => instant_lengths(text),

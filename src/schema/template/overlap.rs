@@ -80,6 +80,10 @@ impl Automaton {
         match (kind, width) {
             (ValueType::Enum(values), _) => self.any_of(&values.stored.values().map(String::as_str).collect::<Vec<_>>()),
             (ValueType::Boolean, _) => self.any_of(&["true", "false"]),
+            (ValueType::Spread(spread), _) => {
+                let numbers: Vec<String> = (0..spread.count).map(|number| number.to_string()).collect();
+                self.any_of(&numbers.iter().map(String::as_str).collect::<Vec<_>>());
+            }
             (ValueType::Int | ValueType::Long, Some(width)) => (0..width).for_each(|_| self.then(DIGIT)),
             (ValueType::Int | ValueType::Long, None) => {
                 self.then(Bytes::Of("-0123456789"));

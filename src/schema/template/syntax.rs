@@ -1,6 +1,7 @@
 //! The text of a template: text in, parts with their places out, or what is wrong with their braces, names and types.
 
 use super::{LONGEST_KEY, Part, TemplateMistake, TemplateMistakeKind, form};
+use crate::schema::spread::{self, Spread, SpreadKind};
 use crate::schema::value_type::ValueType;
 use std::ops::Range;
 
@@ -69,7 +70,7 @@ fn push(parts: &mut Vec<Spanned>, next: Spanned) {
     }
 }
 
-/// What stands between two braces: `name` or `name:08`.
+/// What stands between two braces: `name`, `name:08`, `shard:10` or `replica:5`.
 fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Part, TemplateMistakeKind> {
     let (name, format) = match inside.split_once(':') {
         Some((name, format)) => (name, Some(format)),
@@ -78,12 +79,14 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     if !is_name(name) {
         return malformed(&format!("`{{{inside}}}` holds no field's name; a brace that stands in the key is written `{{{{`."));
     }
-    let Some(value) = resolve(name) else {
-        return match name {
-            "shard" | "replica" => malformed(&format!("`{{{inside}}}` is not available yet, and there is no field `{name}`.")),
-            _ => Err(TemplateMistakeKind::UnknownField(name.to_owned())),
-        };
-    };
+    let value = resolve(name);
+    // With a zero before it, what follows the colon is the width of a field's number.
+    if let (Some(kind), Some(count)) = (SpreadKind::named(name), format)
+        && (value.is_none() || !count.starts_with('0'))
+    {
+        return spread(kind, count);
+    }
+    let Some(value) = value else { return Err(TemplateMistakeKind::UnknownField(name.to_owned())) };
     if !form::is_key_type(&value) {
         return Err(TemplateMistakeKind::NotAKeyType(name.to_owned()));
     }
@@ -98,6 +101,23 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         },
     };
     Ok(Part::Placeholder { field: name.to_owned(), value, width })
+}
+
+/// A shard or a replica of as many as the text says.
+fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
+    let word = kind.word();
+    let digits = !count.starts_with('0') && count.bytes().all(|byte| byte.is_ascii_digit());
+    match count.parse().ok().filter(|count| digits && (spread::FEWEST..=spread::MOST).contains(count)) {
+        Some(count) => {
+            let spread = Spread { kind, count };
+            Ok(Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None })
+        }
+        None => Err(TemplateMistakeKind::Spread(format!(
+            "`{{{word}:{count}}}` says no number of {word}s from {} to {}.",
+            spread::FEWEST,
+            spread::MOST
+        ))),
+    }
 }
 
 /// The width that `08` says.

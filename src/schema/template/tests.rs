@@ -143,15 +143,17 @@ fn braces_names_and_types_are_checked() {
         ("{n:0+8}", "{n:0+8}"),
         ("{id:08}", "{id:08}"),
         ("{price:08}", "{price:08}"),
-        ("{shard:10}", "{shard:10}"),
-        ("x#{replica:5}", "{replica:5}"),
         ("", ""),
     ];
     for (text, place) in malformed {
         let found = kinds(text);
         assert!(matches!(found.as_slice(), [(at, Malformed(sentence))] if *at == place && sentence.ends_with('.')), "{text}: {found:?}");
     }
-    assert!(matches!(kinds("{shard:10}").as_slice(), [(_, Malformed(sentence))] if sentence.contains("not available yet")));
+    for text in
+        ["{shard:1}", "{shard:101}", "{shard:010}", "{shard:}", "{shard:-5}", "{shard:+5}", "{replica:5a}", "{replica:999999999999}"]
+    {
+        assert!(matches!(kinds(text).as_slice(), [(_, TemplateMistakeKind::Spread(sentence))] if sentence.ends_with('.')), "{text}");
+    }
     assert_eq!(kinds(&"{flag}".repeat(65)).len(), 1);
     assert_eq!(kinds(&"é".repeat(1025)).len(), 1);
     assert_eq!(
@@ -256,6 +258,47 @@ fn fields_and_bare_numbers_are_told() {
 }
 
 #[test]
+fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
+    let votes = template("votes#{id}#{shard:10}");
+    assert_eq!(votes.fields(), ["id"]);
+    assert_eq!(votes.bare_number(), None);
+    let of = |number: u64| votes.render(&|field| Some(if field == "shard:10" { json!(number) } else { json!("a#1") }));
+    assert_eq!(of(9), Ok(Some("votes#a%231#9".to_owned())));
+    assert!(matches!(of(10), Err(RenderMistake::Unfit(field, _)) if field == "shard:10"));
+    for (key, read) in [("votes#a#0", true), ("votes#a#9", true), ("votes#a#10", false), ("votes#a#09", false), ("votes#a#", false)] {
+        assert_eq!(votes.read(key), read.then(|| vec![("id".to_owned(), json!("a"))]), "{key}");
+    }
+    // Twice in a template it is the same number.
+    let twice = template("{shard:10}#{id}#{shard:10}");
+    assert_eq!(twice.read("3#a#3"), Some(vec![("id".to_owned(), json!("a"))]));
+    assert_eq!(twice.read("3#a#4"), None);
+    // A field of the name is a field, and may be padded.
+    let resolve = |name: &str| (name == "shard").then_some(ValueType::Int);
+    for (text, fields) in [("{shard}", vec!["shard"]), ("{shard:03}", vec!["shard"]), ("x#{shard:3}", vec![])] {
+        assert_eq!(Template::parse(text, &resolve).unwrap().fields(), fields, "{text}");
+    }
+    for (one, other, overlap) in [
+        ("v#{shard:10}", "v#10", false),
+        ("v#{shard:11}", "v#10", true),
+        ("v#{shard:9}", "v#{shard:10}", true),
+        ("v#{shard:10}", "v#1#x", false),
+    ] {
+        assert_eq!(template(one).overlaps(&template(other)), overlap, "{one} {other}");
+    }
+    for (text, place) in [
+        ("{id}{shard:10}", "{id}{shard:10}"),
+        ("{shard:10}{id}", "{shard:10}{id}"),
+        ("{shard:10}5", "{shard:10}5"),
+        ("{n}{shard:5}", "{n}{shard:5}"),
+    ] {
+        assert!(matches!(kinds(text).as_slice(), [(at, TemplateMistakeKind::NotInvertible(_))] if *at == place), "{text}");
+    }
+    assert_eq!(votes.without_spread().render(&|_| Some(json!("a#1"))), Ok(Some("votes#a%231#".to_owned())));
+    assert_eq!(votes.of_number(3).read("votes#a%231#3"), Some(vec![("id".to_owned(), json!("a#1"))]));
+    assert_eq!(votes.of_number(3).read("votes#a#4"), None);
+}
+
+#[test]
 fn reading_takes_bounded_work() {
     let nested: Vec<(String, String)> = (1..20).map(|n| (format!("V{n}"), "a".repeat(n))).collect();
     let nested: Vec<(&str, &str)> = nested.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -266,7 +309,8 @@ fn reading_takes_bounded_work() {
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
 
-const FIELDS: [&str; 11] = ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status"];
+const FIELDS: [&str; 12] = ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD];
+const SHARD: &str = "shard:12";
 
 /// A field's values, and what else may stand in a key beside them.
 fn value_of(field: &str) -> BoxedStrategy<Value> {
@@ -277,6 +321,7 @@ fn value_of(field: &str) -> BoxedStrategy<Value> {
         "big" => any::<i64>().prop_map(Value::from).boxed(),
         "float" => (-1e9..1e9).prop_map(|float: f64| ValueType::Float.coerce(&json!(float)).unwrap()).boxed(),
         "price" => "-?[0-9]{1,9}(\\.[0-9]{1,9})?".prop_map(|text| ValueType::Decimal.coerce(&json!(text)).unwrap()).boxed(),
+        SHARD => (0..12).prop_map(Value::from).boxed(),
         "flag" => any::<bool>().prop_map(Value::from).boxed(),
         "at" => (0..4_000_000_000_000_i64).prop_map(|millis| json!(crate::schema::date_time::instant_text(millis))).boxed(),
         "date" => (1000..9999, 1..13, 1..29).prop_map(|(year, month, day)| json!(format!("{year}-{month:02}-{day:02}"))).boxed(),
@@ -287,7 +332,9 @@ fn value_of(field: &str) -> BoxedStrategy<Value> {
 type Values = Vec<(&'static str, Value)>;
 
 fn values() -> impl Strategy<Value = Values> {
-    FIELDS.map(|field| value_of(field).prop_map(move |value| (field.split(':').next().unwrap(), value))).to_vec()
+    FIELDS
+        .map(|field| value_of(field).prop_map(move |value| (if field == SHARD { SHARD } else { field.split(':').next().unwrap() }, value)))
+        .to_vec()
 }
 
 /// Random templates that the checker lets pass.
@@ -309,6 +356,11 @@ fn bound(template: &Template, values: &Values) -> Fields {
     template.fields().into_iter().map(|field| (field.to_owned(), of(field))).collect()
 }
 
+/// The number of the shard that stands in the template.
+fn shard(template: &Template, values: &Values) -> Option<Value> {
+    template.spread().and_then(|_| values.iter().find(|(name, _)| *name == SHARD).map(|(_, value)| value.clone()))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, max_global_rejects: 100_000, max_local_rejects: 1_000_000, ..ProptestConfig::default() })]
 
@@ -319,14 +371,15 @@ proptest! {
 
     #[test]
     fn different_values_make_different_keys(template in templates(), one in values(), other in values()) {
-        let same = bound(&template, &one) == bound(&template, &other);
+        let same = bound(&template, &one) == bound(&template, &other) && shard(&template, &one) == shard(&template, &other);
         prop_assert_eq!(key(&template, &one) == key(&template, &other), same);
     }
 
     #[test]
     fn no_text_panics_and_what_is_read_reads_the_same_when_written(template in templates(), text in "[a#_IN0-9T.:Z-]{0,12}|\\PC{0,12}|[0-9]{4}-0[1-9]-0[1-9]T00:00Z") {
         if let Some(fields) = template.read(&text) {
-            let of = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+            let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+            let of = |name: &str| if name == SHARD { Some(json!(0)) } else { field(name) };
             // A padded number may be written only if it is not negative, which reading sees to.
             let written = template.render(&of).unwrap().unwrap();
             prop_assert_eq!(template.read(&written), Some(fields));

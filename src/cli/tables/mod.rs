@@ -1,0 +1,118 @@
+//! `keyfold tables`: the tables that a schema needs, as requests for the AWS CLI, as infrastructure code, or made.
+
+mod cloudformation;
+mod resource_names;
+mod terraform;
+
+use super::output;
+use super::schema_file::{self, SchemaChoice};
+use super::store_choice::{Remote, explained, table_named};
+use crate::schema::table::Table;
+use crate::table::definition::{continuous_backups_input, create_table_input, time_to_live_input};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// Print the tables that a schema needs, or make those that are missing
+///
+/// Keys, indexes, billing, stream, time to live and point-in-time recovery are as the schema's @table says.
+#[derive(Debug, Args)]
+pub struct Tables {
+    #[command(flatten)]
+    choice: SchemaChoice,
+
+    /// Only this table
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "cli", conflicts_with = "create")]
+    format: TableFormat,
+
+    /// Make the tables that are missing, instead of printing
+    #[arg(long)]
+    create: bool,
+
+    /// Address of a DynamoDB-compatible server, with --create [env: KEYFOLD_ENDPOINT_URL] [default: DynamoDB of the region]
+    #[arg(long, value_name = "URL", requires = "create")]
+    endpoint_url: Option<String>,
+
+    /// AWS region, with --create [env: KEYFOLD_REGION] [default: as for other AWS tools]
+    #[arg(long, value_name = "REGION", requires = "create")]
+    region: Option<String>,
+}
+
+/// Form in which tables are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    /// One JSON document a table, for `aws dynamodb create-table --cli-input-json file://table.json`; time to live and point-in-time
+    /// recovery are calls of their own, told on standard error
+    Cli,
+    /// A template in JSON, for `aws cloudformation deploy --template-file tables.json`
+    Cloudformation,
+    /// Resources of the AWS provider, for `terraform apply` with a file tables.tf
+    Terraform,
+}
+
+impl Tables {
+    /// Runs the command.
+    pub async fn run(self) -> Result<ExitCode> {
+        let tables = schema_file::load(&self.choice.schema)?.model.tables;
+        let chosen = match &self.table {
+            Some(name) => std::slice::from_ref(table_named(&tables, name)?),
+            None => &tables,
+        };
+        if self.create {
+            let remote = Remote { endpoint_url: self.endpoint_url, region: self.region };
+            let store = remote.connect(chosen).await?;
+            let made = store.create_missing(chosen).await.map_err(|error| explained(error, "the tables could not be made"))?;
+            for table in chosen {
+                let done = if made.contains(&table.name) { "made" } else { "was there" };
+                output::print(&format!("{}: {done}\n", table.name))?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        // A resource keeps its name whether or not the others are printed with it: another name would be another resource.
+        let named = |names: Vec<String>| -> Vec<(String, &Table)> {
+            names.into_iter().zip(&tables).filter(|(_, table)| chosen.contains(table)).collect()
+        };
+        match self.format {
+            TableFormat::Cli => print_requests(chosen)?,
+            TableFormat::Cloudformation => {
+                output::print(&format!("{:#}\n", cloudformation::template(&named(resource_names::logical_ids(&tables)))))?;
+            }
+            TableFormat::Terraform => output::print(&terraform::resources(&named(resource_names::labels(&tables))))?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print_requests(tables: &[Table]) -> Result<()> {
+    for table in tables {
+        output::print(&format!("{:#}\n", create_table_input(table)))?;
+        if let Some(request) = time_to_live_input(table) {
+            eprintln!("Then, for items that expire: aws dynamodb update-time-to-live --cli-input-json {}", quoted(&request));
+        }
+        if let Some(request) = continuous_backups_input(table) {
+            eprintln!("Then, to restore it to any second: aws dynamodb update-continuous-backups --cli-input-json {}", quoted(&request));
+        }
+    }
+    Ok(())
+}
+
+/// JSON as one word of a POSIX shell.
+fn quoted(request: &Value) -> String {
+    format!("'{}'", request.to_string().replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_is_one_word_of_a_shell() {
+        assert_eq!(quoted(&json!({ "name": "it's" })), r#"'{"name":"it'\''s"}'"#);
+    }
+}

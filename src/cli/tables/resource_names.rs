@@ -1,0 +1,74 @@
+//! Tables in, a name out by which a tool of infrastructure knows each: of the signs that it takes, and each another.
+
+use crate::schema::table::Table;
+use std::collections::HashSet;
+
+/// Logical ids of a CloudFormation template: letters and digits (CloudFormation user guide, "Resources"). `shop-dev` is `ShopDev`.
+pub fn logical_ids(tables: &[Table]) -> Vec<String> {
+    let name = |table: &Table| {
+        let mut id = String::new();
+        for word in words(&table.name) {
+            let (first, rest) = word.split_at(1);
+            id.push_str(&first.to_ascii_uppercase());
+            id.push_str(rest);
+        }
+        if id.starts_with(|first: char| first.is_ascii_alphabetic()) { id } else { format!("Table{id}") }
+    };
+    unique(tables.iter().map(name), "")
+}
+
+/// Names of Terraform resources: lower-case letters, digits and `_`, with a letter in front. `shop-dev` is `shop_dev`.
+pub fn labels(tables: &[Table]) -> Vec<String> {
+    let name = |table: &Table| {
+        let label = words(&table.name).collect::<Vec<_>>().join("_").to_ascii_lowercase();
+        if label.starts_with(|first: char| first.is_ascii_alphabetic()) { label } else { format!("table_{label}") }
+    };
+    unique(tables.iter().map(name), "_")
+}
+
+/// The runs of letters and digits in a name. Names of tables have no other letters than those of ASCII.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// The names, the later ones of equals with a number behind. A name that is another's alone is never taken by a number.
+fn unique(names: impl Iterator<Item = String>, separator: &str) -> Vec<String> {
+    let names: Vec<String> = names.collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut given = Vec::with_capacity(names.len());
+    for (position, name) in names.iter().enumerate() {
+        let mut chosen = name.clone();
+        let mut number = 1;
+        while taken.contains(&chosen) || (chosen != *name && names[position..].contains(&chosen)) {
+            number += 1;
+            chosen = format!("{name}{separator}{number}");
+        }
+        taken.insert(chosen.clone());
+        given.push(chosen);
+    }
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::table::{KeyAttribute, KeyType};
+
+    fn tables(names: &[&str]) -> Vec<Table> {
+        names.iter().map(|name| Table::new(*name, KeyAttribute { name: "pk".into(), kind: KeyType::S }, None)).collect()
+    }
+
+    #[test]
+    fn names_have_the_signs_that_the_tools_take() {
+        let named = tables(&["nishiki-table-dev-db", "develop.Favorite", "3rd_party", "---"]);
+        assert_eq!(logical_ids(&named), ["NishikiTableDevDb", "DevelopFavorite", "Table3rdParty", "Table"]);
+        assert_eq!(labels(&named), ["nishiki_table_dev_db", "develop_favorite", "table_3rd_party", "table_"]);
+    }
+
+    #[test]
+    fn no_two_tables_have_one_name() {
+        let named = tables(&["a-b", "a.b", "AB", "AB2", "a_b", "a-b-2"]);
+        assert_eq!(logical_ids(&named), ["AB", "AB3", "AB4", "AB2", "AB5", "AB22"]);
+        assert_eq!(labels(&named), ["a_b", "a_b_3", "ab", "ab2", "a_b_4", "a_b_2"]);
+    }
+}

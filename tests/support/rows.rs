@@ -1,0 +1,90 @@
+//! The rows of docs/systems.md as they stand there, and the checks of those that no golden can show.
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+/// A row: `| id | what it is | access path | operations |`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub id: String,
+    /// What stands before the last column, with its bars.
+    before: String,
+    /// The parts of the access path in code style, each a part of a plan.
+    pub paths: Vec<String>,
+    /// The last column.
+    pub proof: String,
+}
+
+impl Row {
+    /// The row of a line; none if the line is none, or the head of a table.
+    pub fn of(line: &str) -> Option<Self> {
+        let columns: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').collect();
+        let [id, what, access, proof] = columns.as_slice() else { return None };
+        let number = id.trim().strip_prefix(|letter: char| letter.is_ascii_uppercase())?;
+        number.parse::<u8>().ok()?;
+        let paths = access.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        Some(Self { id: id.trim().to_owned(), before: format!("|{id}|{what}|{access}|"), paths, proof: proof.trim().to_owned() })
+    }
+
+    /// The line with another last column.
+    pub fn with_proof(&self, proof: &str) -> String {
+        format!("{} {proof} |", self.before)
+    }
+}
+
+/// The rows of a page.
+pub fn read(page: &str) -> Vec<Row> {
+    page.lines().filter_map(Row::of).collect()
+}
+
+/// A check by the row that it is of, and its name.
+type Check = (&'static str, &'static str, fn() -> Result<(), Failed>);
+
+/// Rows that are about a command, or about costs.
+pub const CHECKS: [Check; 2] = [("D11", "shards_are_reckoned_as_in_the_deck", d11), ("D12", "an_operation_tells_what_it_costs", d12)];
+
+/// The deck's two numbers: 17 partitions for its reads and 100 for its writes.
+fn d11() -> Result<(), Failed> {
+    let shards = |load: [&str; 4]| -> Result<Value, Failed> {
+        let options = ["--items", "--item-size", "--reads", "--writes"];
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_keyfold"));
+        let ended = command
+            .arg("shards")
+            .args(options.iter().zip(load).flat_map(|(option, value)| [*option, value]))
+            .arg("--format=json")
+            .output()?;
+        if !ended.status.success() {
+            return Err(String::from_utf8_lossy(&ended.stderr).into_owned().into());
+        }
+        Ok(serde_json::from_slice(&ended.stdout)?)
+    };
+    for (load, expected) in [(["100000", "200", "10", "0"], 17), (["1", "200", "0", "100000"], 100)] {
+        let answer = shards(load)?;
+        if answer["shards"] != expected {
+            return Err(format!("{load:?} need {expected} shards, not as in {answer}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Summaries of three reports are one Query of 0.5 units; with the bodies of two it is 1.5, because each body is read by itself. A
+/// transaction of two items is 4 write units.
+fn d12() -> Result<(), Failed> {
+    let cost = |operation: &str| -> Result<Value, Failed> {
+        let file = super::places("patterns").0.with_file_name("operations").join(operation).with_extension("graphql");
+        let request = super::request(&std::fs::read_to_string(file)?, Value::Null);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let response = runtime.block_on(async {
+            let (gateway, _) = super::system("patterns").await;
+            super::run(&gateway, &request, true).await
+        });
+        Ok(response["extensions"]["keyfold"]["capacity"].clone())
+    };
+    for (operation, read, write) in [("d05_inbox", 0.5, 0.0), ("d05_inbox_with_bodies", 1.5, 0.0), ("d06_buy_health", 0.0, 4.0)] {
+        let is = cost(operation)?;
+        if (is["read"].as_f64(), is["write"].as_f64()) != (Some(read), Some(write)) {
+            return Err(format!("{operation} costs {is}, not {read} to read and {write} to write").into());
+        }
+    }
+    Ok(())
+}
