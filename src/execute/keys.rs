@@ -122,6 +122,12 @@ fn key_value(kind: KeyType, template: &Template, text: String, longest: usize) -
     }
 }
 
+/// How many bytes two texts have in common from the front, in whole characters.
+fn common_beginning(left: &str, right: &str) -> usize {
+    let differs = left.char_indices().zip(right.chars()).find(|((_, a), b)| a != b);
+    differs.map_or(left.len().min(right.len()), |((at, _), _)| at)
+}
+
 /// The primary key of an item; `None` where an attribute of it is missing or of no key type.
 pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
     Key::of(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))
@@ -152,7 +158,11 @@ pub fn range(
             None => return Ok(None),
         },
         SortAccess::Prefix { parts, .. } => {
-            let Ok(Some(text)) = template.render_parts(*parts, &lookup) else { return Ok(None) };
+            let Ok(Some(mut text)) = template.render_parts(*parts, &lookup) else { return Ok(None) };
+            for other in &query.key.alike {
+                let Ok(Some(other)) = other.render_parts(*parts, &lookup) else { return Ok(None) };
+                text.truncate(common_beginning(&text, &other));
+            }
             range.prefix = text.len();
             if text.len() > MAX_SORT {
                 return Ok(None);

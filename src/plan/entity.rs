@@ -62,8 +62,18 @@ pub fn keys(ty: &ObjectType) -> Option<&ItemKeys> {
 pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
     let stored = ty.stored(field)?;
     let template = |attribute: &String| Some((attribute.clone(), keys(ty)?.keys.get(attribute)?.clone()));
-    let templates = stored.keys.iter().filter_map(template).collect();
+    let templates = stored.keys.iter().chain(alternatives_of(ty, field)).filter_map(template).collect();
     Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), templates }))
+}
+
+/// The index keys that hold a field in some of their alternatives. Where the field's own attribute is missing, as in items that were there
+/// before, its value is read out of these.
+pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<Item = &'t String> {
+    let always = ty.stored(field).map(|stored| stored.keys.as_slice()).unwrap_or_default();
+    let holds = move |(key, templates): &(&String, &Vec<Template>)| {
+        !always.contains(key) && templates.iter().any(|template| template.fields().contains(&field))
+    };
+    keys(ty).into_iter().flat_map(|keys| &keys.keys).filter(holds).map(|(key, _)| key)
 }
 
 /// The attributes that must be asked for, beside the primary key, to have a field's value from the table (`None`) or an index; `None`

@@ -3,7 +3,7 @@
 //! All Gets of a table ask for the same attributes: BatchGetItem has one projection a table, and a key that is wanted in two places of
 //! an operation is read once.
 
-use super::entity::attributes_for;
+use super::entity::{alternatives_of, attributes_for};
 use super::tree::*;
 use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,7 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
         names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));
         let own = stored.attribute.iter().filter(|attribute| as_stored && table.holds(read.index, attribute));
         names.extend(own.cloned());
+        names.extend(alternatives_of(ty, field).filter(|key| table.holds(read.index, key)).cloned());
     }
     names
 }

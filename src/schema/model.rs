@@ -240,6 +240,9 @@ pub struct AccessPath {
     pub access: Access,
     /// Item field → what it is bound to, for the fields that the key condition uses by equality.
     pub bindings: IndexMap<String, Source>,
+    /// Of a find of several types, the other types' sort keys where they write the last bound part differently: of the texts with which all
+    /// these keys begin, what is common from the front is read.
+    pub alike: Vec<Template>,
     /// Whether the items come in descending order of the sort key, if no `order` argument says otherwise.
     pub descending: bool,
 }

@@ -52,6 +52,9 @@ impl Names {
         }
         let short = word(&[]);
         let candidate = &text[..short];
+        if let Some(name) = epoch_name(candidate).filter(|_| !self.known.contains(candidate) && !self.knows_time(candidate)) {
+            return (short, name);
+        }
         let is_hex = candidate.bytes().all(|byte| byte.is_ascii_hexdigit());
         if is_hex && short == 36 {
             return (short, "<token>".to_owned());
@@ -60,6 +63,12 @@ impl Names {
             return (short, self.name(candidate, "hash"));
         }
         (short, candidate.to_owned())
+    }
+
+    /// Whether a number of seconds is an instant that stands somewhere in its own form.
+    fn knows_time(&self, seconds: &str) -> bool {
+        let instant = seconds.parse().ok().and_then(|seconds: i64| keyfold::schema::date_time::instant_text(seconds * 1000));
+        instant.is_some_and(|instant| self.known.contains(&instant[..19]))
     }
 
     fn name(&mut self, made_up: &str, kind: &str) -> String {
@@ -87,11 +96,21 @@ fn is_instant(text: &str) -> bool {
 /// A time near the present as its distance in hours.
 fn time_name(instant: &str) -> String {
     let millis = keyfold::schema::date_time::epoch_millis(instant).unwrap_or(0);
+    distance(millis).map_or_else(|| instant.to_owned(), |distance| format!("<now{distance}>"))
+}
+
+/// A time near the present that is written as seconds since 1970, likewise.
+fn epoch_name(digits: &str) -> Option<String> {
+    let seconds: i64 = digits.parse().ok().filter(|_| digits.len() == 10)?;
+    distance(seconds * 1000).map(|distance| format!("<seconds of now{distance}>"))
+}
+
+/// The distance to the present in hours: nothing, `+24h`, `-24h`; `None` if it is far.
+fn distance(millis: i64) -> Option<String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
-    let hours = (millis - now) as f64 / 3_600_000.0;
-    match hours.round() as i64 {
-        0 => "<now>".to_owned(),
-        hours @ -1000..=1000 => format!("<now{hours:+}h>"),
-        _ => instant.to_owned(),
+    match ((millis - now) as f64 / 3_600_000.0).round() as i64 {
+        0 => Some(String::new()),
+        hours @ -1000..=1000 => Some(format!("{hours:+}h")),
+        _ => None,
     }
 }

@@ -68,7 +68,7 @@ fn d11() -> Result<(), Failed> {
 }
 
 /// Summaries of three reports are one Query of 0.5 units; with the bodies of two it is 1.5, because each body is read by itself. A
-/// transaction of two items is 4 write units.
+/// transaction of two items is 4 write units, and what it leaves is read strongly: 1 more to read.
 fn d12() -> Result<(), Failed> {
     let cost = |operation: &str| -> Result<Value, Failed> {
         let file = super::places("patterns").0.with_file_name("operations").join(operation).with_extension("graphql");
@@ -80,7 +80,7 @@ fn d12() -> Result<(), Failed> {
         });
         Ok(response["extensions"]["keyfold"]["capacity"].clone())
     };
-    for (operation, read, write) in [("d05_inbox", 0.5, 0.0), ("d05_inbox_with_bodies", 1.5, 0.0), ("d06_buy_health", 0.0, 4.0)] {
+    for (operation, read, write) in [("d05_inbox", 0.5, 0.0), ("d05_inbox_with_bodies", 1.5, 0.0), ("d06_buy_health", 1.0, 4.0)] {
         let is = cost(operation)?;
         if (is["read"].as_f64(), is["write"].as_f64()) != (Some(read), Some(write)) {
             return Err(format!("{operation} costs {is}, not {read} to read and {write} to write").into());

@@ -98,7 +98,7 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
                 let access = access(wanted, ask, place, (position, sort.access));
                 let bindings = used.iter().filter_map(|field| Some(((*field).to_owned(), active.get(field)?.source.clone()))).collect();
                 let descending = wanted.directive.descending;
-                let path = AccessPath { when: Vec::new(), order_by: None, index: place, access, bindings, descending };
+                let path = AccessPath { when: Vec::new(), order_by: None, index: place, access, bindings, alike: Vec::new(), descending };
                 found.push(Candidate { path, sort_fields, covers: covers(wanted, place) });
             }
         }

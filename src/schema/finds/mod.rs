@@ -236,6 +236,14 @@ fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<
         findings.error("KF0424", &wanted.directive.span, message, Some(help.to_owned()));
         return None;
     }
-    let path = AccessPath { when: Vec::new(), order_by: None, index, access: Access::Scan, bindings: IndexMap::new(), descending: false };
+    let path = AccessPath {
+        when: Vec::new(),
+        order_by: None,
+        index,
+        access: Access::Scan,
+        bindings: IndexMap::new(),
+        alike: vec![],
+        descending: false,
+    };
     used.then_some(path)
 }

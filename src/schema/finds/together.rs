@@ -46,6 +46,8 @@ struct Common<'a> {
     whole: usize,
     /// What the literals that follow have in common.
     rest: String,
+    /// Whether the next part is the same text in all keys but for what each escapes of it.
+    opens: bool,
     sides: Vec<(&'a Side<'a>, Option<&'a Template>, usize)>,
 }
 
@@ -64,7 +66,7 @@ pub fn read_together(sides: &[Side]) -> Result<Shared, Apart> {
         return Err(Apart::Partitions);
     }
     let kind = sort_key.map_or(KeyType::S, |key| key.kind);
-    let common = Common::of(sides, sort_key.map(|key| key.name.as_str()), kind);
+    let common = Common::of(sides, &partitions, sort_key.map(|key| key.name.as_str()), kind);
     common.check_bound(&partitions)?;
     let (access_to_sort, sort) = common.condition(kind)?;
     common.check_order(&partitions, &access_to_sort, kind)?;
@@ -75,7 +77,15 @@ pub fn read_together(sides: &[Side]) -> Result<Shared, Apart> {
     let rank = (!get, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
     let known = &first.candidate.path;
     let bindings = bound.into_iter().filter_map(|field| Some((field.clone(), known.bindings.get(&field)?.clone()))).collect();
-    let path = AccessPath { when: Vec::new(), order_by: None, index: place, access, bindings, descending: known.descending };
+    let path = AccessPath {
+        when: Vec::new(),
+        order_by: None,
+        index: place,
+        access,
+        bindings,
+        alike: common.alike(),
+        descending: known.descending,
+    };
     Ok(Shared { path, partition: Some(partitions[0].clone()), sort, rank })
 }
 
@@ -96,10 +106,10 @@ fn sort_of(side: &Side) -> SortAccess {
 }
 
 impl<'a> Common<'a> {
-    fn of(sides: &'a [Side<'a>], key: Option<&str>, kind: KeyType) -> Self {
+    fn of(sides: &'a [Side<'a>], partitions: &[&Template], key: Option<&str>, kind: KeyType) -> Self {
         let sides: Vec<(&Side, Option<&Template>, usize)> = sides.iter().map(|side| template_of(side, key)).collect();
         let templates: Option<Vec<(&Side, &Template)>> = sides.iter().map(|(side, template, _)| Some((*side, (*template)?))).collect();
-        let mut common = Self { whole: 0, rest: String::new(), sides };
+        let mut common = Self { whole: 0, rest: String::new(), opens: false, sides };
         let Some([lead, others @ ..]) = templates.as_deref() else { return common };
         let bound = common.sides.iter().map(|(.., parts)| *parts).min().unwrap_or(0);
         common.whole = (0..bound).take_while(|at| others.iter().all(|other| same_part(*lead, *other, *at, kind))).count();
@@ -109,6 +119,11 @@ impl<'a> Common<'a> {
         while !common.ends(lead.1) {
             common.whole -= 1;
         }
+        // Where the field stands in the partition key too, no key of the partition begins otherwise: it need not be told where it ends.
+        let in_partitions = |field: &str| partitions.iter().all(|template| template.fields().contains(&field));
+        common.opens = common.whole < bound
+            && lead.1.parts.get(common.whole).and_then(field_of).is_some_and(in_partitions)
+            && others.iter().all(|other| differ_in_escapes(*lead, *other, common.whole));
         common
     }
 
@@ -122,6 +137,12 @@ impl<'a> Common<'a> {
     fn are_whole(&self) -> bool {
         let whole = |side: &Side| matches!(sort_of(side), SortAccess::Equal { .. });
         self.sides.iter().all(|(side, template, _)| whole(side) && template.is_some_and(|template| template.parts.len() == self.whole))
+    }
+
+    /// The templates of the other sides, where these write the next part with other escapes.
+    fn alike(&self) -> Vec<Template> {
+        let others = self.sides.iter().skip(1).filter(|_| self.opens);
+        others.filter_map(|(_, template, _)| (*template).cloned()).collect()
     }
 
     /// The fields in what is common, by a side's names for them.
@@ -149,6 +170,9 @@ impl<'a> Common<'a> {
         let Some((_, Some(lead), _)) = self.sides.first() else { return Ok((SortAccess::All, None)) };
         if self.are_whole() {
             return Ok((SortAccess::Equal { template: 0 }, Some((*lead).clone())));
+        }
+        if self.opens {
+            return Ok((SortAccess::Prefix { template: 0, parts: self.whole + 1 }, Some((*lead).clone())));
         }
         let mut parts = lead.parts[..self.whole].to_vec();
         parts.extend((!self.rest.is_empty()).then(|| Part::Literal(self.rest.clone())));
@@ -241,6 +265,18 @@ fn same_part(left: (&Side, &Template), right: (&Side, &Template), at: usize, kin
         let (a, b) = (source(left, a), source(right, b));
         a.is_some() && a == b
     })
+}
+
+/// Whether a part of both templates is the same free text, of which each escapes what the literal that follows it there demands.
+fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: usize) -> bool {
+    use ValueType::{Id, String};
+    let part = |(side, template): (&Side, &Template)| match template.parts.get(at) {
+        Some(Part::Placeholder { field, value: Id | String, .. }) => {
+            Some((field.clone(), side.candidate.path.bindings.get(field).cloned()?))
+        }
+        _ => None,
+    };
+    part(left).is_some_and(|left| part(right) == Some(left))
 }
 
 /// The fields at a position of both templates, if equal values of them have the same text there.
