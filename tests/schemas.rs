@@ -136,3 +136,20 @@ fn the_samples_of_the_examples_are_items_of_their_types() {
         assert_eq!(std::fs::read_dir(samples).unwrap().count(), files, "{example}: samples of no table");
     }
 }
+
+#[test]
+fn what_the_readmes_say_to_paste_runs() {
+    for example in EXAMPLES {
+        let readme = std::fs::read_to_string(support::places(example).0.with_file_name("README.md")).unwrap();
+        let operations: Vec<&str> = readme.split("```graphql\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
+        assert!(operations.len() >= 3, "{example}: three operations to paste");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for operation in operations {
+            let response = runtime.block_on(async {
+                let (gateway, _) = support::system(example).await;
+                support::run(&gateway, &support::request(operation, serde_json::Value::Null), false).await
+            });
+            assert!(response["errors"].is_null() && response["data"].is_object(), "{operation}{response:#}");
+        }
+    }
+}
