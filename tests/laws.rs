@@ -1,6 +1,7 @@
 //! Laws that hold for every operation and all data, each tried on random ones: pages put together are the whole list (`pages`), a planned
 //! nested query gives what reading field by field gives (`naive`), both hold of items of several types (`mixed`), the copies of an item
-//! never differ (`copies`), and any valid operation gets a well-formed response by few batches
+//! never differ (`copies`), a Query that reads along what stands beside its range changes no response (`folds`), and any valid operation gets
+//! a well-formed response by few batches
 //! (`operations`). Data and operations are made of a list of numbers (`choices`), so that a failing case shrinks to a small one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -10,6 +11,8 @@ mod support;
 mod choices;
 #[path = "laws/copies.rs"]
 mod copies;
+#[path = "laws/folds.rs"]
+mod folds;
 #[path = "laws/mixed.rs"]
 mod mixed;
 #[path = "laws/naive.rs"]

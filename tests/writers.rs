@@ -165,3 +165,36 @@ async fn of_writers_that_count_none_is_lost_and_none_goes_too_far() {
     let coins = run(&gateway, "{ a: account(id: \"a\") { coins } b: account(id: \"b\") { coins } }", json!({})).await;
     assert_eq!(coins["data"], json!({ "a": { "coins": 1 }, "b": { "coins": 3 * moved } }));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copies_are_the_same_after_writers_of_one_item() {
+    let (gateway, _) = support::system("shards").await;
+    let review = "mutation { reviewBoth(titleId: \"dune\", id: \"a\", other: \"b\", stars: 0) { id } }";
+    assert_eq!(run(&gateway, review, json!({})).await["errors"], Value::Null);
+    // Marks go into all copies by one transaction; the stars of two reviews are more than one takes.
+    let answers = together(|number| {
+        let gateway = gateway.clone();
+        async move {
+            let mark = run(&gateway, "mutation { mark(id: \"dune\", text: \"x\") { id } }", json!({})).await;
+            let restar = "mutation ($s: Int!) { restarBoth(titleId: \"dune\", one: \"a\", other: \"b\", stars: $s) }";
+            let stars = if number % 8 == 0 { run(&gateway, restar, json!({ "s": number })).await } else { json!({}) };
+            (mark, stars)
+        }
+    })
+    .await;
+    for (mark, stars) in &answers {
+        assert_eq!((&mark["errors"], &stars["errors"]), (&Value::Null, &Value::Null));
+    }
+    let readers: Vec<String> =
+        (0..40).map(|reader| format!("r{reader}: reviews(titleId: \"dune\", reader: \"{reader}\") {{ id stars }}")).collect();
+    let titles: Vec<String> =
+        (0..20).map(|reader| format!("t{reader}: titleFor(id: \"dune\", listener: \"{reader}\") {{ revision marks {{ id }} }}")).collect();
+    for (queries, marks) in [(&readers[..20], None), (&readers[20..], None), (&titles[..], Some(CLIENTS))] {
+        let read = run(&gateway, &format!("{{ {} }}", queries.join(" ")), json!({})).await;
+        let seen: Vec<&Value> = read["data"].as_object().unwrap().values().collect();
+        assert!(seen.iter().all(|one| *one == seen[0]), "{read}");
+        if let Some(marks) = marks {
+            assert_eq!((seen[0]["marks"].as_array().unwrap().len(), &seen[0]["revision"]), (marks, &json!(marks + 1)));
+        }
+    }
+}

@@ -27,6 +27,8 @@ pub type Calls = Vec<(String, Value)>;
 struct Answers {
     shop: Bytes,
     items: Bytes,
+    /// The same behind the shop, by one Query.
+    shop_and_items: Bytes,
     links: Bytes,
     shelves: Bytes,
     /// The items of any one shelf: which one makes no difference to the work.
@@ -45,9 +47,11 @@ impl Default for Server {
         };
         let link = |number: usize| json!({ "PK": text("SHOP#s"), "SK": text(&format!("LINK#{number:04}")) });
         let shelf = |number: usize| json!({ "PK": text("SHOP#s"), "SK": text(&format!("SHELF#{number:04}")) });
+        let shop = json!({ "PK": text("SHOP#s"), "SK": text("#METADATA") });
         let answers = Answers {
-            shop: body(json!({ "Item": { "PK": text("SHOP#s"), "SK": text("#METADATA") }, "ConsumedCapacity": cost() })),
+            shop: body(json!({ "Item": shop, "ConsumedCapacity": cost() })),
             items: query((0..ITEMS).map(item).collect()),
+            shop_and_items: query(std::iter::once(shop).chain((0..ITEMS).map(item)).collect()),
             links: query((0..ITEMS).map(link).collect()),
             shelves: query((0..SHELVES).map(shelf).collect()),
             shelf: query((0..ITEMS / SHELVES).map(item).collect()),
@@ -102,6 +106,7 @@ impl Server {
             }
             _ if request.contains("LINK#") => answers.links.clone(),
             _ if request.contains("SHELF#") => answers.shelves.clone(),
+            _ if request.contains("#METADATA") => answers.shop_and_items.clone(),
             _ if request.contains("SHOP#s-") => answers.shelf.clone(),
             _ => answers.items.clone(),
         }

@@ -3,6 +3,7 @@
 mod access_paths;
 mod check;
 mod dev;
+mod docs;
 mod explain;
 mod export;
 mod import;
@@ -38,6 +39,7 @@ enum Command {
     Explain(explain::Explain),
     Schema(schema::PrintSchema),
     Tables(tables::Tables),
+    Docs(docs::Docs),
     Import(import::Import),
     Export(export::Export),
     Shards(shards::Shards),
@@ -53,6 +55,7 @@ impl Cli {
             Command::Explain(command) => command.run(),
             Command::Schema(command) => command.run(),
             Command::Tables(command) => command.run().await,
+            Command::Docs(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Shards(command) => command.run(),

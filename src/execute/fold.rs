@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub struct Neighbour {
     /// Its sort key. Its partition is the range's.
     pub key: (String, String),
+    /// The text with which all keys of the range begin, and its own does not.
+    pub start: String,
     /// The range up to the item.
     pub range: keys::KeyRange,
     /// The attributes that are asked for, for both.
@@ -29,32 +31,58 @@ pub struct Neighbour {
     pub items: u32,
     /// Whether it comes first in the order of reading; it comes last otherwise.
     pub first: bool,
+    /// Whether it is still to be read.
+    pub open: bool,
     /// What is known of it.
     pub found: Found,
 }
 
+/// Where a place is to a range and its neighbour.
+enum Side {
+    /// From the neighbour to the range.
+    Near,
+    Within,
+    /// At the other end, where BETWEEN takes in a key that is out.
+    Far,
+}
+
 impl Neighbour {
-    /// Makes a Query of the range one that reads this item as well.
+    /// Makes a Query of the range one that reads this item as well, as long as it is to be read.
     pub fn widen(&self, call: &mut Query) {
-        call.sort = self.range.sort.clone();
-        call.projection = Some(self.projection.clone());
-        if matches!(self.found, Found::Unread) {
+        if self.open {
+            call.sort = self.range.sort.clone();
+            call.projection = Some(self.projection.clone());
             call.limit = call.limit.saturating_add(self.items);
         }
     }
 
-    /// Takes the item out of a page that was read, and notes if it is not there.
-    pub fn take(&mut self, page: &mut Page) {
+    /// Takes the item out of a page that was read, and notes if it is not there. Gives where the range goes on, and whether it has ended:
+    /// between the item and the range there may be anything that the schema does not know, and of that no second page is read.
+    pub fn take(&mut self, page: &mut Page) -> (Option<Item>, bool) {
         let begun = !page.items.is_empty();
         if let Some(position) = page.items.iter().position(|item| self.is(item)) {
             self.found = Found::Item(page.items.remove(position));
         }
-        // Nothing comes after the last item, so that it need not be asked for.
-        if !self.first && page.last_key.as_ref().is_some_and(|last| self.is(last)) {
-            page.last_key = None;
-        }
-        if matches!(self.found, Found::Unread) && (page.last_key.is_none() || self.first && begun) {
+        let last = page.last_key.take();
+        if self.open && matches!(self.found, Found::Unread) && (last.is_none() || self.first && begun) {
             self.found = Found::Absent;
+        }
+        let was_open = self.open;
+        self.open &= !self.first;
+        let Some(last) = last else { return (None, true) };
+        match (was_open, self.side(&last), self.first) {
+            (true, Side::Near, true) => (None, false),
+            (true, Side::Near, false) | (true, Side::Far, true) => (None, true),
+            _ => (Some(last), false),
+        }
+    }
+
+    /// On which side of the range a place of the partition is.
+    fn side(&self, place: &Item) -> Side {
+        match place.get(&self.key.0) {
+            Some(Attribute::S(text)) if text.starts_with(&self.start) => Side::Within,
+            Some(Attribute::S(text)) if (*text < self.start) == (self.key.1 < self.start) => Side::Near,
+            _ => Side::Far,
         }
     }
 
@@ -87,10 +115,12 @@ fn neighbour(planned: &tree::Neighbour, search: &Search, wanted: &Wanted, key: &
     wider.sort = Some((attribute.clone(), between(lower, upper, &mut wider.excluded)?));
     Some(Neighbour {
         key: (attribute.clone(), text.clone()),
+        start: start.clone(),
         range: wider,
         projection: planned.projection.clone(),
         items: planned.items,
         first,
+        open: true,
         found: Found::Unread,
     })
 }
@@ -119,7 +149,7 @@ impl Run<'_> {
         let key = keys::primary_key(table, key, values)?;
         let (mut search, wanted) = wanted(self, state, query, binding, row).ok()??;
         let neighbour = neighbour(binding.neighbour.as_ref()?, &search, &wanted, &key)?;
-        let (first, text) = (neighbour.first, neighbour.key.1.clone());
+        let text = neighbour.key.1.clone();
         search.neighbour = Some(neighbour);
         let needed = calls.memory.needed((id, table), &search, self.max_nodes).ok()?;
         let is_known = match calls.memory.searches.get(&search.identity()) {
@@ -131,7 +161,7 @@ impl Run<'_> {
         let search = calls.search(search, needed);
         // Another Get may have come before.
         let is_own = calls.neighbour(search).as_ref().is_some_and(|neighbour| neighbour.key.1 == text);
-        is_own.then(|| Slot::Beside { search, get: Box::new(self.get(read, key)), certain: first || is_known })
+        is_own.then(|| Slot::Beside { search, get: Box::new(self.get(read, key)), is_known })
     }
 
     /// Tells the Gets of later waves what was read along.
@@ -144,15 +174,17 @@ impl Run<'_> {
             },
             _ => None,
         });
-        self.loaders.know(along.collect()).await;
+        let along: Vec<_> = along.collect();
+        if !along.is_empty() {
+            self.loaders.know(along).await;
+        }
     }
 }
 
-/// Makes Gets of what was left to searches that only may come as far, where the wave has Gets anyway: they are no call more then, and
-/// nothing has to wait.
+/// Makes Gets of what was left to searches, where the wave has other Gets: they are no call more then, and nothing has to wait.
 pub(super) fn prefer_gets(slots: &mut [(ReadId, Vec<Slot>)], calls: &mut Calls<'_>) {
     for slot in slots.iter_mut().flat_map(|(_, slots)| slots) {
-        if let Slot::Beside { search, get, certain: false } = slot {
+        if let Slot::Beside { search, get, is_known: false } = slot {
             *calls.neighbour(*search) = None;
             *slot = Slot::Gets(vec![calls.get((**get).clone())]);
         }

@@ -93,10 +93,12 @@ impl Hits {
 impl Search {
     /// Two searches with equal keys find the same.
     pub fn identity(&self) -> String {
-        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, .. } = self;
+        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, recognise, .. } = self;
         let start = start.as_ref().map(|start| (start.range, start.key.iter().collect::<BTreeMap<_, _>>()));
         let order = (forward, last_first);
-        format!("{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
+        // Items of different types may lie in one range.
+        let types: Vec<&str> = recognise.types.iter().map(|marks| marks.item.as_str()).collect();
+        format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
     }
 
     /// What is found before anything is read.
@@ -149,17 +151,16 @@ impl Search {
                 neighbour.widen(&mut call);
             }
             let mut page = loaders.query(&call).await?;
-            if let Some(neighbour) = &mut rest.neighbour {
-                neighbour.take(&mut page);
-            }
+            (rest.after, rest.ended) = match &mut rest.neighbour {
+                Some(neighbour) => neighbour.take(&mut page),
+                None => (page.last_key.clone(), page.last_key.is_none()),
+            };
             let found = page.items.into_iter().filter(|item| self.belongs(range, item));
             match missing {
                 None if self.projection.is_none() => count += u64::from(page.count),
                 None => count += found.count() as u64,
                 Some(_) => rest.read.extend(found),
             }
-            rest.after = page.last_key;
-            rest.ended = rest.after.is_none();
         }
         Ok((rest, count))
     }

@@ -40,11 +40,11 @@ pub(super) enum Slot {
     Gets(Vec<usize>),
     /// A position in the wave's searches, and how its page is to be understood.
     Search(usize, Box<Wanted>),
-    /// An item that a search of the wave reads along: its position, the Get that it spares, and whether it is certain to.
+    /// An item that a search of the wave reads along: its position, the Get that it spares, and whether it did so already.
     Beside {
         search: usize,
         get: Box<Get>,
-        certain: bool,
+        is_known: bool,
     },
 }
 

@@ -106,7 +106,11 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
 /// Whether nothing but the response takes a value from a Get's item: no other read waits for it, and no page is filled by it.
 fn may_wait(get: ReadId, reads: &[Read], spaces: &[Space]) -> bool {
     let waited_for = reads.iter().any(|read| read.elements.contains(&get) || dependencies(read, spaces).contains(&get));
-    let holds_rows = spaces.iter().any(|space| matches!(space.origin, Origin::Elements(holder, _) if holder == Holder::Read(get)));
+    let holds_rows = spaces.iter().any(|space| match space.origin {
+        Origin::Elements(holder, _) => holder == Holder::Read(get),
+        Origin::Variant(read, _) => read == get,
+        Origin::Operation | Origin::Read(_) | Origin::Seed => false,
+    });
     !waited_for && !holds_rows
 }
 

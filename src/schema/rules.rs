@@ -65,7 +65,7 @@ pub const RULES: &[Rule] = &[
         "One Query reads the items of all types of an interface or a union. So they are in one table, and their partition keys, that of the table or of an index, come to the same text.",
         r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "TAG#{tagId}" }) { userId: ID! tagId: ID! }"#),
     rule("KF0429", "Item types that are found together are asked alike",
-        "What is bound, ranged or sorted by stands in every type's key after the same beginning, and a filter reads the same attribute, kept in the same way, of every type.",
+        "What is bound, ranged or sorted by stands in every type's key after the same beginning, and a filter reads the same attribute, kept in the same way, of every type. Where one item is wanted, or their number, the index holds what tells the types.",
         r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "EVENT#{createdAt}#tag#{tagId}" }) { createdAt: DateTime! }"#),
     rule("KF0107", "A key attribute has one type",
         "DynamoDB knows one type for each key attribute, in all the keys of a table.",

@@ -33,9 +33,16 @@ impl HttpConnector for Connector {
         if let Some(tap) = &self.tap {
             tap.begun(&operation, request.body().bytes().unwrap_or_default());
         }
-        let engine = self.engine.clone();
+        let (engine, tap) = (self.engine.clone(), self.tap.clone());
         HttpConnectorFuture::new(async move {
-            let answer = engine.run(move |database| answer(database, &operation, request.body().bytes().unwrap_or_default()));
+            let answer = engine.run(move |database| {
+                let sent = request.body().bytes().unwrap_or_default();
+                let (status, body) = answer(database, &operation, sent);
+                if let Some(tap) = &tap {
+                    tap.answered(&operation, sent, &body);
+                }
+                (status, body)
+            });
             let (status, body) = answer.await.map_err(|stopped| ConnectorError::other(stopped, None))?;
             let status = status.try_into().map_err(|invalid| ConnectorError::other(Box::new(invalid), None))?;
             let mut response = HttpResponse::new(status, SdkBody::from(body));

@@ -8,6 +8,9 @@ use std::sync::{Mutex, PoisonError};
 pub trait CallTap: Debug + Send + Sync {
     /// A call was begun: the operation (`GetItem` …) and the JSON that the AWS SDK sent for it.
     fn begun(&self, operation: &str, body: &[u8]);
+
+    /// It was answered: the operation, the JSON that was sent and the JSON that came back, a refusal's too.
+    fn answered(&self, _operation: &str, _body: &[u8], _answer: &[u8]) {}
 }
 
 /// Keeps every call in the order in which they were begun. Grows without bound: for tests.
@@ -25,16 +28,21 @@ impl Recorder {
 
 impl CallTap for Recorder {
     fn begun(&self, operation: &str, body: &[u8]) {
-        let body = serde_json::from_slice(body).map_or(Value::Null, sorted);
+        let body = sorted(body);
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push((operation.to_owned(), body));
     }
 }
 
-fn sorted(value: Value) -> Value {
+/// A body with its names sorted, which the SDK and the engine write in no fixed order; null for what is no JSON.
+pub fn sorted(body: &[u8]) -> Value {
+    serde_json::from_slice(body).map_or(Value::Null, in_order)
+}
+
+fn in_order(value: Value) -> Value {
     match value {
-        Value::Array(values) => values.into_iter().map(sorted).collect(),
+        Value::Array(values) => values.into_iter().map(in_order).collect(),
         Value::Object(members) => {
-            let mut members: Vec<(String, Value)> = members.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            let mut members: Vec<(String, Value)> = members.into_iter().map(|(name, value)| (name, in_order(value))).collect();
             members.sort_by(|(a, _), (b, _)| a.cmp(b));
             Value::Object(members.into_iter().collect::<Map<_, _>>())
         }

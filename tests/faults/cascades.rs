@@ -228,7 +228,7 @@ async fn a_user_goes_with_what_is_in_every_table_however_much_hangs_on_it() {
     let s = |text: &str| json!({ "S": text });
     let (time, post) = ("2026-04-01T00:00:00.000Z", "POST#p#2026-04-01T00:00:00.000Z");
     let (of_user, at) = (format!("USER#{USER}"), format!("{time}#f"));
-    let mut put = |table: &str, item: Value| backend.table.put(table, item);
+    let put = |table: &str, item: Value| backend.table.put(table, item);
     put("data", json!({ "PK": s(&of_user), "SK": s(&format!("#METADATA#{USER}")), "displayName": s("A") }));
     let stored = json!({ "PK": s(&of_user), "SK": s(post), "status": s("CREATED"), "createdAt": s(time), "title": s("T"), "text": s("T") });
     put("data", stored);

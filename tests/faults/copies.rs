@@ -188,6 +188,24 @@ async fn writers_who_overtake_each_other_end_with_one_content() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn copies_that_are_changed_again_and_again_are_not_called_done() {
+    let backend = Backend::new("shards").await;
+    backend.script(|call| {
+        if call.operation == "BatchWriteItem" {
+            let key = json!({ "pk": { "S": "reviews#t#0" }, "sk": { "S": "review#a" } });
+            let values = json!({ ":s": { "N": "1" } });
+            let update = json!({ "TableName": "hot", "Key": key, "UpdateExpression": "ADD stars :s", "ExpressionAttributeValues": values });
+            call.table.apply("UpdateItem", update);
+        }
+        None
+    });
+    let answer = backend.run(REVIEW, json!({})).await;
+    let (code, message, _) = error(&answer);
+    assert!(code == "CONFLICT" && message.contains("not yet to all copies"), "{answer}");
+    assert!(backend.writes() < 1_000);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shard_follows_from_the_key_in_every_write() {
     let backend = Backend::new("shards").await;
     backend.ok("mutation { createCandidate(id: \"c\", name: \"C\") { id } }", json!({})).await;

@@ -17,13 +17,13 @@ use crate::schema::model::{ItemKeys, ObjectType};
 use crate::schema::table::Table;
 use crate::table::attribute::{Item, Key};
 use crate::table::call::{Expression, Get};
-use crate::table::error::TableError;
+use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How often copies are compared before it is left to those who keep changing them.
-const MOST_ROUNDS: usize = 10;
+/// How often copies are compared before it is given up, since others keep changing them.
+const MOST_ROUNDS: usize = 50;
 
 /// A write of a copy: what is done, and on what condition.
 pub(super) type CopyWrite = (WriteAction, Option<Expression>);
@@ -107,7 +107,7 @@ pub(super) async fn align(job: &Job<'_>, items: &[(String, Key)]) -> Result<(), 
         let loaders = job.engine.run.loaders;
         let failed = |error| match error {
             WriteError::Failed(error) | WriteError::Uncertain(error) => error,
-            other => TableError { kind: crate::table::error::TableErrorKind::Invalid, detail: format!("{other:?}") },
+            other => TableError { kind: TableErrorKind::Invalid, detail: format!("{other:?}") },
         };
         for (table, items) in puts {
             loaders.put_batch(&table, items).await.map_err(failed)?;
@@ -116,7 +116,7 @@ pub(super) async fn align(job: &Job<'_>, items: &[(String, Key)]) -> Result<(), 
             loaders.delete_batch(&table, keys).await.map_err(failed)?;
         }
     }
-    Ok(())
+    Err(TableError { kind: TableErrorKind::Condition, detail: "the first copy was changed again and again".to_owned() })
 }
 
 fn place<'j>(job: &Job<'j>, ty: &str) -> Option<(&'j Table, &'j ItemKeys)> {

@@ -19,6 +19,8 @@ pub enum Apart {
     Ranged(String),
     /// The field by which they are to be sorted does not follow in each key on the same beginning.
     Unsorted,
+    /// This index does not hold what tells their items, and only whole lists can be sifted afterwards.
+    Untold(String),
 }
 
 /// Says what keeps the members apart. Each of them alone could be read.
@@ -37,6 +39,10 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Apart, &Order),
         Apart::Ranged(field) => {
             let message = format!("a range of `{field}` is not the same range of keys in {names}");
             ("KF0429", argument_of(members, field), message)
+        }
+        Apart::Untold(index) => {
+            let message = format!("the index `{index}` does not hold the constants that tell items of {names} from others");
+            ("KF0429", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
         Apart::Unsorted => {
             let field = order.field.as_deref().unwrap_or_default();

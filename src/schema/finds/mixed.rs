@@ -15,7 +15,7 @@ use crate::schema::condition::Condition;
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::{Draft, Kind};
-use crate::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, SortAccess, Via};
+use crate::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, Returns, SortAccess, Via};
 use crate::schema::span;
 use crate::schema::suggest::{list, suggest};
 use crate::schema::template::Template;
@@ -242,7 +242,11 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
             members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();
         let mut found: Option<Shared> = None;
         for first in all.first().into_iter().flatten() {
-            match together((members, &asks, &all), first) {
+            let shared = match untold(members, first.path.index) {
+                Some(index) => Err(Apart::Untold(index)),
+                None => together((members, &asks, &all), first),
+            };
+            match shared {
                 Ok(shared) if found.as_ref().is_none_or(|known| shared.rank < known.rank) => found = Some(shared),
                 Ok(_) => {}
                 Err(why) => nearest = nearest.max(why),
@@ -253,6 +257,26 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
         }
     }
     Err(nearest)
+}
+
+/// The index, if what it holds does not tell the members' items from others, where that must be known as soon as they are read: of a list,
+/// what turns out to be something else is left out, but the first item, or the number of them, would be wrong.
+fn untold(members: &[Member], index: Option<usize>) -> Option<String> {
+    let first = &members.first()?.wanted;
+    if matches!(first.target.returns, Returns::List | Returns::Connection) {
+        return None;
+    }
+    let overlaps = |ours: &ItemKeys, others: &ItemKeys, key: &str| {
+        let of = |keys: &ItemKeys| keys.keys.get(key).cloned().unwrap_or_default();
+        of(ours).iter().any(|ours| of(others).iter().any(|theirs| ours.overlaps(theirs)))
+    };
+    let told = |member: &Member| {
+        let Wanted { draft, target, keys, table, .. } = &member.wanted;
+        let mut others = draft.items.iter().filter(|(name, other)| **name != target.item && other.table == keys.table);
+        keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
+            || !others.any(|(_, other)| table.primary_key().all(|key| overlaps(keys, other, &key.name)))
+    };
+    (!members.iter().all(told)).then(|| first.place_name(index).to_owned())
 }
 
 /// The best read of the first member's candidate with one of each other member, which are added one by one: what they have in common

@@ -1,0 +1,133 @@
+//! Calls in, the same calls out with what an operation makes up — ids, times, hashes, tokens — under names that are the same in every run.
+
+use super::records::Records;
+use crate::schema::date_time::{canonical_instant, epoch_millis, instant_text};
+use crate::table::export_lines::write_line;
+use serde_json::Value;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A time further away from now than this is none that was made up: `{now+24h}` is the usual distance.
+const FAR: i64 = 10 * 366 * 24;
+
+/// What stands in the samples, and so is made up by nobody.
+pub struct Known {
+    text: String,
+}
+
+impl Known {
+    /// All that the samples hold.
+    pub fn of(records: &Records) -> Self {
+        Self { text: records.list.iter().map(|record| write_line(&record.item)).collect() }
+    }
+
+    /// A value with the names in place of what neither the samples nor the operation hold.
+    pub fn named(&self, value: &Value, operation: &str) -> Value {
+        match value {
+            Value::String(text) => self.text(text, operation).into(),
+            Value::Array(values) => values.iter().map(|value| self.named(value, operation)).collect(),
+            Value::Object(members) => {
+                let name = |(name, value): (&String, &Value)| match (name.as_str(), value) {
+                    ("ClientRequestToken", Value::String(_)) => (name.clone(), "<token>".into()),
+                    // Only a number may be a time in seconds or milliseconds.
+                    ("N", Value::String(number)) => (name.clone(), self.number(number, operation).into()),
+                    _ => (name.clone(), self.named(value, operation)),
+                };
+                Value::Object(members.iter().map(name).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn is_known(&self, token: &str, operation: &str) -> bool {
+        self.text.contains(token) || operation.contains(token)
+    }
+
+    fn text(&self, text: &str, operation: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(|sign: char| sign.is_ascii_alphanumeric()) {
+            out.push_str(&rest[..start]);
+            rest = &rest[start..];
+            let (length, name) = self.token(rest, operation);
+            out.push_str(&name);
+            rest = &rest[length..];
+        }
+        out + rest
+    }
+
+    /// The length of what stands at the beginning of a text, and what is written for it.
+    fn token(&self, text: &str, operation: &str) -> (usize, String) {
+        let word = |more: &[char]| text.find(|sign: char| !sign.is_ascii_alphanumeric() && !more.contains(&sign)).unwrap_or(text.len());
+        let instant = text.get(..24).filter(|text| text.ends_with('Z') && canonical_instant(text).as_deref() == Some(text));
+        if let Some(instant) = instant.filter(|instant| !self.is_known(instant, operation)) {
+            return (24, epoch_millis(instant).map_or_else(|| instant.to_owned(), |millis| time(millis, instant)));
+        }
+        let long = &text[..word(&['-'])];
+        if is_uuid(long) && !self.is_known(long, operation) {
+            return (long.len(), "<uuid>".into());
+        }
+        let short = &text[..word(&[])];
+        let is_digest = matches!(short.len(), 32 | 64) && short.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_digest && !self.is_known(short, operation) { (short.len(), "<hash>".into()) } else { (short.len(), short.to_owned()) }
+    }
+
+    fn number(&self, number: &str, operation: &str) -> String {
+        let millis = match (number.len(), number.parse::<i64>()) {
+            (10, Ok(seconds)) => seconds * 1000,
+            (13, Ok(millis)) => millis,
+            _ => return number.to_owned(),
+        };
+        let known = instant_text(millis).is_some_and(|text| self.is_known(&text, operation)) || self.is_known(number, operation);
+        if known { number.to_owned() } else { time(millis, number) }
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
+}
+
+/// A time that was made up as its distance from now in hours; one that is far away as it is written.
+fn time(millis: i64, written: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    // Half an hour is more than has passed since the operation.
+    let hours = (millis - now + 1_800_000).div_euclid(3_600_000);
+    match hours {
+        0 => "<now>".into(),
+        hours if hours.abs() <= FAR => format!("<now{hours:+}h>"),
+        _ => written.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_made_up_has_a_name_and_what_is_known_keeps_its_own() {
+        let known = Known { text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into() };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+        let instant = |millis: i64| instant_text(millis).unwrap_or_default();
+        let value = json!({
+            "ClientRequestToken": "8f3",
+            "id": { "S": "POST#0194f1c2-0000-7000-8000-000000000000#x" },
+            "known": ["aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "2026-01-02T03:04:05.000Z", "é漢"],
+            "asked": "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb",
+            "hash": "0123456789abcdef0123456789abcdef",
+            "times": [instant(now), format!("a#{}", instant(now + 24 * 3_600_000))],
+            "seconds": { "N": ((now + 3_600_000) / 1000).to_string() },
+            "count": { "N": "1234567890" },
+        });
+        let expected = json!({
+            "ClientRequestToken": "<token>",
+            "id": { "S": "POST#<uuid>#x" },
+            "known": ["aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "2026-01-02T03:04:05.000Z", "é漢"],
+            "asked": "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb",
+            "hash": "<hash>",
+            "times": ["<now>", "a#<now+24h>"],
+            "seconds": { "N": "<now+1h>" },
+            "count": { "N": "1234567890" },
+        });
+        assert_eq!(known.named(&value, "{ a(id: \"bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb\") }"), expected);
+    }
+}

@@ -1,0 +1,108 @@
+//! `keyfold docs`: a schema and its samples in, a design document in Markdown out: tables, item types, access patterns with the requests
+//! that the planner makes of them, and samples.
+
+mod choose;
+mod descriptions;
+mod examples;
+mod made_up;
+mod markdown;
+mod operation;
+mod patterns;
+mod records;
+mod roles;
+mod specification;
+mod trial;
+mod views;
+mod ways;
+
+use super::output;
+use super::schema_file::{self, Loaded, SchemaChoice};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use descriptions::Descriptions;
+use examples::Examples;
+use made_up::Known;
+use patterns::Patterns;
+use records::Records;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use trial::Bench;
+use ways::Ways;
+
+/// Write the design document of a schema, in Markdown
+///
+/// Tables and indexes, item types with their keys, every access pattern with the exact requests that it makes and the samples that they
+/// bring, and each index as a table of samples. The requests are those that the API makes of a store in memory.
+#[derive(Debug, Args)]
+pub struct Docs {
+    #[command(flatten)]
+    choice: SchemaChoice,
+
+    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it is there]
+    #[arg(long, value_name = "DIR")]
+    sample: Option<PathBuf>,
+
+    /// Write to this file, over what is there, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Docs {
+    /// Runs the command.
+    pub async fn run(self) -> Result<ExitCode> {
+        let loaded = schema_file::load(&self.choice.schema)?;
+        let records = match &self.sample {
+            Some(directory) => {
+                ensure!(directory.is_dir(), "there is no directory of samples at {}", directory.display());
+                Records::read(&loaded.model, directory)?
+            }
+            None => Records::read(&loaded.model, Path::new("samples"))?,
+        };
+        let text = document(loaded, &records).await?;
+        match &self.out {
+            Some(file) => std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?,
+            None => output::print(&text)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The document.
+async fn document(loaded: Loaded, records: &Records) -> Result<String> {
+    let descriptions = Descriptions::of(&loaded.text);
+    let model = Arc::new(loaded.model);
+    let ways = Ways::of(&model);
+    let examples = Examples { model: &model, records, ways: &ways };
+    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: Known::of(records) };
+    let mut bench = Bench::new(model.clone(), records);
+    let chapters = patterns.chapters(&mut bench).await?;
+    let chapters = [
+        overview(&patterns, records),
+        specification::tables(&model),
+        specification::items(&model, &descriptions),
+        chapters,
+        views::views(&model, records),
+    ];
+    Ok(chapters.join("\n"))
+}
+
+fn overview(patterns: &Patterns<'_>, records: &Records) -> String {
+    let model = patterns.model;
+    let (reads, writes) = patterns.counts();
+    let indexes: usize = model.tables.iter().map(|table| table.indexes.len()).sum();
+    let items = model.types.values().filter(|object| ways::is_item(object)).count();
+    let counted = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let list = [
+        (counted(model.tables.len(), "table", "tables"), "tables"),
+        (counted(indexes, "index", "indexes"), "tables"),
+        (counted(items, "item type", "item types"), "item-types"),
+        (counted(reads, "access pattern", "access patterns"), "access-patterns"),
+        (counted(writes, "write", "writes"), if writes == 0 { "access-patterns" } else { "writes" }),
+        (counted(records.list.len(), "sample item", "sample items"), "samples"),
+    ];
+    let lines: String = list.iter().map(|(count, chapter)| format!("- [{count}](#{chapter})\n")).collect();
+    format!(
+        "# DynamoDB design\n\n{lines}\nThe requests below are those that the API makes of the samples. What a write makes up is shown by its kind: `<uuid>`, `<now>`,\n`<now+24h>`, `<hash>`, `<token>`. Of a field inside an object, the requests for the object itself are left out.\n"
+    )
+}

@@ -1,0 +1,231 @@
+//! Fields on a way with their arguments' values in, the text of an operation out. Must not know how values are chosen.
+
+use crate::schema::model::{Argument, FieldKind, Model, ObjectType, TypeKind};
+use apollo_compiler::ast::Type;
+use apollo_compiler::schema::ExtendedType;
+use serde_json::{Map, Value, json};
+
+/// How deep embedded objects are selected: beyond it nothing is to be learned about requests.
+const DEEPEST: usize = 3;
+
+/// One field of an operation.
+#[derive(Clone)]
+pub struct Call {
+    /// The field's name.
+    pub field: String,
+    /// `(id: "1")`, or nothing.
+    pub arguments: String,
+    /// The type whose field it is.
+    pub parent: String,
+}
+
+/// The text of an operation that asks for the fields one inside the other. Without `innermost` the last one is left out, and each object on
+/// the way shows all that is stored in it, so that it is read.
+pub fn text(model: &Model, keyword: &str, calls: &[Call], innermost: bool) -> Option<String> {
+    let mut lines = Vec::new();
+    level(model, calls, innermost, 1, &mut lines)?;
+    let keyword = if keyword == "query" { String::new() } else { format!("{keyword} ") };
+    Some(format!("{keyword}{{\n{}\n}}\n", lines.join("\n")))
+}
+
+fn level(model: &Model, calls: &[Call], innermost: bool, depth: usize, lines: &mut Vec<String>) -> Option<()> {
+    let indent = "  ".repeat(depth);
+    let (call, rest) = calls.split_first()?;
+    let ty = &model.api.type_field(&call.parent, &call.field).ok()?.ty;
+    let inner = ty.inner_named_type().as_str();
+    let head = format!("{indent}{}{}", call.field, call.arguments);
+    if rest.is_empty() {
+        return match leafs(model, inner, 0) {
+            selection if selection.is_empty() => Some(lines.push(head)),
+            selection => {
+                lines.push(format!("{head} {{"));
+                lines.extend(selection.into_iter().map(|line| format!("{indent}  {line}")));
+                Some(lines.push(format!("{indent}}}")))
+            }
+        };
+    }
+    let mut page: Vec<String> = page(model, inner).into_iter().map(str::to_owned).collect();
+    let next = &rest.first()?.parent;
+    let given = match model.types.get(inner).map(|object| &object.kind) {
+        Some(TypeKind::Connection(node)) => node.as_str(),
+        _ => inner,
+    };
+    if given != next {
+        page.push(format!("... on {next}"));
+    }
+    lines.push(format!("{head} {{"));
+    let mut depth = depth + 1;
+    for part in &page {
+        lines.push(format!("{}{part} {{", "  ".repeat(depth)));
+        depth += 1;
+    }
+    let stored = if innermost { Vec::new() } else { leafs(model, next, 0) };
+    lines.extend(stored.into_iter().map(|line| format!("{}{line}", "  ".repeat(depth))));
+    if rest.len() > 1 || innermost {
+        level(model, rest, innermost, depth, lines)?;
+    }
+    for depth in (depth - page.len() - 1..depth).rev() {
+        lines.push(format!("{}}}", "  ".repeat(depth)));
+    }
+    Some(())
+}
+
+/// The fields by which a connection leads to its objects; none of other types.
+fn page(model: &Model, type_name: &str) -> Vec<&'static str> {
+    let has = |field: &str| model.api.type_field(type_name, field).is_ok();
+    match model.types.get(type_name).map(|object| &object.kind) {
+        Some(TypeKind::Connection(_)) if has("nodes") => vec!["nodes"],
+        Some(TypeKind::Connection(_)) if has("edges") => vec!["edges", "node"],
+        _ => Vec::new(),
+    }
+}
+
+/// Lines that select all that is stored in an object of a type; none for a scalar.
+fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
+    let nested = |head: String, lines: Vec<String>| {
+        let inner = lines.into_iter().map(|line| format!("  {line}"));
+        std::iter::once(format!("{head} {{")).chain(inner).chain(["}".to_owned()]).collect::<Vec<_>>()
+    };
+    match model.api.types.get(type_name) {
+        Some(ExtendedType::Object(_)) => {
+            let Some(object) = model.types.get(type_name) else { return vec!["__typename".into()] };
+            if let TypeKind::Connection(node) = &object.kind {
+                let lines = leafs(model, node, depth);
+                let wrapped = page(model, type_name).into_iter().rev().fold(lines, |lines, part| nested(part.into(), lines));
+                let paged = model.api.type_field(type_name, "pageInfo").is_ok() && page(model, type_name).is_empty();
+                return if paged { vec!["pageInfo { hasNextPage }".into()] } else { wrapped };
+            }
+            let lines = stored(model, object, depth);
+            if lines.is_empty() { vec!["__typename".into()] } else { lines }
+        }
+        Some(ExtendedType::Union(union)) => members(model, union.members.iter().map(|name| name.as_str()), depth),
+        Some(ExtendedType::Interface(interface)) => {
+            let implements = |object: &&ObjectType| match model.api.types.get(object.name.as_str()) {
+                Some(ExtendedType::Object(definition)) => definition.implements_interfaces.iter().any(|name| **name == interface.name),
+                _ => false,
+            };
+            members(model, model.types.values().filter(implements).map(|object| object.name.as_str()), depth)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for field in object.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))) {
+        let Ok(definition) = model.api.type_field(&object.name, &field.name) else { continue };
+        let inner = definition.ty.inner_named_type().as_str();
+        match model.api.types.get(inner) {
+            Some(ExtendedType::Object(_)) if depth >= DEEPEST => {}
+            Some(ExtendedType::Object(_)) => {
+                lines.push(format!("{} {{", field.name));
+                lines.extend(leafs(model, inner, depth + 1).into_iter().map(|line| format!("  {line}")));
+                lines.push("}".into());
+            }
+            _ => lines.push(field.name.clone()),
+        }
+    }
+    lines
+}
+
+/// One fragment a type. Fields of one name may have different types there, which one response name must not (GraphQL spec section
+/// 5.3.2, "Field Selection Merging"), so that each stands under a name of its own.
+fn members<'m>(model: &Model, names: impl Iterator<Item = &'m str>, depth: usize) -> Vec<String> {
+    let mut lines = vec!["__typename".to_owned()];
+    for name in names {
+        let Some(object) = model.types.get(name) else { continue };
+        lines.push(format!("... on {name} {{"));
+        let mut nesting = 0;
+        for line in stored(model, object, depth) {
+            let alias = if nesting == 0 && line != "}" { format!("{name}_") } else { String::new() };
+            let field = line.trim_end_matches(" {");
+            lines.push(if alias.is_empty() { format!("  {line}") } else { format!("  {alias}{field}: {line}") });
+            nesting = if line.ends_with('{') {
+                nesting + 1
+            } else if line.trim() == "}" {
+                nesting - 1
+            } else {
+                nesting
+            };
+        }
+        lines.push("  __typename".into());
+        lines.push("}".into());
+    }
+    lines
+}
+
+/// `(id: "1", first: 2)`: the arguments that have a value.
+pub fn arguments(model: &Model, given: &[(String, &Type, Value)]) -> String {
+    let written: Vec<String> = given.iter().map(|(name, ty, value)| format!("{name}: {}", literal(model, ty, value))).collect();
+    if written.is_empty() { String::new() } else { format!("({})", written.join(", ")) }
+}
+
+/// A value as GraphQL writes it (GraphQL spec section 2.9, "Input Values").
+fn literal(model: &Model, ty: &Type, value: &Value) -> String {
+    let element = match ty {
+        Type::List(element) | Type::NonNullList(element) => Some(element),
+        _ => None,
+    };
+    match (value, element) {
+        (Value::Null, _) => "null".into(),
+        (Value::Array(values), Some(element)) => {
+            format!("[{}]", values.iter().map(|value| literal(model, element, value)).collect::<Vec<_>>().join(", "))
+        }
+        (value, Some(element)) => format!("[{}]", literal(model, element, value)),
+        (value, None) => match (model.api.types.get(ty.inner_named_type()), value) {
+            (Some(ExtendedType::Enum(_)), Value::String(name)) => name.clone(),
+            (_, Value::Object(members)) => {
+                let fields = members.iter().map(|(name, value)| match input_field(model, ty, name) {
+                    Some(ty) => format!("{name}: {}", literal(model, &ty, value)),
+                    None => format!("{name}: {value}"),
+                });
+                format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+            }
+            (_, value) => value.to_string(),
+        },
+    }
+}
+
+fn input_field(model: &Model, ty: &Type, name: &str) -> Option<Type> {
+    match model.api.types.get(ty.inner_named_type())? {
+        ExtendedType::InputObject(input) => Some(input.fields.get(name)?.ty.as_ref().clone()),
+        _ => None,
+    }
+}
+
+/// The value of an argument, or of an input object's field: what was chosen for it, or what its type needs. `None` where nothing was
+/// chosen and nothing is needed.
+pub fn value(model: &Model, path: &str, ty: &Type, chosen: &dyn Fn(&str) -> Option<Value>, depth: usize) -> Option<Value> {
+    if let Some(value) = chosen(path) {
+        return Some(value);
+    }
+    let required = ty.is_non_null();
+    match model.api.types.get(ty.inner_named_type()) {
+        Some(ExtendedType::InputObject(input)) if depth < DEEPEST => {
+            let mut members = Map::new();
+            for field in input.fields.values() {
+                let inner = value(model, &format!("{path}.{}", field.name), &field.ty, chosen, depth + 1);
+                let inner = inner.filter(|_| field.default_value.is_none() || chosen(&format!("{path}.{}", field.name)).is_some());
+                members.extend(inner.map(|value| (field.name.to_string(), value)));
+            }
+            (required || !members.is_empty()).then_some(Value::Object(members))
+        }
+        _ if !required => None,
+        Some(ExtendedType::Enum(definition)) => definition.values.keys().next().map(|name| json!(name.as_str())),
+        _ if ty.is_list() => Some(json!([])),
+        _ => Some(match ty.inner_named_type().as_str() {
+            "Int" | "Long" | "Float" => json!(1),
+            "Boolean" => json!(true),
+            "DateTime" => json!("2026-01-01T00:00:00.000Z"),
+            "Date" => json!("2026-01-01"),
+            "Decimal" => json!("1"),
+            "Binary" => json!("AA=="),
+            _ => json!(path.rsplit('.').next().unwrap_or(path)),
+        }),
+    }
+}
+
+/// Whether an argument pages or sorts, and so chooses no path by being there.
+pub fn is_paging(argument: &Argument) -> bool {
+    matches!(argument.name.as_str(), "first" | "after" | "last" | "before" | "orderBy" | "order")
+}

@@ -1,0 +1,91 @@
+//! A directory of sample items in; each item with its type and the values of its fields out. Must not know what is written of them.
+
+use crate::cli::item_file::ItemFile;
+use crate::execute::decode;
+use crate::plan::entity;
+use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::value_type::ValueType;
+use crate::table::attribute::Item;
+use anyhow::{Context, Result, bail};
+use apollo_compiler::ast::Type;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// More than anybody reads in a document; what is not read need not be kept in memory.
+const MOST_RECORDS: usize = 10_000;
+
+/// A sample item.
+pub struct Record {
+    /// Its table, by position in the model.
+    pub table: usize,
+    /// Its item type; `None` for an item that is of none, such as a guard.
+    pub ty: Option<String>,
+    /// The item.
+    pub item: Item,
+    /// The values of its fields as the API shows them; those that are null or missing are not in it.
+    pub fields: Map<String, Value>,
+}
+
+/// The sample items of all tables, in the order of their files.
+#[derive(Default)]
+pub struct Records {
+    /// The items.
+    pub list: Vec<Record>,
+}
+
+impl Records {
+    /// Reads `<directory>/<table>.jsonl` of each table that has one.
+    pub fn read(model: &Model, directory: &Path) -> Result<Self> {
+        let mut list = Vec::new();
+        for (position, table) in model.tables.iter().enumerate() {
+            let path = directory.join(format!("{}.jsonl", table.name));
+            if !path.is_file() {
+                continue;
+            }
+            let file = ItemFile::at(&path)?;
+            file.check(table).context("the samples cannot be read")?;
+            for batch in file.batches(table)? {
+                list.extend(batch?.into_iter().map(|item| record(model, position, item)));
+                if list.len() > MOST_RECORDS {
+                    bail!("{} makes more than {MOST_RECORDS} sample items, which no document shows", path.display());
+                }
+            }
+        }
+        Ok(Self { list })
+    }
+
+    /// The items of a type.
+    pub fn of<'r, 't>(&'r self, ty: &'t str) -> impl Iterator<Item = &'r Record> + use<'r, 't> {
+        self.list.iter().filter(move |record| record.ty.as_deref() == Some(ty))
+    }
+}
+
+fn record(model: &Model, table: usize, item: Item) -> Record {
+    let is = |object: &&ObjectType| match &object.kind {
+        TypeKind::Item(keys) => {
+            keys.table == table && entity::recogniser(model, &[object], false).is_some_and(|marks| marks.recognises(&item))
+        }
+        _ => false,
+    };
+    let object = model.types.values().find(is);
+    let fields = object.map(|object| values(model, object, &item)).unwrap_or_default();
+    Record { table, ty: object.map(|object| object.name.clone()), item, fields }
+}
+
+/// The values of an item's or a map's fields. Maps nest no deeper than items may.
+fn values(model: &Model, object: &ObjectType, item: &Item) -> Map<String, Value> {
+    let mut values = Map::new();
+    for field in object.fields.values() {
+        let FieldKind::Stored(stored) = &field.kind else { continue };
+        let Some(reader) = entity::reader(object, &field.name) else { continue };
+        let value = match &stored.value {
+            ValueType::Embedded(name) => model.types.get(name).and_then(|embedded| {
+                let mut maps = decode::maps(&reader, item).into_iter().map(|map| Value::Object(self::values(model, embedded, &map)));
+                if matches!(field.ty, Type::List(_) | Type::NonNullList(_)) { Some(maps.collect()) } else { maps.next() }
+            }),
+            _ => decode::value(&reader, item),
+        };
+        values.extend(value.map(|value| (field.name.clone(), value)));
+    }
+    values
+}

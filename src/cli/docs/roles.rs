@@ -1,0 +1,230 @@
+//! A find or a write in; what each of its arguments stands for in an item out. Must not know any values.
+
+use crate::schema::condition::{Comparator, Condition, Operand, Path, Segment};
+use crate::schema::model::{Access, AccessPath, FieldKind, Find, Mixed, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use crate::schema::template::Part;
+use crate::schema::write::{Action, ActionKind, Write, WriteTarget};
+
+/// What an argument is to an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Role {
+    /// The argument; of an input object's field dotted: `input.name`.
+    pub argument: String,
+    /// Where in which item.
+    pub place: Place,
+    /// How its value and that of the place belong together.
+    pub relation: Relation,
+    /// The texts in front of the argument and behind it, where the place holds all three.
+    pub around: (String, String),
+}
+
+/// A field of an item, or of the elements of one of its lists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// The item type.
+    pub item: String,
+    /// The list.
+    pub list: Option<String>,
+    /// The field.
+    pub field: String,
+}
+
+/// How an argument's value and that of a place belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// They are equal: it finds the item.
+    Finds,
+    /// The argument is no greater.
+    Lower,
+    /// The argument is no less.
+    Upper,
+    /// The place's text begins with it.
+    Begins,
+    /// The place's text holds it.
+    Contains,
+    /// It is written there.
+    Writes,
+    /// It is written there, where no other item may have the same.
+    Makes,
+}
+
+/// The roles of a find's arguments; `path` is the way it goes, if it is not one through relations.
+pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&AccessPath>) -> Vec<Role> {
+    let mut roles = Vec::new();
+    if let Via::Through(hops) = &find.via {
+        let mut from = Some(parent);
+        for hop in hops {
+            let Some(FieldKind::Find(find)) = from.and_then(|object| object.fields.get(hop)).map(|field| &field.kind) else { break };
+            if let Some(object) = from {
+                roles.extend(of_find(model, object, find, longest(find)));
+            }
+            from = model.types.get(target(find));
+        }
+    }
+    if let Some(path) = path.or_else(|| longest(find)) {
+        of_path(model, find, path, &mut roles);
+    }
+    if let (Some(filter), Some(object)) = (&find.filter, model.types.get(target(find))) {
+        of_condition(object, filter, &mut roles);
+    }
+    roles
+}
+
+/// The item type whose fields a find's paths name: of several types the first.
+pub fn target(find: &Find) -> &str {
+    match &find.via {
+        Via::Mixed(mixed) => mixed.members.first().unwrap_or(&find.item),
+        _ => &find.item,
+    }
+}
+
+/// The access paths of a find; none of one through relations.
+pub fn paths(find: &Find) -> &[AccessPath] {
+    match &find.via {
+        Via::Keys(paths) | Via::Mixed(Mixed { paths, .. }) => paths,
+        Via::Through(_) => &[],
+    }
+}
+
+/// The path that takes the most arguments.
+fn longest(find: &Find) -> Option<&AccessPath> {
+    paths(find).iter().max_by_key(|path| path.when.len())
+}
+
+fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>) {
+    let item = target(find);
+    for (field, source) in &path.bindings {
+        // The number of a shard is no field: any will do.
+        if model.types.get(item).is_some_and(|object| object.stored(field).is_some()) {
+            of_source(source, &place(item, field), Relation::Finds, roles);
+        }
+    }
+    let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return };
+    let keys = match &find.via {
+        Via::Mixed(mixed) => Some(&mixed.keys),
+        _ => model.item(item).map(|(_, keys)| keys),
+    };
+    let field = keys.and_then(|keys| {
+        let sort = model.tables.get(keys.table)?.keys_of(path.index).1?;
+        match keys.keys.get(&sort.name)?.get(*template)?.parts.get(*parts)? {
+            Part::Placeholder { field, .. } => Some(field),
+            Part::Literal(_) => None,
+        }
+    });
+    let Some(field) = field else { return };
+    let place = place(item, field);
+    match range {
+        Range::BeginsWith(source) => of_source(source, &place, Relation::Begins, roles),
+        Range::Between { lower, upper } => {
+            for (bound, relation) in [(lower, Relation::Lower), (upper, Relation::Upper)] {
+                if let Some((source, _)) = bound {
+                    of_source(source, &place, relation, roles);
+                }
+            }
+        }
+    }
+}
+
+/// The roles of a write's arguments: those that find an item before those that are written.
+pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<Role> {
+    let mut roles = Vec::new();
+    if let Some(find) = &write.find {
+        roles.extend(of_find(model, root, find, None));
+    }
+    for action in &write.actions {
+        match &action.target {
+            WriteTarget::Read { find, .. } => roles.extend(of_find(model, root, find, None)),
+            WriteTarget::Key(sources) => {
+                for (field, source) in sources {
+                    of_source(source, &place(&action.item, field), Relation::Finds, &mut roles);
+                }
+            }
+        }
+        if let Some((at, (field, _, source))) = action.at.as_ref().and_then(|at| Some((at, at.by.as_ref()?))) {
+            let place = Place { item: action.item.clone(), list: Some(at.field.clone()), field: field.clone() };
+            of_source(source, &place, Relation::Finds, &mut roles);
+        }
+        if let (Some(condition), Some(object)) = (&action.condition, model.types.get(&action.item)) {
+            of_condition(object, condition, &mut roles);
+        }
+    }
+    for action in &write.actions {
+        of_values(model, action, &mut roles);
+    }
+    roles
+}
+
+fn of_values(model: &Model, action: &Action, roles: &mut Vec<Role>) {
+    let Some((object, keys)) = model.item(&action.item) else { return };
+    let primary: Vec<&str> =
+        model.tables.get(keys.table).into_iter().flat_map(|table| table.primary_key()).map(|key| key.name.as_str()).collect();
+    for (field, value) in &action.values {
+        let Some(source) = &value.source else { continue };
+        let list = action.at.as_ref().map(|at| at.field.clone());
+        let whole = object.fields.get(field).filter(|_| list.is_none());
+        let rules = whole.map(|field| &field.rules);
+        let in_key = object.stored(field).is_some_and(|stored| stored.keys.iter().any(|key| primary.contains(&key.as_str())));
+        let relation = match &action.kind {
+            _ if rules.is_some_and(|rules| rules.version) => Relation::Finds,
+            _ if rules.is_some_and(|rules| rules.unique) => Relation::Makes,
+            ActionKind::Put { .. } if list.is_none() && in_key => Relation::Makes,
+            _ => Relation::Writes,
+        };
+        of_source(source, &Place { item: action.item.clone(), list, field: field.clone() }, relation, roles);
+    }
+}
+
+fn of_source(source: &Source, place: &Place, relation: Relation, roles: &mut Vec<Role>) {
+    let role = |argument: &str, around| Role { argument: argument.to_owned(), place: place.clone(), relation, around };
+    match source {
+        Source::Argument(name) => roles.push(role(name, (String::new(), String::new()))),
+        Source::Text(parts) => {
+            let is_value = |part: &TextPart| matches!(part, TextPart::Value(_));
+            let (Some(at), 1) = (parts.iter().position(is_value), parts.iter().filter(|part| is_value(part)).count()) else { return };
+            let literal = |parts: &[TextPart]| {
+                let texts = parts.iter().filter_map(|part| match part {
+                    TextPart::Literal(text) => Some(text.as_str()),
+                    TextPart::Value(_) => None,
+                });
+                texts.collect::<String>()
+            };
+            if let Some(TextPart::Value(Source::Argument(name))) = parts.get(at) {
+                roles.push(role(name, (literal(&parts[..at]), literal(&parts[at + 1..]))));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<Role>) {
+    let mut push = |path: &Path, operand: &Operand, relation: Relation| {
+        let (Operand::Argument(name, _), [Segment::Attribute(attribute)]) = (operand, path.segments.as_slice()) else { return };
+        let holds = |field: &&String| {
+            object.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(attribute) || stored.keys.contains(attribute))
+        };
+        if let Some(field) = object.fields.keys().find(holds) {
+            of_source(&Source::Argument(name.clone()), &place(&object.name, field), relation, roles);
+        }
+    };
+    match condition {
+        Condition::And(all) | Condition::Or(all) => all.iter().for_each(|condition| of_condition(object, condition, roles)),
+        Condition::Compare(Operand::Path(path), comparator, operand) => match comparator {
+            Comparator::Equal => push(path, operand, Relation::Finds),
+            Comparator::Less | Comparator::LessOrEqual => push(path, operand, Relation::Upper),
+            Comparator::Greater | Comparator::GreaterOrEqual => push(path, operand, Relation::Lower),
+            Comparator::NotEqual => {}
+        },
+        Condition::Between(Operand::Path(path), lower, upper) => {
+            push(path, lower, Relation::Lower);
+            push(path, upper, Relation::Upper);
+        }
+        Condition::In(Operand::Path(path), among) => among.iter().for_each(|operand| push(path, operand, Relation::Finds)),
+        Condition::BeginsWith(path, operand) => push(path, operand, Relation::Begins),
+        Condition::Contains(path, operand) => push(path, operand, Relation::Contains),
+        _ => {}
+    }
+}
+
+fn place(item: &str, field: &str) -> Place {
+    Place { item: item.to_owned(), list: None, field: field.to_owned() }
+}

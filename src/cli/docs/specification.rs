@@ -1,0 +1,186 @@
+//! A model in; its tables, indexes and item types as chapters of the document out. Must not know samples.
+
+use super::descriptions::Descriptions;
+use super::markdown::{code, plain, quote, table};
+use crate::schema::model::{FieldKind, ItemKeys, Model, ObjectType, TypeKind};
+use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, Projection, Table};
+use crate::schema::template::{Part, Template};
+use crate::schema::value_type::{Moment, ValueType};
+
+/// The chapter about the tables.
+pub fn tables(model: &Model) -> String {
+    let mut text = String::from("## Tables\n");
+    for declared in &model.tables {
+        text += &format!("\n### Table {}\n\n", plain(&declared.name));
+        let on = |said: bool| if said { "on" } else { "off" }.to_owned();
+        let rows = [
+            ("Partition key", key(Some(&declared.partition))),
+            ("Sort key", key(declared.sort.as_ref())),
+            ("Billing", billing(declared.billing)),
+            ("Time to live", declared.time_to_live.as_ref().map_or_else(|| "none".into(), |name| code(name))),
+            ("Stream", declared.stream.map_or_else(|| "none".into(), |view| code(view.name()))),
+            ("Point-in-time recovery", on(declared.point_in_time_recovery)),
+        ];
+        text += &table(&["property", "value"], &rows.map(|(name, value)| vec![name.to_owned(), value]));
+        if !declared.indexes.is_empty() {
+            text += "\n";
+            text += &indexes(declared);
+        }
+    }
+    text
+}
+
+fn indexes(declared: &Table) -> String {
+    let row = |index: &Index| {
+        let kind = if index.local { "local" } else { "global" };
+        let holds = match &index.projection {
+            Projection::Include(names) => {
+                format!("{}: {}", code("INCLUDE"), names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", "))
+            }
+            other => code(other.name()),
+        };
+        let capacity = match (index.capacity, declared.billing) {
+            (Some(capacity), _) => units(capacity),
+            (None, Billing::Provisioned(_)) => "the table's".into(),
+            (None, Billing::PayPerRequest) => "by request".into(),
+        };
+        vec![code(&index.name), kind.into(), key(Some(&index.partition)), key(index.sort.as_ref()), holds, capacity]
+    };
+    let rows: Vec<Vec<String>> = declared.indexes.iter().map(row).collect();
+    table(&["index", "kind", "partition key", "sort key", "projection", "capacity"], &rows)
+}
+
+fn key(key: Option<&KeyAttribute>) -> String {
+    key.map_or_else(|| "none".into(), |key| format!("{} ({})", code(&key.name), key.kind.name()))
+}
+
+fn billing(billing: Billing) -> String {
+    match billing {
+        Billing::PayPerRequest => format!("{}: by request", code(billing.mode())),
+        Billing::Provisioned(capacity) => format!("{}: {}", code(billing.mode()), units(capacity)),
+    }
+}
+
+fn units(capacity: Capacity) -> String {
+    format!("{} read, {} write units", capacity.read, capacity.write)
+}
+
+/// The chapter about the item types, and the objects embedded in them.
+pub fn items(model: &Model, descriptions: &Descriptions) -> String {
+    let mut text =
+        String::from("## Item types\n\nA field in braces stands for its value: `Group#{groupId}` is the text `Group#` and then the id.\n");
+    for object in model.types.values() {
+        let TypeKind::Item(keys) = &object.kind else { continue };
+        let Some(declared) = model.tables.get(keys.table) else { continue };
+        text += &head(object, descriptions);
+        text += &format!("In the table {}.\n\n", code(&declared.name));
+        text += &table(&["key", "attribute", "template"], &key_rows(declared, keys));
+        let rows = attribute_rows(object, keys, descriptions);
+        if !rows.is_empty() {
+            text += "\n";
+            text += &table(&["attribute", "field", "type", "kept as", "meaning"], &rows);
+        }
+    }
+    for object in model.types.values().filter(|object| matches!(object.kind, TypeKind::Embedded)) {
+        let inside = holders(model, &object.name);
+        if inside.is_empty() {
+            continue;
+        }
+        text += &head(object, descriptions);
+        text += &format!("A map inside {}.\n\n", inside.join(", "));
+        let keys = ItemKeys { table: 0, keys: Default::default(), constants: Vec::new() };
+        text += &table(&["attribute", "field", "type", "kept as", "meaning"], &attribute_rows(object, &keys, descriptions));
+    }
+    text
+}
+
+fn head(object: &ObjectType, descriptions: &Descriptions) -> String {
+    let said = quote(descriptions.get(&object.name));
+    format!("\n### {}\n\n{said}{}", object.name, if said.is_empty() { "" } else { "\n" })
+}
+
+/// The fields that hold an embedded type.
+fn holders(model: &Model, embedded: &str) -> Vec<String> {
+    let mut holders = Vec::new();
+    for object in model.types.values() {
+        for field in object.fields.values() {
+            if matches!(&field.kind, FieldKind::Stored(stored) if matches!(&stored.value, ValueType::Embedded(name) if name == embedded)) {
+                holders.push(code(&format!("{}.{}", object.name, field.name)));
+            }
+        }
+    }
+    holders
+}
+
+fn key_rows(declared: &Table, keys: &ItemKeys) -> Vec<Vec<String>> {
+    let used = |attribute: &str| {
+        let mut uses = Vec::new();
+        for (index, of) in std::iter::once((None, "the table".to_owned()))
+            .chain(declared.indexes.iter().enumerate().map(|(position, index)| (Some(position), code(&index.name))))
+        {
+            let (partition, sort) = declared.keys_of(index);
+            // The partition key of a local index is the table's.
+            let local = index.and_then(|index| declared.indexes.get(index)).is_some_and(|index| index.local);
+            if partition.name == attribute && !local {
+                uses.push(format!("partition key of {of}"));
+            }
+            if sort.is_some_and(|sort| sort.name == attribute) {
+                uses.push(format!("sort key of {of}"));
+            }
+        }
+        uses.join(", ")
+    };
+    let row = |(attribute, templates): (&String, &Vec<Template>)| {
+        let templates: Vec<String> = templates.iter().map(|template| code(&template_text(template))).collect();
+        vec![used(attribute), code(attribute), templates.join(" or ")]
+    };
+    keys.keys.iter().map(row).collect()
+}
+
+fn template_text(template: &Template) -> String {
+    let part = |part: &Part| match part {
+        Part::Literal(text) => text.replace('{', "{{").replace('}', "}}"),
+        Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),
+        Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
+    };
+    template.parts.iter().map(part).collect()
+}
+
+fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descriptions) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for field in object.fields.values() {
+        let FieldKind::Stored(stored) = &field.kind else { continue };
+        let attribute = match &stored.attribute {
+            Some(name) => code(name),
+            None => format!("in {}", stored.keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ")),
+        };
+        let meaning = descriptions.get(&format!("{}.{}", object.name, field.name)).split_whitespace().collect::<Vec<_>>().join(" ");
+        rows.push(vec![attribute, code(&field.name), code(&field.ty.to_string()), kept(&stored.value, field.ty.is_list()).into(), meaning]);
+    }
+    rows.extend(
+        keys.constants
+            .iter()
+            .map(|(name, value)| vec![code(name), String::new(), String::new(), "S".into(), format!("always {}", code(value))]),
+    );
+    rows
+}
+
+/// The DynamoDB type of an attribute.
+fn kept(value: &ValueType, list: bool) -> &'static str {
+    match value {
+        ValueType::Set(element) => match kept(element, false) {
+            "N" => "NS",
+            "B" => "BS",
+            _ => "SS",
+        },
+        _ if list => "L",
+        ValueType::Int | ValueType::Float | ValueType::Long | ValueType::Decimal => "N",
+        ValueType::DateTime(Moment::EpochSeconds) => "N, seconds since 1970",
+        ValueType::DateTime(Moment::EpochMillis) => "N, milliseconds since 1970",
+        ValueType::Boolean => "BOOL",
+        ValueType::Binary => "B",
+        ValueType::Embedded(_) => "M",
+        ValueType::Json => "any",
+        _ => "S",
+    }
+}

@@ -1,0 +1,138 @@
+//! What `keyfold docs` writes: the documents of two systems beside what they are to be (`UPDATE_EXPECT=1` writes them anew), and what holds
+//! of every document.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
+
+#[path = "served/process.rs"]
+mod process;
+
+use process::{repository, run};
+use std::path::{Path, PathBuf};
+
+/// The document of a schema with its samples.
+fn document(schema: &Path, samples: &Path) -> String {
+    run(Path::new("/"), &["docs", "--schema", schema.to_str().unwrap(), "--sample", samples.to_str().unwrap()]).well()
+}
+
+/// Every schema of the project that has samples, with the directory where they are.
+fn systems() -> Vec<(PathBuf, PathBuf)> {
+    let mut systems = vec![(repository("schema.graphql"), repository("samples"))];
+    for folder in ["tests/systems", "examples"] {
+        for directory in std::fs::read_dir(repository(folder)).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            let schema = directory.join("schema.graphql");
+            if schema.is_file() {
+                let samples = directory.join("samples");
+                systems.push((schema, if samples.is_dir() { samples } else { directory }));
+            }
+        }
+    }
+    systems
+}
+
+fn compare(name: &str, is: &str) {
+    let golden = repository("tests/design").join(name);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(golden, is).unwrap();
+        return;
+    }
+    let was = std::fs::read_to_string(&golden).unwrap_or_default();
+    let difference = similar::TextDiff::from_lines(was.as_str(), is).unified_diff().context_radius(3).to_string();
+    assert!(was == is, "{} differs (UPDATE_EXPECT=1 takes the new form):\n{difference}", golden.display());
+}
+
+#[test]
+fn the_document_of_the_default_schema() {
+    compare("default.md", &document(&repository("schema.graphql"), &repository("samples")));
+}
+
+#[test]
+fn the_document_of_a_schema_with_optional_arguments_filters_and_several_tables() {
+    let patterns = repository("examples/patterns");
+    compare("patterns.md", &document(&patterns.join("schema.graphql"), &patterns.join("samples")));
+}
+
+/// Whether lines that begin with `|` make whole tables: each row has as many cells as its heading.
+fn check_tables(document: &str, schema: &Path) {
+    let mut columns = None;
+    let mut fence: Option<String> = None;
+    for line in document.lines() {
+        let ticks: String = line.chars().take_while(|sign| *sign == '`').collect();
+        match &fence {
+            Some(open) if line == open => fence = None,
+            Some(_) => {}
+            None if ticks.len() >= 3 => fence = Some(ticks),
+            None if line.starts_with('|') => {
+                let cells = line.replace("\\|", "").matches('|').count();
+                assert_eq!(*columns.get_or_insert(cells), cells, "{}: {line}", schema.display());
+                continue;
+            }
+            None => {}
+        }
+        columns = None;
+    }
+    assert_eq!(fence, None, "{}", schema.display());
+}
+
+#[test]
+fn every_system_has_a_document_that_is_the_same_each_time() {
+    for (schema, samples) in systems() {
+        let text = document(&schema, &samples);
+        assert_eq!(text, document(&schema, &samples), "{}", schema.display());
+        check_tables(&text, &schema);
+        // Every request is one that the planner takes.
+        for refusal in ["does not have", "not a valid", "is required", "Cannot query", "must be"] {
+            let refused = text.lines().find(|line| line.starts_with("Of these samples it is refused") && line.contains(refusal));
+            assert_eq!(refused, None, "{}", schema.display());
+        }
+    }
+}
+
+const ODD: &str = r##"
+extend schema @table(name: "odd", sortKey: "sk", timeToLive: "a|b")
+
+"""
+# No heading
+```
+A fence that | nobody closes, with `ticks`.
+"""
+type Thing @item(keys: { pk: "T|{id}", sk: "`{kind}" }) {
+  "First line | of\n`two`."
+  id: ID!
+  kind: String!
+  note: String @attribute(name: "no|te`s")
+}
+
+type Query {
+  "Reads | one."
+  thing(id: ID!, kind: String!): Thing @find
+}
+"##;
+
+#[test]
+fn odd_names_and_texts_stay_what_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = directory.path().join("schema.graphql");
+    std::fs::write(&schema, ODD).unwrap();
+    let item = serde_json::json!({ "Item": { "pk": { "S": "T|1" }, "sk": { "S": "`a|b\n``c" }, "no|te`s": { "S": "| ``` |\n# x" } } });
+    std::fs::write(directory.path().join("odd.jsonl"), format!("{item}\n")).unwrap();
+    let text = document(&schema, directory.path());
+    check_tables(&text, &schema);
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+    assert!(!headings.contains(&"# No heading") && text.contains("> # No heading"), "{headings:?}");
+    assert!(text.contains("```` | ``` | ````".replace('|', "\\|").as_str()) || text.contains("\\| ``` \\|"), "{text}");
+}
+
+#[test]
+fn a_document_needs_no_samples_and_no_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("schema.graphql"), ODD).unwrap();
+    let text = run(directory.path(), &["docs"]).well();
+    assert!(text.contains("### Query.thing") && text.contains("\"Key\"") && text.contains("0 sample items"), "{text}");
+    assert!(!text.contains("## Writes"));
+    assert_eq!(run(directory.path(), &["docs", "--out", "design.md"]).well(), "");
+    assert_eq!(std::fs::read_to_string(directory.path().join("design.md")).unwrap(), text);
+    assert!(run(directory.path(), &["docs", "--sample", "none"]).badly(1).contains("there is no directory of samples at none"));
+    assert!(run(directory.path(), &["docs", "--out", "none/design.md"]).badly(1).contains("cannot write none/design.md"));
+    std::fs::create_dir(directory.path().join("samples")).unwrap();
+    std::fs::write(directory.path().join("samples/odd.jsonl"), "nonsense\n").unwrap();
+    assert!(run(directory.path(), &["docs"]).badly(1).contains("odd.jsonl:1: "));
+}

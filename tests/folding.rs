@@ -1,0 +1,134 @@
+//! Which Gets a Query may answer along, by the keys of the schema alone: the item must stand beside the range, with nothing between them of
+//! which there may be many. What comes of it when a plan runs is in `laws/folds.rs` and in the goldens.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use keyfold::execute::gateway::plan;
+use keyfold::schema::load;
+use serde_json::Value;
+
+/// A user and the user's orders; `sort` is the user's sort key, `more` are further types.
+fn schema(sort: &str, more: &str) -> String {
+    format!(
+        r#"
+extend schema @table(name: "shop", partitionKey: "pk", sortKey: "sk", indexes: [{{ name: "byDay", sortKey: "day" }}])
+type User @item(keys: {{ pk: "user-{{id}}", sk: "{sort}" }}, attributes: {{ kind: "User" }}) {{
+  id: ID!
+  name: String!
+  nick: String
+  orders(first: Int = 20, after: String, last: Int, before: String): OrderConnection! @find
+  allOrders: [Order!]! @find
+  strongly: [Order!]! @find(consistent: true)
+  bigOrders(least: Int! = 10, first: Int = 20): OrderConnection! @find(filter: "total >= :least")
+  ordersSince(since: Date!, first: Int = 20): OrderConnection! @find(where: {{ day: {{ ge: "{{since}}" }} }}, index: "byDay")
+  ordersFrom(from: ID!, first: Int = 20): OrderConnection! @find(where: {{ number: {{ ge: "{{from}}" }} }})
+  ordersOfNick(first: Int = 20): OrderConnection! @find(where: {{ userId: "{{nick}}" }})
+  orderCount: Int! @find(item: Order)
+  hasOrders: Boolean! @find(item: Order)
+}}
+type Order @item(keys: {{ pk: "user-{{userId}}", sk: "order#{{number}}", day: "{{day}}" }}, attributes: {{ kind: "Order" }}) {{
+  userId: ID!
+  number: ID!
+  day: Date!
+  total: Int!
+}}
+{more}
+type OrderConnection {{ nodes: [Order!]! }}
+type Query {{ user(id: ID!): User @find }}
+"#
+    )
+}
+
+/// Whether one of the plan's Queries may read the user along.
+fn folds(sort: &str, more: &str, selection: &str) -> bool {
+    let text = schema(sort, more);
+    let (model, _) = load("schema.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let declared = match (selection.contains("$n"), selection.contains("$from")) {
+        (true, _) => "query($n: Int)",
+        (_, true) => "query($from: String)",
+        _ => "query",
+    };
+    let query = format!("{declared} {{ user(id: \"u\") {{ name {selection} }} }}");
+    let variables = serde_json::json!({ "n": 20, "from": "x" });
+    let plan = plan(&model, &support::request(&query, variables), &support::settings()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let json = plan.to_json(&model);
+    let with: Vec<&Value> = json["reads"].as_array().unwrap().iter().filter(|read| !read["with"].is_null()).collect();
+    assert_eq!(plan.to_text(&model).matches(" with ").count(), with.len());
+    !with.is_empty()
+}
+
+const ORDERS: &str = "orders { nodes { total } }";
+
+#[test]
+fn a_neighbour_is_read_along() {
+    for sort in ["a", "user", "order", "#{id}", "x#{id}"] {
+        assert!(folds(sort, "", ORDERS), "{sort}");
+        assert!(folds(sort, "", "allOrders { total }"), "{sort}");
+    }
+}
+
+#[test]
+fn an_item_that_may_stand_anywhere_is_not() {
+    for sort in ["order#a", "order#", "{id}", "o{id}"] {
+        assert!(!folds(sort, "", ORDERS), "{sort}");
+    }
+}
+
+#[test]
+fn what_there_is_one_of_may_stand_between_and_what_there_may_be_many_of_not() {
+    let address =
+        |keys: &str| format!("type Address @item(keys: {{ {keys} }}, attributes: {{ kind: \"Address\" }}) {{ userId: ID! street: ID! }}");
+    for (keys, expected) in [
+        (r#"pk: "user-{userId}", sk: "post""#, true),
+        (r#"pk: "user-{userId}", sk: "post#{userId}""#, true),
+        (r#"pk: "user-{userId}", sk: "post#{street}""#, false),
+        (r#"pk: "user-{userId}", sk: "{street}post""#, false),
+        (r#"pk: "{street}", sk: "post#{userId}""#, false),
+        // Elsewhere, or beyond the two.
+        (r#"pk: "address-{userId}", sk: "post#{street}""#, true),
+        (r#"pk: "user-{userId}", sk: "address#{street}""#, true),
+        (r#"pk: "user-{userId}", sk: "zip#{street}""#, true),
+    ] {
+        let more = address(keys);
+        assert_eq!(folds("user", &more, ORDERS), expected, "{keys}");
+    }
+}
+
+#[test]
+fn only_a_query_that_gives_whole_items_of_the_same_partition_reads_along() {
+    for selection in [
+        "bigOrders { nodes { total } }",
+        "ordersSince(since: \"2026-11-20\") { nodes { total } }",
+        "ordersFrom(from: \"7\") { nodes { total } }",
+        "ordersOfNick { nodes { total } }",
+        "strongly { total }",
+        "orderCount",
+        "hasOrders",
+    ] {
+        assert!(!folds("user", "", selection), "{selection}");
+    }
+}
+
+#[test]
+fn it_is_noted_only_where_some_page_may_come_to_it() {
+    for (arguments, before, behind) in [
+        ("", true, true),
+        ("(first: 9)", true, false),
+        ("(first: 10)", true, true),
+        ("(first: $n)", true, true),
+        ("(after: \"x\")", false, true),
+        ("(first: 9, after: \"x\")", false, false),
+        ("(after: $from)", true, true),
+        ("(last: 9)", false, true),
+        ("(last: 10)", true, true),
+        ("(last: 9, before: \"x\")", false, false),
+        ("(last: $n)", true, true),
+    ] {
+        let orders = format!("orders{arguments} {{ nodes {{ total }} }}");
+        assert_eq!([folds("a", "", &orders), folds("user", "", &orders)], [before, behind], "{arguments}");
+    }
+    // What waits for a value of the item would have to wait a wave more.
+    let waited_for = "orders { nodes { total } } ordersOfNick { nodes { total } }";
+    assert_eq!([folds("a", "", waited_for), folds("user", "", waited_for)], [true, false]);
+}
