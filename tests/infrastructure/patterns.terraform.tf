@@ -106,6 +106,34 @@ resource "aws_dynamodb_table" "game_scores_table" {
   }
 }
 
+resource "aws_dynamodb_table" "votes" {
+  name         = "Votes"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "Candidate"
+  range_key    = "VoterId"
+
+  attribute {
+    name = "Candidate"
+    type = "S"
+  }
+
+  attribute {
+    name = "VoterId"
+    type = "S"
+  }
+
+  attribute {
+    name = "CastAt"
+    type = "S"
+  }
+
+  local_secondary_index {
+    name            = "ByTime"
+    range_key       = "CastAt"
+    projection_type = "ALL"
+  }
+}
+
 resource "aws_dynamodb_table" "reports" {
   name         = "Reports"
   billing_mode = "PAY_PER_REQUEST"
@@ -183,6 +211,39 @@ resource "aws_dynamodb_table" "offices" {
   attribute {
     name = "LOCATION"
     type = "S"
+  }
+}
+
+resource "aws_dynamodb_table" "jobs" {
+  name         = "Jobs"
+  billing_mode = "PAY_PER_REQUEST"
+  hash_key     = "JobId"
+
+  attribute {
+    name = "JobId"
+    type = "S"
+  }
+
+  attribute {
+    name = "DueShard"
+    type = "S"
+  }
+
+  attribute {
+    name = "DueAt"
+    type = "N"
+  }
+
+  global_secondary_index {
+    name            = "Due"
+    hash_key        = "DueShard"
+    range_key       = "DueAt"
+    projection_type = "ALL"
+  }
+
+  ttl {
+    attribute_name = "ExpiresAt"
+    enabled        = true
   }
 }
 
