@@ -73,17 +73,26 @@ fn check_tables(document: &str, schema: &Path) {
 }
 
 #[test]
-fn every_system_has_a_document_that_is_the_same_each_time() {
+fn every_system_has_a_document() {
     for (schema, samples) in systems() {
         let text = document(&schema, &samples);
-        assert_eq!(text, document(&schema, &samples), "{}", schema.display());
         check_tables(&text, &schema);
-        // Every request is one that the planner takes.
-        for refusal in ["does not have", "not a valid", "is required", "Cannot query", "must be"] {
-            let refused = text.lines().find(|line| line.starts_with("Of these samples it is refused") && line.contains(refusal));
-            assert_eq!(refused, None, "{}", schema.display());
+        // Every operation is one that the schema takes.
+        let told = text.lines().filter(|line| line.starts_with("On these samples it answers with an error"));
+        for error in told {
+            for mistake in ["does not have", "not a valid", "is required", "Cannot query", "must be", "conflict", "syntax"] {
+                assert!(!error.contains(mistake), "{}: {error}", schema.display());
+            }
         }
     }
+}
+
+#[test]
+fn what_a_write_makes_up_is_the_same_each_time() {
+    let cycles = repository("examples/cycle-items");
+    let text = document(&cycles.join("schema.graphql"), &cycles.join("samples"));
+    assert!(text.contains("<token>") && text.contains("<now>"), "{text}");
+    assert_eq!(text, document(&cycles.join("schema.graphql"), &cycles.join("samples")));
 }
 
 const ODD: &str = r##"
@@ -118,7 +127,9 @@ fn odd_names_and_texts_stay_what_they_are() {
     check_tables(&text, &schema);
     let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
     assert!(!headings.contains(&"# No heading") && text.contains("> # No heading"), "{headings:?}");
-    assert!(text.contains("```` | ``` | ````".replace('|', "\\|").as_str()) || text.contains("\\| ``` \\|"), "{text}");
+    // A break within a value is shown as a sign; bars are escaped, and backticks stand in a longer delimiter.
+    assert!(text.contains("````\\| ``` \\|\u{FFFD}# x````"), "{text}");
+    assert!(text.contains("``` `a\\|b\u{FFFD}``c ```"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::markdown::{anchor, block, code, json, plain, quote, table};
 use super::trial::{Bench, Call};
 use super::views::attributes;
 use crate::schema::describe::{PathRow, describe};
-use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
@@ -89,7 +89,9 @@ impl<'a> Patterns<'a> {
     fn shown(&self, wanted: fn(&FieldKind) -> bool) -> Vec<(&'a ObjectType, &'a Field)> {
         let fields = self.model.types.values().flat_map(|object| object.fields.values().map(move |field| (object, field)));
         let seen = |(object, field): &(&ObjectType, &Field)| self.model.api.type_field(&object.name, &field.name).is_ok();
-        fields.filter(|(_, field)| wanted(&field.kind)).filter(seen).collect()
+        let mut shown: Vec<_> = fields.filter(|(_, field)| wanted(&field.kind)).filter(seen).collect();
+        shown.sort_by_key(|(object, _)| !matches!(object.kind, TypeKind::Root));
+        shown
     }
 
     fn head(&self, parent: &ObjectType, field: &Field, rows: &[PathRow]) -> String {
@@ -125,7 +127,7 @@ impl<'a> Patterns<'a> {
             }
             text += &match self.examples.read(bench, parent, field, &variant).await? {
                 Some(example) => self.example(&example),
-                None => "\nNo field of `Query` leads to it.\n".into(),
+                None => "\nNo field of `Query` leads to it: it is read where a write gives its object.\n".into(),
             };
         }
         Ok(text)
@@ -134,7 +136,7 @@ impl<'a> Patterns<'a> {
     fn example(&self, example: &Example) -> String {
         let mut text = format!("\n{}", block("graphql", &example.operation));
         if let Some(error) = example.errors.first() {
-            text += &format!("\nOf these samples it is refused: {}\n", plain(error));
+            text += &format!("\nOn these samples it answers with an error: {}\n", plain(error));
         }
         if example.calls.is_empty() && example.errors.is_empty() {
             text += if example.found || self.examples.records.list.is_empty() {
@@ -163,7 +165,7 @@ impl<'a> Patterns<'a> {
         let items = call.items();
         if items.is_empty() {
             if let Some(count) = call.answer["Count"].as_u64() {
-                text += &format!("\n{count} items.\n");
+                text += &format!("\n{count} {}.\n", if count == 1 { "item" } else { "items" });
             }
             return text;
         }
