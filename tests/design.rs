@@ -89,10 +89,14 @@ fn every_system_has_a_document() {
 
 #[test]
 fn what_a_write_makes_up_is_the_same_each_time() {
-    let cycles = repository("examples/cycle-items");
-    let text = document(&cycles.join("schema.graphql"), &cycles.join("samples"));
-    assert!(text.contains("<token>") && text.contains("<now>"), "{text}");
-    assert_eq!(text, document(&cycles.join("schema.graphql"), &cycles.join("samples")));
+    for (system, samples, made) in [("examples/cycle-items", "samples", "<now>"), ("tests/systems/shards", "", "<shard>")] {
+        let (schema, samples) = (repository(system).join("schema.graphql"), repository(system).join(samples));
+        let text = document(&schema, &samples);
+        assert!(text.contains("<token>") && text.contains(made), "{system}: {text}");
+        let again = document(&schema, &samples);
+        let difference = similar::TextDiff::from_lines(text.as_str(), &again).unified_diff().to_string();
+        assert!(text == again, "{system}\n{difference}");
+    }
 }
 
 const ODD: &str = r##"

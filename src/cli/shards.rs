@@ -230,7 +230,7 @@ fn grouped(number: u128) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (position, digit) in digits.char_indices() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -249,7 +249,7 @@ fn number(whole: u128) -> Value {
 }
 
 fn halved_number(halves: u128) -> Value {
-    if halves % 2 == 0 { number(halves / 2) } else { json!(halves as f64 / 2.0) }
+    if halves.is_multiple_of(2) { number(halves / 2) } else { json!(halves as f64 / 2.0) }
 }
 
 #[cfg(test)]

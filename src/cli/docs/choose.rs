@@ -108,7 +108,7 @@ impl<'r> Choice<'r> {
         let records: Vec<Value> = self.records.of(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
         let value = records.get((self.attempt + 1) % records.len().max(1))?.clone();
         // Where nothing new is taken, what is there may be.
-        if role.relation == Relation::Makes && self.attempt % 2 == 0 { Some(fresh(value)) } else { Some(value) }
+        if role.relation == Relation::Makes && self.attempt.is_multiple_of(2) { Some(fresh(value)) } else { Some(value) }
     }
 }
 

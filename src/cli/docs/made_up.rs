@@ -2,8 +2,11 @@
 
 use super::records::Records;
 use crate::schema::date_time::{canonical_instant, epoch_millis, instant_text};
+use crate::schema::model::Model;
+use crate::schema::spread::{SpreadKind, spread_of};
+use crate::schema::template::{Part, Template};
 use crate::table::export_lines::write_line;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A time further away from now than this is none that was made up: `{now+24h}` is the usual distance.
@@ -12,12 +15,19 @@ const FAR: i64 = 10 * 366 * 24;
 /// What stands in the samples, and so is made up by nobody.
 pub struct Known {
     text: String,
+    /// Key attributes and those of their templates that spread items over shards.
+    sharded: Vec<(String, Template)>,
 }
 
 impl Known {
     /// All that the samples hold.
-    pub fn of(records: &Records) -> Self {
-        Self { text: records.list.iter().map(|record| write_line(&record.item)).collect() }
+    pub fn of(model: &Model, records: &Records) -> Self {
+        let keys = model.types.values().filter_map(|object| Some(&model.item(&object.name)?.1.keys)).flatten();
+        let templates = keys.flat_map(|(attribute, templates)| templates.iter().map(move |template| (attribute, template)));
+        let is_sharded = |template: &Template| template.spread().is_some_and(|spread| spread.kind == SpreadKind::Shard);
+        let sharded =
+            templates.filter(|(_, template)| is_sharded(template)).map(|(attribute, template)| (attribute.clone(), template.clone()));
+        Self { text: records.list.iter().map(|record| write_line(&record.item)).collect(), sharded: sharded.collect() }
     }
 
     /// A value with the names in place of what neither the samples nor the operation hold.
@@ -32,10 +42,37 @@ impl Known {
                     ("N", Value::String(number)) => (name.clone(), self.number(number, operation).into()),
                     _ => (name.clone(), self.named(value, operation)),
                 };
-                Value::Object(members.iter().map(name).collect())
+                let mut named: Map<String, Value> = members.iter().map(name).collect();
+                // Which shard an item is in follows from its key: that of one that was made up is made up, too.
+                if named != *members {
+                    for (attribute, value) in &mut named {
+                        let number = value.get("S").and_then(Value::as_str).and_then(|text| self.without_shard(attribute, text));
+                        if let Some(text) = number {
+                            *value = json!({ "S": text });
+                        }
+                    }
+                }
+                Value::Object(named)
             }
             other => other.clone(),
         }
+    }
+
+    /// A key with `<shard>` in the place of its shard's number, if it is of a template with one.
+    fn without_shard(&self, attribute: &str, text: &str) -> Option<String> {
+        let templates = self.sharded.iter().filter(|(name, _)| name == attribute);
+        templates.filter_map(|(_, template)| Some((template, template.spread()?))).find_map(|(template, spread)| {
+            (0..spread.count).find_map(|number| {
+                let fields = template.of_number(number).read(text)?;
+                let named = |part: &Part| match spread_of(part) {
+                    Some(_) => Part::Literal("<shard>".into()),
+                    None => part.clone(),
+                };
+                let template = Template { parts: template.parts.iter().map(named).collect() };
+                let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+                template.render(&value).ok().flatten()
+            })
+        })
     }
 
     fn is_known(&self, token: &str, operation: &str) -> bool {
@@ -101,11 +138,12 @@ fn time(millis: i64, written: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::schema::spread::Spread;
+    use crate::schema::value_type::ValueType;
 
     #[test]
     fn what_is_made_up_has_a_name_and_what_is_known_keeps_its_own() {
-        let known = Known { text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into() };
+        let known = Known { sharded: Vec::new(), text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into() };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         let instant = |millis: i64| instant_text(millis).unwrap_or_default();
         let value = json!({
@@ -129,5 +167,19 @@ mod tests {
             "count": { "N": "1234567890" },
         });
         assert_eq!(known.named(&value, "{ a(id: \"bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb\") }"), expected);
+    }
+    #[test]
+    fn the_shard_of_what_is_made_up_has_a_name() {
+        let literal = |text: &str| Part::Literal(text.into());
+        let spread = Spread { kind: SpreadKind::Shard, count: 12 };
+        let shard = Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None };
+        let day = Part::Placeholder { field: "day".into(), value: ValueType::Date, width: None };
+        let template = Template { parts: vec![literal("due#"), shard, literal("#"), day] };
+        let known = Known { text: String::new(), sharded: vec![("due".into(), template)] };
+        let item = |id: &str, due: &str| json!({ "pk": { "S": id }, "due": { "S": due } });
+        let made = "0194f1c2-0000-7000-8000-000000000000";
+        assert_eq!(known.named(&item(made, "due#11#2026-01-02"), ""), item("<uuid>", "due#<shard>#2026-01-02"));
+        assert_eq!(known.named(&item(made, "due#1"), ""), item("<uuid>", "due#1"), "what is no such key stays as it is");
+        assert_eq!(known.named(&item("a", "due#11#2026-01-02"), ""), item("a", "due#11#2026-01-02"));
     }
 }

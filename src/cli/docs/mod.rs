@@ -74,7 +74,7 @@ async fn document(loaded: Loaded, records: &Records) -> Result<String> {
     let model = Arc::new(loaded.model);
     let ways = Ways::of(&model);
     let examples = Examples { model: &model, records, ways: &ways };
-    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: Known::of(records) };
+    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: Known::of(&model, records) };
     let mut bench = Bench::new(model.clone(), records);
     let chapters = patterns.chapters(&mut bench).await?;
     let chapters = [
@@ -103,6 +103,6 @@ fn overview(patterns: &Patterns<'_>, records: &Records) -> String {
     ];
     let lines: String = list.iter().map(|(count, chapter)| format!("- [{count}](#{chapter})\n")).collect();
     format!(
-        "# DynamoDB design\n\n{lines}\nThe requests below are those that the API makes of the samples. What a write makes up is shown by its kind: `<uuid>`, `<now>`,\n`<now+24h>`, `<hash>`, `<token>`. Of a field inside an object, the requests for the object itself are left out.\n"
+        "# DynamoDB design\n\n{lines}\nThe requests below are those that the API makes of the samples. What a write makes up is shown by its kind: `<uuid>`, `<now>`,\n`<now+24h>`, `<hash>`, `<shard>`, `<token>`. Of a field inside an object, the requests for the object itself are left out.\n"
     )
 }

@@ -35,14 +35,15 @@ fn level(model: &Model, calls: &[Call], innermost: bool, depth: usize, lines: &m
     let inner = ty.inner_named_type().as_str();
     let head = format!("{indent}{}{}", call.field, call.arguments);
     if rest.is_empty() {
-        return match leafs(model, inner, 0) {
-            selection if selection.is_empty() => Some(lines.push(head)),
-            selection => {
-                lines.push(format!("{head} {{"));
-                lines.extend(selection.into_iter().map(|line| format!("{indent}  {line}")));
-                Some(lines.push(format!("{indent}}}")))
-            }
-        };
+        let selection = leafs(model, inner, 0);
+        if selection.is_empty() {
+            lines.push(head);
+        } else {
+            lines.push(format!("{head} {{"));
+            lines.extend(selection.into_iter().map(|line| format!("{indent}  {line}")));
+            lines.push(format!("{indent}}}"));
+        }
+        return Some(());
     }
     let mut page: Vec<String> = page(model, inner).into_iter().map(str::to_owned).collect();
     let next = &rest.first()?.parent;
