@@ -21,6 +21,10 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
         if document.definitions.iter().any(writes) {
             continue;
         }
+        // A cursor that stands in an operation is signed by another key than the server's.
+        if text.contains("after: \"") || text.contains("before: \"") {
+            continue;
+        }
         let variables = match text.lines().next().and_then(|line| line.strip_prefix("# {")) {
             Some(rest) => serde_json::from_str(&format!("{{{rest}")).unwrap(),
             None => json!({}),
