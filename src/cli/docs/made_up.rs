@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A time further away from now than this is none that was made up: `{now+24h}` is the usual distance.
 const FAR: i64 = 10 * 366 * 24;
 
-/// What stands in the samples, and so is made up by nobody.
+/// What stands in the samples or in the schema, and so is made up by nobody.
 pub struct Known {
     text: String,
     /// Key attributes and those of their templates that spread items over shards.
@@ -20,14 +20,15 @@ pub struct Known {
 }
 
 impl Known {
-    /// All that the samples hold.
-    pub fn of(model: &Model, records: &Records) -> Self {
+    /// All that the samples hold, and the text of the schema, where a default may be a fixed time.
+    pub fn of(model: &Model, schema: &str, records: &Records) -> Self {
         let keys = model.types.values().filter_map(|object| Some(&model.item(&object.name)?.1.keys)).flatten();
         let templates = keys.flat_map(|(attribute, templates)| templates.iter().map(move |template| (attribute, template)));
         let is_sharded = |template: &Template| template.spread().is_some_and(|spread| spread.kind == SpreadKind::Shard);
         let sharded =
             templates.filter(|(_, template)| is_sharded(template)).map(|(attribute, template)| (attribute.clone(), template.clone()));
-        Self { text: records.list.iter().map(|record| write_line(&record.item)).collect(), sharded: sharded.collect() }
+        let samples: String = records.list.iter().map(|record| write_line(&record.item)).collect();
+        Self { text: format!("{samples}{schema}"), sharded: sharded.collect() }
     }
 
     /// A value with the names in place of what neither the samples nor the operation hold.

@@ -74,7 +74,7 @@ async fn document(loaded: Loaded, records: &Records) -> Result<String> {
     let model = Arc::new(loaded.model);
     let ways = Ways::of(&model);
     let examples = Examples { model: &model, records, ways: &ways };
-    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: Known::of(&model, records) };
+    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: Known::of(&model, &loaded.text, records) };
     let mut bench = Bench::new(model.clone(), records);
     let chapters = patterns.chapters(&mut bench).await?;
     let chapters = [
