@@ -145,6 +145,9 @@ impl<'a> Patterns<'a> {
                 "\nIt makes no call of its own: what is read anyway tells it, or no sample leads to it.\n"
             };
         }
+        if example.with_parent && !example.calls.is_empty() {
+            text += "\nThe Query goes as far as the object itself, which stands beside the range: its GetItem is not made.\n";
+        }
         for call in example.calls.iter().take(CALLS) {
             text += &self.call(call, &example.operation);
         }
