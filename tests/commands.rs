@@ -183,15 +183,15 @@ fn samples_of_another_schema_are_told() {
     let samples = directory.path().join("samples");
     fs::create_dir(&samples).unwrap();
     assert_eq!(complaint(&["docs"]), "");
-    let said = "warning: samples holds no samples: a file of samples has the name of its table, notes.jsonl\n";
+    let help = "  A file of samples has the name of its table, notes.jsonl; --sample DIR names another directory\n";
+    let said = format!("warning: samples holds no samples\n{help}");
     assert_eq!(complaint(&["docs", "--sample", "samples"]), said);
     fs::write(samples.join("notes.jsonl"), "{\"Item\": {\"pk\": {\"S\": \"1\"}}}\n").unwrap();
     assert_eq!(complaint(&["docs", "--sample", "samples"]), "");
     for stray in ["tasks.jsonl", "Notes.jsonl", "README.md"] {
         fs::write(samples.join(stray), "").unwrap();
     }
-    let said = "warning: the schema has no table for Notes.jsonl, tasks.jsonl in samples: a file of samples has the name of its table, \
-                notes.jsonl\n";
+    let said = format!("warning: the schema has no table for Notes.jsonl, tasks.jsonl in samples\n{help}");
     assert_eq!(complaint(&["docs"]), said);
 }
 

@@ -71,6 +71,9 @@ pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
         (true, false) => return,
     };
     if let Some(table) = tables.first() {
-        eprintln!("warning: {what}: a file of samples has the name of its table, {}.jsonl", table.name);
+        eprintln!(
+            "warning: {what}\n  A file of samples has the name of its table, {}.jsonl; --sample DIR names another directory",
+            table.name
+        );
     }
 }
