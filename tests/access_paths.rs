@@ -277,7 +277,7 @@ fn writes_of_the_published_designs_work_on_their_keys() {
     assert_rows(
         &project,
         "Mutation.cancelFavorite",
-        &[" | develop.Favorite | DeleteItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = userId, id = id, and taggings"],
+        &[" | develop.Favorite | DeleteItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = userId, id = id, with its taggings"],
     );
     assert_rows(
         &project,

@@ -83,6 +83,9 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("Missing value"));
     let said = with_input(directory.path(), &["explain", "-"], "{\n  nope\n}").badly(1);
     assert_eq!(said, "error: 2:3: Type `Query` does not have a field `nope`.\n");
+    fs::write(directory.path().join("wrong.graphql"), "{\n  nope\n}").unwrap();
+    let said = run(directory.path(), &["explain", "wrong.graphql"]).badly(1);
+    assert_eq!(said, "error: wrong.graphql:2:3: Type `Query` does not have a field `nope`.\n");
     assert!(run(directory.path(), &["explain", "none.graphql"]).badly(1).contains("cannot read none.graphql"));
 }
 
@@ -161,9 +164,35 @@ fn items_go_out_and_in_again_unchanged() {
     assert_eq!((original.len(), items(&twice)), (213, original.clone()));
 
     let said = export("one.jsonl", "two").badly(1);
-    assert!(said.contains("cannot make the file one.jsonl"), "{said}");
+    assert_eq!(said, "error: one.jsonl is there already, and an export overwrites no file: name another\n");
     assert!(export("three.jsonl", "no-such-directory").badly(1).contains("there is no data directory at no-such-directory"));
     assert!(!directory.path().join("no-such-directory").exists() && !directory.path().join("three.jsonl").exists());
+}
+
+#[test]
+fn samples_of_another_schema_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = "extend schema @table(name: \"notes\")\ntype Note @item(keys: { pk: \"{id}\" }) { id: ID! }\n";
+    fs::write(directory.path().join("schema.graphql"), format!("{schema}type Query {{ note(id: ID!): Note @find }}")).unwrap();
+    let complaint = |arguments: &[&str]| {
+        let ended = run(directory.path(), arguments);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.err
+    };
+    assert_eq!(complaint(&["docs"]), "");
+    let samples = directory.path().join("samples");
+    fs::create_dir(&samples).unwrap();
+    assert_eq!(complaint(&["docs"]), "");
+    let help = "  A file of samples has the name of its table, notes.jsonl; --sample DIR names another directory\n";
+    let said = format!("warning: samples holds no samples\n{help}");
+    assert_eq!(complaint(&["docs", "--sample", "samples"]), said);
+    fs::write(samples.join("notes.jsonl"), "{\"Item\": {\"pk\": {\"S\": \"1\"}}}\n").unwrap();
+    assert_eq!(complaint(&["docs", "--sample", "samples"]), "");
+    for stray in ["tasks.jsonl", "Notes.jsonl", "README.md"] {
+        fs::write(samples.join(stray), "").unwrap();
+    }
+    let said = format!("warning: the schema has no table for Notes.jsonl, tasks.jsonl in samples\n{help}");
+    assert_eq!(complaint(&["docs"]), said);
 }
 
 #[test]

@@ -151,3 +151,25 @@ fn a_document_needs_no_samples_and_no_writes() {
     std::fs::write(directory.path().join("samples/odd.jsonl"), "nonsense\n").unwrap();
     assert!(run(directory.path(), &["docs"]).badly(1).contains("odd.jsonl:1: "));
 }
+
+#[test]
+fn fragments_name_anew_only_what_has_several_types() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = r#"
+extend schema @table(name: "log", partitionKey: "pk", sortKey: "sk")
+union Entry = Rise | Note
+enum Size { SMALL LARGE }
+type Step { by: Int! }
+type Rise @item(keys: { pk: "{day}", sk: "rise#{id}" }) { day: Date! id: ID! step: Step value: Int! size: Size }
+type Note @item(keys: { pk: "{day}", sk: "note#{id}" }) { day: Date! id: ID! step: Step value: String }
+type Query { entries(day: Date!): [Entry!]! @find }
+type Mutation { rise(day: Date!, id: ID!, value: Int! = 3, size: Size = SMALL): Rise! @put }
+"#;
+    std::fs::write(directory.path().join("schema.graphql"), schema).unwrap();
+    let text = run(directory.path(), &["docs"]).well();
+    let step = "      step {\n        by\n      }\n";
+    let rise = format!("    ... on Rise {{\n      day\n      id\n{step}      Rise_value: value\n      size\n    }}\n");
+    let note = format!("    ... on Note {{\n      day\n      id\n{step}      Note_value: value\n    }}\n");
+    assert!(text.contains(&format!("    __typename\n{rise}{note}  }}\n")), "{text}");
+    assert!(text.contains("`rise(day: Date!, id: ID!, value: Int! = 3, size: Size = SMALL): Rise!`"), "{text}");
+}

@@ -35,7 +35,7 @@ pub struct Dev {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Directory of the sample items, one <table>.jsonl for each table [default: samples]
+    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it is there]
     #[arg(long, value_name = "DIR", conflicts_with = "no_sample")]
     sample: Option<PathBuf>,
 

@@ -4,7 +4,6 @@ use super::output;
 use super::schema_file::{self, SchemaChoice};
 use crate::execute::error::GraphqlError;
 use crate::execute::gateway::{self, Request, Settings};
-use crate::schema::model::Model;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
@@ -47,24 +46,20 @@ impl Explain {
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables };
-        output::print(&plan(&model, &request, self.format)?)?;
+        let plan = gateway::plan(&model, &request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
+        output::print(&match self.format {
+            PlanFormat::Text => plan.to_text(&model),
+            PlanFormat::Json => format!("{:#}\n", plan.to_json(&model)),
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The plan of an operation as text, ending in a line break.
-fn plan(model: &Model, request: &Request, format: PlanFormat) -> Result<String> {
-    let plan = gateway::plan(model, request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors)))?;
-    Ok(match format {
-        PlanFormat::Text => plan.to_text(model),
-        PlanFormat::Json => format!("{:#}\n", plan.to_json(model)),
-    })
-}
-
-/// Errors of an operation, one a line, each with its place.
-fn listed(errors: &[GraphqlError]) -> String {
+/// Errors of an operation, one a line, each with its place: that of a file has the file's name before it.
+fn listed(errors: &[GraphqlError], file: &Path) -> String {
+    let file = if file == Path::new("-") { String::new() } else { format!("{}:", file.display()) };
     let line = |error: &GraphqlError| match error.locations.first() {
-        Some((line, column)) => format!("{line}:{column}: {}", error.message),
+        Some((line, column)) => format!("{file}{line}:{column}: {}", error.message),
         None => error.message.clone(),
     };
     errors.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -3,11 +3,11 @@
 use super::schema_file::{self, SchemaChoice};
 use super::store_choice::{StoreChoice, explained, table_named};
 use crate::table::export_lines;
-use anyhow::{Context, Result};
+use anyhow::{Error, Result, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -81,7 +81,10 @@ impl Export {
         if self.file == Path::new("-") {
             return Ok(Box::new(BufWriter::new(std::io::stdout())));
         }
-        let file = File::create_new(&self.file).with_context(|| format!("cannot make the file {}", self.file.display()))?;
+        let file = File::create_new(&self.file).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => anyhow!("{} is there already, and an export overwrites no file: name another", self.file.display()),
+            _ => Error::new(error).context(format!("cannot make the file {}", self.file.display())),
+        })?;
         Ok(Box::new(BufWriter::new(file)))
     }
 }

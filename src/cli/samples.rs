@@ -6,6 +6,7 @@ use super::store_choice::explained;
 use crate::schema::table::Table;
 use crate::table::store::Store;
 use anyhow::{Context, Result, ensure};
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -34,6 +35,7 @@ pub async fn load(store: &Store, tables: &[Table], samples: &Samples<'_>) -> Res
             directory
         }
     };
+    warn_of_strays(directory, tables, matches!(samples, Samples::In(_)));
     let mut loaded = Vec::new();
     for table in tables {
         let path = directory.join(format!("{}.jsonl", table.name));
@@ -49,4 +51,29 @@ pub async fn load(store: &Store, tables: &[Table], samples: &Samples<'_>) -> Res
         loaded.push((table.name.clone(), import::load(store, table, &file, &|_| {}).await?));
     }
     Ok(loaded)
+}
+
+/// Warns of files of samples that belong to no table: they are for another schema, or their names are misspelt. Of a directory without
+/// any sample only whoever named it is warned.
+pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
+    let mut names: Vec<String> = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".jsonl"))
+        .collect();
+    names.sort();
+    let is_stray = |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
+    let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
+    let what = match (strays.is_empty(), names.is_empty() && named) {
+        (false, _) => format!("the schema has no table for {} in {}", strays.join(", "), directory.display()),
+        (true, true) => format!("{} holds no samples", directory.display()),
+        (true, false) => return,
+    };
+    if let Some(table) = tables.first() {
+        eprintln!(
+            "warning: {what}\n  A file of samples has the name of its table, {}.jsonl; --sample DIR names another directory",
+            table.name
+        );
+    }
 }

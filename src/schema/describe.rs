@@ -108,7 +108,10 @@ pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(
             bindings.extend(changes.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))));
             bindings.extend(Some(expression.to_string()).filter(|text| !text.is_empty()));
         }
-        ActionKind::Delete { cascade } => bindings.extend(cascade.iter().map(|path| format!("and {}", path.join(".")))),
+        ActionKind::Delete { cascade } if !cascade.is_empty() => {
+            let paths: Vec<String> = cascade.iter().map(|path| path.join(".")).collect();
+            bindings.push(format!("with its {}", paths.join(", ")));
+        }
         _ => {}
     }
     bindings.extend(action.condition.iter().map(|condition| format!("if {condition}")));

@@ -62,7 +62,7 @@ pub const RULES: &[Rule] = &[
         "A find of an interface or a union reads the items of all its types, so each of them has `@item`. Or `item:` names the one that is meant.",
         r#"union Activity = Favorite | Tagging"#),
     rule("KF0428", "Item types that are found together lie together",
-        "One Query reads the items of all types of an interface or a union. So they are in one table, and their partition keys, that of the table or of an index, come to the same text.",
+        "One Query reads the items of all types of an interface or a union. So they are in one table, and their partition keys, that of the table or of an index, come to the same text. Sharded keys and replicas are read of one type at a time.",
         r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "TAG#{tagId}" }) { userId: ID! tagId: ID! }"#),
     rule("KF0429", "Item types that are found together are asked alike",
         "What is bound, ranged or sorted by stands in every type's key after the same beginning, and a filter reads the same attribute, kept in the same way, of every type. Where one item is wanted, or their number, the index holds what tells the types.",

@@ -51,7 +51,7 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
     let mut config = Builder::from(&found);
     if found.region().is_none() {
         if endpoint_url.is_none() {
-            return Err(invalid("no AWS region is set: name one, or set AWS_REGION".to_owned()));
+            return Err(invalid("no AWS region is set: name one with --region, or set AWS_REGION".to_owned()));
         }
         config = config.region(Region::new(ANY_REGION));
     }

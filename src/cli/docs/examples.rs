@@ -4,7 +4,7 @@ use super::choose::{self, Choice};
 use super::operation::{self, Call as FieldCall, is_paging};
 use super::records::{Record, Records};
 use super::roles::{self, Place};
-use super::trial::{Bench, Call, beyond};
+use super::trial::{Bench, Call, beyond, reads_along};
 use super::ways::{Hop, Ways, is_item};
 use crate::schema::model::{AccessPath, Argument, Field, FieldKind, Find, Model, ObjectType, Source, Via};
 use crate::schema::write::Write;
@@ -23,6 +23,8 @@ pub struct Example {
     pub operation: String,
     /// The calls that the field makes beyond those for its parent.
     pub calls: Vec<Call>,
+    /// Whether one of them reads the parent along, so that its own call is not made.
+    pub with_parent: bool,
     /// What the caller is told has gone wrong.
     pub errors: Vec<String>,
     /// Whether something was found or written.
@@ -94,13 +96,16 @@ impl<'a> Examples<'a> {
     async fn tried(&self, bench: &mut Bench<'_>, calls: &[FieldCall]) -> Result<Option<Example>> {
         let Some(operation) = operation::text(self.model, "query", calls, true) else { return Ok(None) };
         let mut outcome = bench.run(&operation).await?;
+        let mut with_parent = false;
         if calls.len() > 1
             && let Some(outer) = operation::text(self.model, "query", calls, false)
         {
-            outcome.calls = beyond(outcome.calls, &bench.run(&outer).await?.calls);
+            let outer = bench.run(&outer).await?.calls;
+            with_parent = reads_along(&outcome.calls, &outer);
+            outcome.calls = beyond(outcome.calls, &outer);
         }
         let found = outcome.errors.is_empty() && outcome.calls.iter().any(is_answered);
-        Ok(Some(Example { operation, calls: outcome.calls, errors: outcome.errors, found }))
+        Ok(Some(Example { operation, calls: outcome.calls, with_parent, errors: outcome.errors, found }))
     }
 
     /// An example of a write.
@@ -115,7 +120,7 @@ impl<'a> Examples<'a> {
             let Some(text) = operation::text(self.model, "mutation", &[call], true) else { return Ok(None) };
             let outcome = bench.run(&text).await?;
             let found = outcome.errors.is_empty() && outcome.calls.iter().any(is_written);
-            let example = Example { operation: text, calls: outcome.calls, errors: outcome.errors, found };
+            let example = Example { operation: text, calls: outcome.calls, with_parent: false, errors: outcome.errors, found };
             if found {
                 return Ok(Some(example));
             }

@@ -15,8 +15,8 @@ mod trial;
 mod views;
 mod ways;
 
-use super::output;
 use super::schema_file::{self, Loaded, SchemaChoice};
+use super::{output, samples};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use descriptions::Descriptions;
@@ -52,13 +52,11 @@ impl Docs {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
         let loaded = schema_file::load(&self.choice.schema)?;
-        let records = match &self.sample {
-            Some(directory) => {
-                ensure!(directory.is_dir(), "there is no directory of samples at {}", directory.display());
-                Records::read(&loaded.model, directory)?
-            }
-            None => Records::read(&loaded.model, Path::new("samples"))?,
-        };
+        let directory = self.sample.as_deref().unwrap_or(Path::new("samples"));
+        let named = self.sample.is_some();
+        ensure!(!named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
+        samples::warn_of_strays(directory, &loaded.model.tables, named);
+        let records = Records::read(&loaded.model, directory)?;
         let text = document(loaded, &records).await?;
         match &self.out {
             Some(file) => std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?,

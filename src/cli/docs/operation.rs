@@ -129,27 +129,28 @@ fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
     lines
 }
 
-/// One fragment a type. Fields of one name may have different types there, which one response name must not (GraphQL spec section
-/// 5.3.2, "Field Selection Merging"), so that each stands under a name of its own.
+/// One fragment a type. A field that has another type in another fragment must not have the same response name there (GraphQL spec section
+/// 5.3.2, "Field Selection Merging"), so that it stands under a name of its own.
 fn members<'m>(model: &Model, names: impl Iterator<Item = &'m str>, depth: usize) -> Vec<String> {
+    let objects: Vec<&ObjectType> = names.filter_map(|name| model.types.get(name)).collect();
+    let ty = |object: &ObjectType, field: &str| model.api.type_field(&object.name, field).ok().map(|field| field.ty.clone());
+    let clashes = |object: &ObjectType, field: &str| {
+        let own = ty(object, field);
+        objects.iter().filter_map(|other| ty(other, field)).any(|other| own.as_ref() != Some(&other))
+    };
     let mut lines = vec!["__typename".to_owned()];
-    for name in names {
-        let Some(object) = model.types.get(name) else { continue };
-        lines.push(format!("... on {name} {{"));
-        let mut nesting = 0;
-        for line in stored(model, object, depth) {
-            let alias = if nesting == 0 && line != "}" { format!("{name}_") } else { String::new() };
-            let field = line.trim_end_matches(" {");
-            lines.push(if alias.is_empty() { format!("  {line}") } else { format!("  {alias}{field}: {line}") });
-            nesting = if line.ends_with('{') {
-                nesting + 1
-            } else if line.trim() == "}" {
-                nesting - 1
-            } else {
-                nesting
-            };
+    for object in &objects {
+        lines.push(format!("... on {} {{", object.name));
+        let stored = stored(model, object, depth);
+        if stored.is_empty() {
+            lines.push("  __typename".into());
         }
-        lines.push("  __typename".into());
+        for line in stored {
+            let field = line.trim_end_matches(" {");
+            // Lines of embedded objects are indented.
+            let alias = if clashes(object, field) { format!("{}_{field}: ", object.name) } else { String::new() };
+            lines.push(format!("  {alias}{line}"));
+        }
         lines.push("}".into());
     }
     lines
@@ -162,7 +163,7 @@ pub fn arguments(model: &Model, given: &[(String, &Type, Value)]) -> String {
 }
 
 /// A value as GraphQL writes it (GraphQL spec section 2.9, "Input Values").
-fn literal(model: &Model, ty: &Type, value: &Value) -> String {
+pub fn literal(model: &Model, ty: &Type, value: &Value) -> String {
     let element = match ty {
         Type::List(element) | Type::NonNullList(element) => Some(element),
         _ => None,

@@ -4,10 +4,11 @@ use super::descriptions::Descriptions;
 use super::examples::{Example, Examples};
 use super::made_up::Known;
 use super::markdown::{anchor, block, code, json, plain, quote, table};
+use super::operation;
 use super::trial::{Bench, Call};
 use super::views::attributes;
 use crate::schema::describe::{PathRow, describe};
-use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType, TypeKind};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
@@ -97,7 +98,11 @@ impl<'a> Patterns<'a> {
     fn head(&self, parent: &ObjectType, field: &Field, rows: &[PathRow]) -> String {
         let coordinate = format!("{}.{}", parent.name, field.name);
         let said = quote(self.descriptions.get(&coordinate));
-        let arguments: Vec<String> = field.arguments.iter().map(|argument| format!("{}: {}", argument.name, argument.ty)).collect();
+        let declared = |argument: &Argument| {
+            let default = argument.default.iter().map(|default| format!(" = {}", operation::literal(self.model, &argument.ty, default)));
+            format!("{}: {}{}", argument.name, argument.ty, default.collect::<String>())
+        };
+        let arguments: Vec<String> = field.arguments.iter().map(declared).collect();
         let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
         let signature = code(&format!("{}{arguments}: {}", field.name, field.ty));
         let cells: Vec<Vec<String>> = rows.iter().filter(|row| row.field == coordinate).map(|row| cells(row, false)).collect();
@@ -144,6 +149,9 @@ impl<'a> Patterns<'a> {
             } else {
                 "\nIt makes no call of its own: what is read anyway tells it, or no sample leads to it.\n"
             };
+        }
+        if example.with_parent && !example.calls.is_empty() {
+            text += "\nThe Query goes as far as the object itself, which stands beside the range: its GetItem is not made.\n";
         }
         for call in example.calls.iter().take(CALLS) {
             text += &self.call(call, &example.operation);

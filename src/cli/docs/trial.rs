@@ -123,6 +123,12 @@ pub fn beyond(calls: Vec<Call>, others: &[Call]) -> Vec<Call> {
     left
 }
 
+/// Whether the calls go without a Get that the others make: a Query of theirs reads its item along.
+pub fn reads_along(calls: &[Call], others: &[Call]) -> bool {
+    let got: HashSet<String> = calls.iter().flat_map(keys).collect();
+    others.iter().flat_map(keys).any(|key| !got.contains(&key)) && calls.iter().any(|call| call.operation == "Query")
+}
+
 /// What a call asks for, whatever it wants to see of it.
 fn asked(call: &Call) -> Value {
     let mut request = call.request.clone();
@@ -233,6 +239,9 @@ mod tests {
         assert_eq!(beyond(vec![get("a"), get("b"), query("x", "p")], &[get("a"), query("x", "q")]), [get("b")]);
         assert_eq!(beyond(vec![query("x", "p"), query("x", "p"), query("y", "p")], &[query("x", "p")]), [query("x", "p"), query("y", "p")]);
         assert_eq!(beyond(Vec::new(), &[get("a")]), []);
+        assert!(reads_along(&[query("x", "p")], &[get("a")]));
+        assert!(!reads_along(&[get("a"), query("x", "p")], &[get("a")]));
+        assert!(!reads_along(&[], &[get("a")]));
     }
 
     #[test]

@@ -28,6 +28,12 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Apart, &Order),
     let names: Vec<&str> = members.iter().map(|member| member.wanted.target.item.as_str()).collect();
     let names = list(&names);
     let (code, place, message) = match why {
+        Apart::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
+            let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
+            let message = format!("{names} are asked for together, but sharded keys are read of one type at a time");
+            findings.error("KF0428", &place, message, Some("find each by a field of its own".into()));
+            return;
+        }
         Apart::Partitions => {
             let message = format!("no table or index has {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
             ("KF0428", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
