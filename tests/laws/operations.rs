@@ -60,6 +60,7 @@ fn in_order(value: &Value, set: &[Selection]) -> bool {
         Value::Array(values) => values.iter().all(|value| in_order(value, set)),
         Value::Object(fields) if !set.is_empty() => {
             let is_meant = |on: &String| fields.get("__typename").is_some_and(|name| name == on);
+            let mut seen = HashSet::new();
             let set: Vec<&Selection> = set
                 .iter()
                 .flat_map(|one| match &one.on {
@@ -67,6 +68,8 @@ fn in_order(value: &Value, set: &[Selection]) -> bool {
                     Some(on) if is_meant(on) => one.inner.iter().collect(),
                     Some(_) => vec![],
                 })
+                // `__typename` may stand in the fragment as well as beside it, and comes once.
+                .filter(|one| seen.insert(&one.key))
                 .collect();
             fields.len() == set.len() && fields.iter().zip(set).all(|((key, value), one)| *key == one.key && in_order(value, &one.inner))
         }
