@@ -184,10 +184,8 @@ impl Search {
     fn belongs(&self, range: &KeyRange, item: &Item) -> bool {
         let sort = self.sort_attribute.as_ref().and_then(|name| item.get(name));
         let within = sort.is_none_or(|sort| !range.excludes(sort));
-        let begins = match (&range.begins_with, &self.sort, sort) {
-            (Some((field, start)), Some(template), Some(Attribute::S(text))) => template.read(text).is_some_and(|fields| {
-                fields.iter().any(|(name, value)| name == field && value.as_str().is_some_and(|value| value.starts_with(start)))
-            }),
+        let begins = match (&self.sort, sort) {
+            (Some(template), Some(Attribute::S(text))) => range.is_meant(template, text),
             _ => true,
         };
         // A wider range holds items beside the one that was meant.

@@ -215,7 +215,7 @@ impl Run<'_> {
             None => {
                 let one = |(row, page): (Vec<Found>, &PageOf)| match &page.failure {
                     Some(why) => Found::Failed(why.clone()),
-                    None => row.into_iter().next().unwrap_or(Found::Absent),
+                    None => any(row),
                 };
                 state.outcomes[id] = Outcome::One(found.into_iter().zip(&pages).map(one).collect());
             }
@@ -294,6 +294,17 @@ impl Answers<'_> {
             _ => Found::Unread,
         }
     }
+}
+
+/// Of what several keys were asked for, the first item that is there; what could not be read may have been one.
+fn any(found: Vec<Found>) -> Found {
+    let weight = |found: &Found| match found {
+        Found::Item(_) => 0,
+        Found::Failed(_) => 1,
+        Found::Unread => 2,
+        Found::Absent => 3,
+    };
+    found.into_iter().min_by_key(weight).unwrap_or(Found::Absent)
 }
 
 /// What was found by a key, if its constants are the type's: its key is.
