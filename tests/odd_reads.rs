@@ -192,3 +192,60 @@ type Query { things(n: [Decimal!]!): [Thing!]! @find  count(n: [Decimal!]!): Int
         json!({ "things": [{ "id": "a" }], "count": 1 })
     );
 }
+
+/// The `Limit`s of the calls.
+fn limits(calls: &[(String, Value)]) -> Vec<u64> {
+    calls.iter().map(|(_, body)| body["Limit"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn more_than_the_page_is_read_only_where_items_of_other_types_may_be_between() {
+    let schema = |more: &str| {
+        format!(
+            r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{{ name: "byDay", partitionKey: "day", sortKey: "at" }}])
+union Event = Post | Clip
+type Post @item(keys: {{ pk: "U#{{user}}", sk: "E#{{at}}#post", day: "{{day}}", at: "{{at}}" }}) {{ user: ID! at: DateTime! day: Date }}
+type Clip @item(keys: {{ pk: "U#{{user}}", sk: "E#{{at}}#clip", day: "{{day}}", at: "{{at}}" }}) {{ user: ID! at: DateTime! day: Date }}
+{more}
+type EventConnection {{ nodes: [Event!]! }}
+type PostConnection {{ nodes: [Post!]! }}
+type Query {{
+  events(user: ID!, first: Int = 3): EventConnection! @find
+  ofDay(day: Date!, first: Int = 3): EventConnection! @find
+  posts(user: ID!, first: Int = 3): PostConnection! @find
+}}
+"#
+        )
+    };
+    let login = |sk: &str, more: &str| {
+        format!(r#"type Login @item(keys: {{ pk: "U#{{user}}", sk: "{sk}"{more} }}) {{ user: ID! id: ID! day: Date }}"#)
+    };
+    let time = |n: usize| format!("2026-11-20T09:30:{n:02}.000Z");
+    let kinds = ["clip", "clip", "clip", "clip", "post", "clip", "post", "post", "post"];
+    let items: Vec<Value> = kinds
+        .iter()
+        .enumerate()
+        .map(|(n, kind)| json!({ "pk": "U#u", "sk": format!("E#{}#{kind}", time(n)), "day": "2026-11-20", "at": time(n) }))
+        .collect();
+    let (events, of_day) =
+        (r#"{ events(user: "u") { nodes { __typename } } }"#, r#"{ ofDay(day: "2026-11-20") { nodes { __typename } } }"#);
+    for (more, expected) in [
+        (String::new(), [3, 3]),
+        // Elsewhere in the partition, among the events, and among those of the index alone.
+        (login("L#{id}", ""), [3, 3]),
+        (login("E#{id}#login", ""), [50, 3]),
+        (login("L#{id}", r#", day: "{day}", at: "{id}""#), [3, 50]),
+    ] {
+        let world = World::new(&schema(&more), &items).await;
+        for (query, limit) in [events, of_day].iter().zip(expected) {
+            world.data(query).await;
+            assert_eq!(limits(&world.calls()), [limit], "{query} {more}");
+        }
+    }
+    // A type that turns out to be among others is not sought item by item.
+    let world = World::new(&schema(""), &items).await;
+    let posts = world.data(r#"{ posts(user: "u") { nodes { at } } }"#).await;
+    assert_eq!(posts, json!({ "posts": { "nodes": [{ "at": time(4) }, { "at": time(6) }, { "at": time(7) }] } }));
+    assert_eq!(limits(&world.calls()), [3, 50]);
+}

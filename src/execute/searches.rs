@@ -78,6 +78,7 @@ pub fn wanted(
         consistent: read.consistent,
         wanted,
         start,
+        others: query.others,
         recognise: read.recognise.clone(),
         neighbour: None,
     };

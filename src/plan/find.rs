@@ -5,7 +5,7 @@
 use super::argument;
 use super::build::{Builder, internal};
 use super::collect::Collected;
-use super::count::all_are_meant;
+use super::count::{all_are_meant, lets_in_others};
 use super::entity::{self, Entity};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
@@ -250,6 +250,7 @@ impl<'a> Builder<'a> {
                 },
                 filter: self.filter(hop.find, hop.arguments),
                 neighbour: None,
+                others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.recognise),
                 key,
             })),
         };

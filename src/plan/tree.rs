@@ -232,6 +232,8 @@ pub struct QueryBinding {
     pub want: Want,
     /// The filter and the arguments it takes.
     pub filter: Option<(Condition, ArgumentsId)>,
+    /// Whether the schema has items of other types that the key condition lets in.
+    pub others: bool,
     /// The item beside its range that it may read along.
     pub neighbour: Option<Neighbour>,
 }
