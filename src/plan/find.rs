@@ -316,9 +316,12 @@ impl<'a> Builder<'a> {
     pub(super) fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = entity::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
+        let (partition, sort) = table.keys_of(index);
+        // What is in an index is of the types that have keys for it.
+        let there: Vec<_> = table.primary_key().chain([partition]).chain(sort).collect();
         let alike = |other: &ItemKeys| {
             other.table == keys.table
-                && table.primary_key().all(|key| {
+                && there.iter().all(|key| {
                     let of = |keys: &ItemKeys| keys.keys.get(&key.name).cloned().unwrap_or_default();
                     of(keys).iter().any(|ours| of(other).iter().any(|theirs| ours.overlaps(theirs)))
                 })
