@@ -249,3 +249,22 @@ type Query {{
     assert_eq!(posts, json!({ "posts": { "nodes": [{ "at": time(4) }, { "at": time(6) }, { "at": time(7) }] } }));
     assert_eq!(limits(&world.calls()), [3, 50]);
 }
+
+#[tokio::test]
+async fn calls_of_a_wave_are_made_in_the_order_of_their_values() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Thing @item(keys: { pk: "T#{id}", sk: "{n}" }) { id: ID! n: ID! }
+type Query { things(ids: [ID!]!): [Thing!]! @find(where: { id: "{ids}" }) }
+"#;
+    for round in 0..4 {
+        let world = World::new(schema, &[]).await;
+        for count in [29, 31, 33, 60, 100] {
+            let ids: Vec<String> = (0..count).map(|n| format!("\"{n:03}\"")).collect();
+            world.data(&format!("{{ things(ids: [{}]) {{ n }} }}", ids.join(","))).await;
+            let asked: Vec<String> = world.calls().iter().map(|(_, body)| body["ExpressionAttributeValues"].to_string()).collect();
+            assert_eq!(asked.len(), count);
+            assert!(asked.is_sorted(), "round {round}: {asked:?}");
+        }
+    }
+}

@@ -17,6 +17,7 @@ use crate::table::loaders::Loaders;
 use futures_util::future::{join, join_all};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio::task::coop::unconstrained;
 
 /// What a run needs beside its state.
 pub struct Run<'a> {
@@ -95,7 +96,9 @@ impl Run<'_> {
                 let hits = known.and_then(Result::ok).unwrap_or_else(|| asked.search.begin());
                 asked.search.extend(hits, asked.needed, self.loaders)
             }));
-            let (items, found) = join(self.loaders.get(gets), searching).await;
+            // The calls of a task that has used up its budget would go on in the reverse order. How many there are is bounded, and each of
+            // them waits for its answer.
+            let (items, found) = unconstrained(join(self.loaders.get(gets), searching)).await;
             for (asked, hits) in open.into_iter().zip(found) {
                 memory.searches.insert(asked.identity.clone(), hits.map_err(|error| failure(&error)));
             }
