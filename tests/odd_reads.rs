@@ -268,3 +268,17 @@ type Query { things(ids: [ID!]!): [Thing!]! @find(where: { id: "{ids}" }) }
         }
     }
 }
+
+#[tokio::test]
+async fn a_list_of_keys_is_no_longer_than_its_max() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type User @item(keys: { pk: "U#{id}", sk: "me" }) { id: ID! }
+type Query { users(ids: [ID!]!): [User!] @find(where: { id: "{ids}" }, max: 2) }
+"#;
+    let world = World::new(schema, &["1", "2", "3"].map(|id| json!({ "pk": format!("U#{id}"), "sk": "me" }))).await;
+    let response = world.response(r#"{ users(ids: ["1", "2", "3"]) { id } }"#).await;
+    assert_eq!(response["data"], json!({ "users": null }));
+    assert_eq!(response["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
+    assert_eq!(world.data(r#"{ users(ids: ["1", "9", "3"]) { id } }"#).await, json!({ "users": [{ "id": "1" }, { "id": "3" }] }));
+}

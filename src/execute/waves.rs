@@ -6,7 +6,7 @@ use super::fold::{self, Late, Neighbour};
 use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
 use super::search::Search;
-use super::searches::{Wanted, wanted};
+use super::searches::{Wanted, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::schema::model::Model;
@@ -197,7 +197,14 @@ impl Run<'_> {
             let (row, page) = match slot {
                 Slot::Absent => (Vec::new(), PageOf::default()),
                 Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
-                Slot::Gets(positions) => (positions.into_iter().map(|position| answers.got(read, position)).collect(), PageOf::default()),
+                Slot::Gets(positions) => {
+                    let got: Vec<Found> = positions.into_iter().map(|position| answers.got(read, position)).collect();
+                    let there = got.iter().filter(|found| matches!(found, Found::Item(_))).count();
+                    match read.max.filter(|max| there > *max as usize) {
+                        Some(max) => (vec![], PageOf { failure: Some(too_long(max)), ..PageOf::default() }),
+                        None => (got, PageOf::default()),
+                    }
+                }
                 Slot::Search(position, wanted) => match answers.memory.searches.get(&answers.searches[position].identity) {
                     Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
                     Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),

@@ -260,6 +260,7 @@ impl<'a> Builder<'a> {
         };
         let read = self.read(from, sought, hop, action);
         self.reads[read].index = path.index;
+        self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
         let mut entity = Entity { ty: sought.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
@@ -297,6 +298,7 @@ impl<'a> Builder<'a> {
             elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),
+            max: None,
             within: None,
             wave: 0,
         });

@@ -174,6 +174,8 @@ pub struct Read {
     pub consistent: bool,
     /// The attributes that are asked for, sorted, keys among them.
     pub projection: Arc<[String]>,
+    /// Of Gets that make a list, the most items that it may have.
+    pub max: Option<u32>,
     /// Of a Get, the Query that may read its item along ([`QueryBinding::neighbour`]).
     pub within: Option<ReadId>,
     /// The wave that it belongs to, from 1.
