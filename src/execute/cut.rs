@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn range(sort: Option<SortCondition>, prefix: usize, excluded: Vec<KeyValue>) -> KeyRange {
-        KeyRange { partition: None, sort: sort.map(|sort| ("sk".to_owned(), sort)), excluded, prefix, begins_with: None }
+        KeyRange { partition: None, sort: sort.map(|sort| ("sk".to_owned(), sort)), excluded, prefix, begins_with: None, values: vec![] }
     }
 
     fn cut(at: &KeyValue, position: usize, ascending: bool, last_first: bool) -> Cut {

@@ -45,6 +45,8 @@ pub struct KeyRange {
     pub prefix: usize,
     /// Where the key condition lets in more than the range: the text that the ranged field begins with.
     pub begins_with: Option<(String, String)>,
+    /// Likewise, where keys with other values begin alike ([`Template::runs_on`]): the values that are meant.
+    pub values: Vec<(String, Value)>,
 }
 
 /// The values of a key's fields for a row: one map for each combination of list values, and of these with each shard that is read. Empty
@@ -142,7 +144,7 @@ pub fn range(
     (space, row): (SpaceId, usize),
 ) -> Result<Option<KeyRange>, Arc<Failure>> {
     let (partition, sort) = table.keys_of(index);
-    let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None };
+    let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Ok(Some(range)) };
     let text = render(template, values);
     let Some(value) = text.and_then(|text| key_value(partition.kind, template, text, MAX_PARTITION)) else { return Ok(None) };
@@ -151,6 +153,12 @@ pub fn range(
         return Ok(Some(range));
     };
     let lookup = |field: &str| values.get(field).cloned();
+    if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
+        && template.runs_on(*parts)
+    {
+        let bound = template.fields().into_iter().filter_map(|field| Some((field.to_owned(), values.get(field)?.clone())));
+        range.values = bound.collect();
+    }
     let condition = match access {
         SortAccess::All => None,
         SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, MAX_SORT)) {
@@ -174,19 +182,22 @@ pub fn range(
             range.prefix = prefix.len();
             match &query.range {
                 Some(BoundRange::Between(lower, upper)) => {
-                    let bound = |bound: &Option<(crate::plan::tree::ValueSource, bool)>| match bound {
-                        None => Ok::<_, Arc<Failure>>(None),
-                        Some((source, inclusive)) => {
-                            let value = state.value(source, space, row)?;
-                            let text = value.and_then(|value| ranged_text(template, *parts, &value));
-                            let text = match (sort.kind, template.parts.get(*parts)) {
-                                (KeyType::N, Some(Part::Placeholder { value, .. })) => text.and_then(|text| number(value, text)),
-                                _ => text,
-                            };
-                            Ok(text.map(|text| (text, *inclusive)))
-                        }
+                    let bound = |bound: &Option<(crate::plan::tree::ValueSource, bool)>, beyond: Ordering| match bound {
+                        None => Ok::<_, Arc<Failure>>(Some(None)),
+                        Some((source, inclusive)) => Ok(match state.value(source, space, row)? {
+                            None => Some(None),
+                            Some(value) => match beyond_width(template, *parts, &value) {
+                                Some(side) if side == beyond => return Ok(None),
+                                Some(_) => Some(None),
+                                None => Some(ranged_text(sort.kind, template, *parts, &value).map(|text| (text, *inclusive))),
+                            },
+                        }),
                     };
-                    let ends = Ends { lower: bound(lower)?, upper: bound(upper)?, after: literal_after(template, *parts) };
+                    // No padded number is beyond such a bound, or each is.
+                    let (Some(lower), Some(upper)) = (bound(lower, Ordering::Greater)?, bound(upper, Ordering::Less)?) else {
+                        return Ok(None);
+                    };
+                    let ends = Ends { lower, upper, after: literal_after(template, *parts) };
                     match sort.kind {
                         KeyType::N => ends.of_numbers(&mut range.excluded),
                         _ => ends.of_text(&prefix, &mut range.excluded),
@@ -236,6 +247,20 @@ impl KeyRange {
             && KeyValue::of(sort).is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
     }
 
+    /// Whether a sort key that begins as the condition wants it has the values that are meant.
+    pub fn is_meant(&self, template: &Template, sort: &str) -> bool {
+        if self.begins_with.is_none() && self.values.is_empty() {
+            return true;
+        }
+        let fields = template.read(sort);
+        let value = |field: &str| fields.iter().flatten().find(|(name, _)| name == field).map(|(_, value)| value);
+        let begins = self
+            .begins_with
+            .as_ref()
+            .is_none_or(|(field, start)| value(field).and_then(Value::as_str).is_some_and(|value| value.starts_with(start)));
+        begins && self.values.iter().all(|(field, meant)| value(field).is_none_or(|value| value == meant))
+    }
+
     /// What of a sort key merged ranges are ordered by: all that comes after what is the same in the whole range.
     pub fn compared(&self, sort: &Attribute) -> Option<KeyValue> {
         match sort {
@@ -260,12 +285,22 @@ fn begins(text: String) -> Option<SortCondition> {
     (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
 }
 
+/// On which side of all numbers that the placeholder at a position can pad a value is, if it is none of them.
+fn beyond_width(template: &Template, position: usize, value: &Value) -> Option<Ordering> {
+    let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = template.parts.get(position) else { return None };
+    match kind.to_text(value)? {
+        text if text.starts_with('-') => Some(Ordering::Less),
+        text => (text.len() > usize::from(*width)).then_some(Ordering::Greater),
+    }
+}
+
 /// The text of a value as the placeholder at a position writes it.
-fn ranged_text(template: &Template, position: usize, value: &Value) -> Option<String> {
+fn ranged_text(key: KeyType, template: &Template, position: usize, value: &Value) -> Option<String> {
     let Some(Part::Placeholder { value: kind, width, .. }) = template.parts.get(position) else { return None };
     let text = kind.to_text(value)?;
-    match (kind, width) {
-        (ValueType::Int | ValueType::Long, Some(width)) => Some(format!("{text:0>width$}", width = usize::from(*width))),
+    match (key, width) {
+        (KeyType::N, _) => number(kind, text),
+        (_, Some(width)) => Some(format!("{text:0>width$}", width = usize::from(*width))),
         _ => Some(text),
     }
 }

@@ -47,6 +47,8 @@ pub struct Search {
     pub wanted: Option<u32>,
     /// Where the range of the position starts: after its key.
     pub start: Option<Position>,
+    /// Whether there may be items of other types between.
+    pub others: bool,
     /// How items of the type are told from others.
     pub recognise: Arc<Recogniser>,
     /// An item beside the only range that is read along. It takes no part in what the search finds.
@@ -137,14 +139,15 @@ impl Search {
         loaders: &Loaders,
     ) -> Result<(Rest, u64), TableError> {
         let mut count = 0;
+        let mut strangers = false;
         let Some(range) = range else { return Ok((rest, count)) };
         while !rest.ended && missing.is_none_or(|missing| rest.read.len() < missing) {
             let open = missing.map_or(MAX_LIMIT, |missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
-            // Between items of several types there are those of others.
-            let dense = self.filter.is_none() && self.recognise.types.len() == 1;
-            let limit = match dense {
-                true => open.min(MAX_LIMIT),
-                false => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            // A single type is mostly by itself; where it turns out not to be, no more round trips are made than with a filter.
+            let sparse = self.filter.is_some() || strangers || (self.others && self.recognise.types.len() > 1);
+            let limit = match sparse {
+                true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+                false => open.min(MAX_LIMIT),
             };
             let mut call = self.call(range, limit, rest.after.take());
             if let Some(neighbour) = &rest.neighbour {
@@ -155,10 +158,12 @@ impl Search {
                 Some(neighbour) => neighbour.take(&mut page),
                 None => (page.last_key.clone(), page.last_key.is_none()),
             };
-            let found = page.items.into_iter().filter(|item| self.belongs(range, item));
+            let read = page.items.len();
+            let found: Vec<Arc<Item>> = page.items.into_iter().filter(|item| self.belongs(range, item)).collect();
+            strangers |= found.len() < read;
             match missing {
                 None if self.projection.is_none() => count += u64::from(page.count),
-                None => count += found.count() as u64,
+                None => count += found.len() as u64,
                 Some(_) => rest.read.extend(found),
             }
         }
@@ -184,10 +189,8 @@ impl Search {
     fn belongs(&self, range: &KeyRange, item: &Item) -> bool {
         let sort = self.sort_attribute.as_ref().and_then(|name| item.get(name));
         let within = sort.is_none_or(|sort| !range.excludes(sort));
-        let begins = match (&range.begins_with, &self.sort, sort) {
-            (Some((field, start)), Some(template), Some(Attribute::S(text))) => template.read(text).is_some_and(|fields| {
-                fields.iter().any(|(name, value)| name == field && value.as_str().is_some_and(|value| value.starts_with(start)))
-            }),
+        let begins = match (&self.sort, sort) {
+            (Some(template), Some(Attribute::S(text))) => range.is_meant(template, text),
             _ => true,
         };
         // A wider range holds items beside the one that was meant.

@@ -78,6 +78,7 @@ pub fn wanted(
         consistent: read.consistent,
         wanted,
         start,
+        others: query.others,
         recognise: read.recognise.clone(),
         neighbour: None,
     };
@@ -119,6 +120,11 @@ fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
     names
 }
 
+/// Why a plain list is not given.
+pub fn too_long(max: u32) -> Arc<Failure> {
+    Failure::new(ErrorCode::LimitExceeded, format!("There are more than {max} items in this list, and it has no pages."))
+}
+
 impl Wanted {
     /// How many items a page shows; `None` of what is no page.
     pub fn size(&self) -> Option<u32> {
@@ -137,9 +143,8 @@ impl Wanted {
         let mut items: Vec<Found> = hits.items.iter().cloned().map(Found::Item).collect();
         match (self.want, &self.page) {
             (Want::Whole { max }, _) if items.len() as u64 > u64::from(max) => {
-                let message = format!("There are more than {max} items in this list, and it has no pages.");
                 items.clear();
-                page.failure = Some(Failure::new(ErrorCode::LimitExceeded, message));
+                page.failure = Some(too_long(max));
             }
             (Want::Page { .. }, Some(paging)) => {
                 let size = paging.size as usize;

@@ -6,7 +6,7 @@ use super::fold::{self, Late, Neighbour};
 use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
 use super::search::Search;
-use super::searches::{Wanted, wanted};
+use super::searches::{Wanted, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::schema::model::Model;
@@ -17,6 +17,7 @@ use crate::table::loaders::Loaders;
 use futures_util::future::{join, join_all};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio::task::coop::unconstrained;
 
 /// What a run needs beside its state.
 pub struct Run<'a> {
@@ -95,7 +96,9 @@ impl Run<'_> {
                 let hits = known.and_then(Result::ok).unwrap_or_else(|| asked.search.begin());
                 asked.search.extend(hits, asked.needed, self.loaders)
             }));
-            let (items, found) = join(self.loaders.get(gets), searching).await;
+            // The calls of a task that has used up its budget would go on in the reverse order. How many there are is bounded, and each of
+            // them waits for its answer.
+            let (items, found) = unconstrained(join(self.loaders.get(gets), searching)).await;
             for (asked, hits) in open.into_iter().zip(found) {
                 memory.searches.insert(asked.identity.clone(), hits.map_err(|error| failure(&error)));
             }
@@ -194,7 +197,14 @@ impl Run<'_> {
             let (row, page) = match slot {
                 Slot::Absent => (Vec::new(), PageOf::default()),
                 Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
-                Slot::Gets(positions) => (positions.into_iter().map(|position| answers.got(read, position)).collect(), PageOf::default()),
+                Slot::Gets(positions) => {
+                    let got: Vec<Found> = positions.into_iter().map(|position| answers.got(read, position)).collect();
+                    let there = got.iter().filter(|found| matches!(found, Found::Item(_))).count();
+                    match read.max.filter(|max| there > *max as usize) {
+                        Some(max) => (vec![], PageOf { failure: Some(too_long(max)), ..PageOf::default() }),
+                        None => (got, PageOf::default()),
+                    }
+                }
                 Slot::Search(position, wanted) => match answers.memory.searches.get(&answers.searches[position].identity) {
                     Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
                     Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
@@ -215,7 +225,7 @@ impl Run<'_> {
             None => {
                 let one = |(row, page): (Vec<Found>, &PageOf)| match &page.failure {
                     Some(why) => Found::Failed(why.clone()),
-                    None => row.into_iter().next().unwrap_or(Found::Absent),
+                    None => any(row),
                 };
                 state.outcomes[id] = Outcome::One(found.into_iter().zip(&pages).map(one).collect());
             }
@@ -294,6 +304,17 @@ impl Answers<'_> {
             _ => Found::Unread,
         }
     }
+}
+
+/// Of what several keys were asked for, the first item that is there; what could not be read may have been one.
+fn any(found: Vec<Found>) -> Found {
+    let weight = |found: &Found| match found {
+        Found::Item(_) => 0,
+        Found::Failed(_) => 1,
+        Found::Unread => 2,
+        Found::Absent => 3,
+    };
+    found.into_iter().min_by_key(weight).unwrap_or(Found::Absent)
 }
 
 /// What was found by a key, if its constants are the type's: its key is.

@@ -1,6 +1,9 @@
-//! A key condition in, whether it lets in items of other types out: if it does not, items are counted unseen. Must not read the operation.
+//! A key condition in, whether it lets in items of other types out: if it does not, items are counted unseen, and a page reads no more than
+//! it shows. Must not read the operation.
 
-use crate::schema::model::{Access, AccessPath, ItemKeys, SortAccess};
+use super::entity;
+use super::tree::{KeyBinding, Recogniser};
+use crate::schema::model::{Access, AccessPath, ItemKeys, Model, Range, SortAccess};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::ValueType;
@@ -10,6 +13,18 @@ use crate::schema::value_type::ValueType;
 pub(super) fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
     let Access::Query { sort, .. } = &path.access else { return false };
     let (partition_key, sort_key) = table.keys_of(path.index);
+    let sort_template = |position: usize| keys.keys.get(&sort_key?.name)?.get(position);
+    let exact = match sort {
+        SortAccess::All | SortAccess::Equal { .. } => true,
+        SortAccess::Prefix { template, parts } => sort_template(*template).is_some_and(|template| !template.runs_on(*parts)),
+        SortAccess::Range { template, parts, range } => {
+            let kind = sort_key.map_or(KeyType::S, |key| key.kind);
+            sort_template(*template).is_some_and(|template| !template.runs_on(*parts) && is_exact(template, (*parts, range), kind))
+        }
+    };
+    if !exact {
+        return false;
+    }
     let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
         Some([]) => false,
         Some([Part::Placeholder { value: ValueType::Id | ValueType::String, .. }]) => true,
@@ -29,4 +44,48 @@ pub(super) fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -
         }
     };
     keys.constants.is_empty() && table.primary_key().all(meant)
+}
+
+/// Whether a key condition lets in nothing but the range of the placeholder at a position, whatever its bounds are: BETWEEN takes in both of
+/// its ends, and text that is escaped where it is cut off begins other keys, too.
+fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyType) -> bool {
+    let is_last = template.parts.len() == position + 1;
+    match range {
+        Range::BeginsWith(_) => {
+            is_last && matches!(template.parts.last(), Some(Part::Placeholder { value: ValueType::Id | ValueType::String, .. }))
+        }
+        Range::Between { lower, upper } => {
+            let all_in = [lower, upper].into_iter().flatten().all(|(_, inclusive)| *inclusive);
+            all_in || (kind == KeyType::S && !is_last) || (kind == KeyType::N && (lower.is_none() || upper.is_none()))
+        }
+    }
+}
+
+/// Whether the model has items, other than those that are recognised, whose keys a condition on the table or an index (`place`) lets in.
+pub(super) fn lets_in_others(
+    model: &Model,
+    (table, index): (usize, Option<usize>),
+    (key, access): (&KeyBinding, &Access),
+    recognise: &Recogniser,
+) -> bool {
+    let (partition_key, sort_key) = model.tables[table].keys_of(index);
+    let (Access::Query { sort, .. }, Some(partition)) = (access, &key.partition) else { return true };
+    let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None };
+    let sort_range = key.sort.as_ref().map(|template| match sort {
+        SortAccess::Equal { .. } => template.clone(),
+        SortAccess::All => Template { parts: vec![any_text()] },
+        SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } => {
+            // Of keys that are escaped differently, less is read than the template writes.
+            let parts = if key.alike.is_empty() { *parts } else { parts.saturating_sub(1) };
+            Template { parts: template.parts.iter().take(parts).cloned().chain([any_text()]).collect() }
+        }
+    });
+    let meets = |keys: &ItemKeys, attribute: &str, range: Option<&Template>| {
+        keys.keys.get(attribute).is_some_and(|templates| range.is_none_or(|range| templates.iter().any(|other| other.overlaps(range))))
+    };
+    model.types.values().filter(|ty| !recognise.types.iter().any(|marks| marks.item == ty.name)).filter_map(entity::keys).any(|keys| {
+        keys.table == table
+            && meets(keys, &partition_key.name, Some(partition))
+            && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))
+    })
 }

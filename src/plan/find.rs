@@ -5,7 +5,7 @@
 use super::argument;
 use super::build::{Builder, internal};
 use super::collect::Collected;
-use super::count::all_are_meant;
+use super::count::{all_are_meant, lets_in_others};
 use super::entity::{self, Entity};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
@@ -250,6 +250,7 @@ impl<'a> Builder<'a> {
                 },
                 filter: self.filter(hop.find, hop.arguments),
                 neighbour: None,
+                others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.recognise),
                 key,
             })),
         };
@@ -259,6 +260,7 @@ impl<'a> Builder<'a> {
         };
         let read = self.read(from, sought, hop, action);
         self.reads[read].index = path.index;
+        self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
         let mut entity = Entity { ty: sought.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
@@ -296,6 +298,7 @@ impl<'a> Builder<'a> {
             elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),
+            max: None,
             within: None,
             wave: 0,
         });
@@ -315,9 +318,12 @@ impl<'a> Builder<'a> {
     pub(super) fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = entity::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
+        let (partition, sort) = table.keys_of(index);
+        // What is in an index is of the types that have keys for it.
+        let there: Vec<_> = table.primary_key().chain([partition]).chain(sort).collect();
         let alike = |other: &ItemKeys| {
             other.table == keys.table
-                && table.primary_key().all(|key| {
+                && there.iter().all(|key| {
                     let of = |keys: &ItemKeys| keys.keys.get(&key.name).cloned().unwrap_or_default();
                     of(keys).iter().any(|ours| of(other).iter().any(|theirs| ours.overlaps(theirs)))
                 })

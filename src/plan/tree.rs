@@ -174,6 +174,8 @@ pub struct Read {
     pub consistent: bool,
     /// The attributes that are asked for, sorted, keys among them.
     pub projection: Arc<[String]>,
+    /// Of Gets that make a list, the most items that it may have.
+    pub max: Option<u32>,
     /// Of a Get, the Query that may read its item along ([`QueryBinding::neighbour`]).
     pub within: Option<ReadId>,
     /// The wave that it belongs to, from 1.
@@ -232,6 +234,8 @@ pub struct QueryBinding {
     pub want: Want,
     /// The filter and the arguments it takes.
     pub filter: Option<(Condition, ArgumentsId)>,
+    /// Whether the schema has items of other types that the key condition lets in.
+    pub others: bool,
     /// The item beside its range that it may read along.
     pub neighbour: Option<Neighbour>,
 }

@@ -154,6 +154,18 @@ impl Template {
         Ok(Some(key))
     }
 
+    /// Whether keys with other values may begin with the text of the first `parts` parts as well: of two enum values the longer may begin
+    /// with the shorter and what follows it (`IN_` begins `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`). What is read back tells them apart.
+    pub fn runs_on(&self, parts: usize) -> bool {
+        self.parts.iter().take(parts).enumerate().any(|(position, part)| {
+            let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };
+            let next = self.literal(position + 1).filter(|_| position + 1 < parts).unwrap_or_default();
+            let goes_on = |rest: &str| !rest.is_empty() && (rest.starts_with(next) || next.starts_with(rest));
+            let texts = || values.stored.values();
+            texts().any(|one| texts().any(|other| other.strip_prefix(one.as_str()).is_some_and(goes_on)))
+        })
+    }
+
     /// The text with which every key begins whose first `parts` parts have the given values and whose next placeholder's value begins
     /// with `prefix`; `None` if a value is null or missing. No such key is missed. The flag tells whether only such keys begin with the
     /// text; if not, the value that is read back has to be checked.

@@ -9,7 +9,7 @@
 use super::wanted::{Bindings, Bound, Bounds, Wanted};
 use crate::schema::condition::Condition;
 use crate::schema::fields;
-use crate::schema::model::{Access, AccessPath, Range, Returns, SortAccess};
+use crate::schema::model::{Access, AccessPath, ItemKeys, Range, Returns, SortAccess};
 use crate::schema::spread::spread_of;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::{Part, Template};
@@ -60,6 +60,26 @@ fn can_filter(wanted: &Wanted, place: Option<usize>, filter: &Condition) -> bool
     let (partition, sort) = wanted.table.keys_of(place);
     let is_key = |attribute: &str| partition.name == attribute || sort.is_some_and(|sort| sort.name == attribute);
     filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !is_key(attribute))
+}
+
+/// Whether what is found may be sifted afterwards: what turns out to be of another type is left out of a list, but the first item, or the
+/// number of them, would be wrong.
+pub fn sifts(wanted: &Wanted) -> bool {
+    matches!(wanted.target.returns, Returns::List | Returns::Connection)
+}
+
+/// Whether what a place holds tells the type's items from others that are there: their keys do, or it holds their constants.
+pub fn tells(wanted: &Wanted, place: Option<usize>) -> bool {
+    let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
+    let overlaps = |others: &ItemKeys, key: &str| {
+        let others = of(others, key);
+        of(wanted.keys, key).iter().any(|ours| others.iter().any(|theirs| ours.overlaps(theirs)))
+    };
+    let (partition, sort) = wanted.table.keys_of(place);
+    let keys: Vec<&KeyAttribute> = wanted.table.primary_key().chain([partition]).chain(sort).collect();
+    let mut others = wanted.draft.items.iter().filter(|(name, other)| **name != wanted.target.item && other.table == wanted.keys.table);
+    wanted.keys.constants.iter().all(|(attribute, _)| wanted.table.holds(place, attribute))
+        || !others.any(|(_, other)| keys.iter().all(|key| overlaps(other, &key.name)))
 }
 
 fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {

@@ -3,7 +3,7 @@
 //! Of the candidates that serve, the first by these counts is taken: GetItem before Query where one item is wanted; most fields of the
 //! sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
 
-use super::candidates::{Ask, Candidate, candidates};
+use super::candidates::{Ask, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, Wanted};
 use super::{gaps, missing};
@@ -27,6 +27,8 @@ pub struct Given<'a> {
     pub filter: Option<&'a Condition>,
     /// Whether weak bindings may be used: no combination is served without them.
     pub weak: bool,
+    /// Whether an index may be read that does not tell the type's items from others, whatever comes back.
+    pub untold: bool,
 }
 
 /// A combination that nothing serves.
@@ -97,7 +99,9 @@ pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<Acces
     let present = |name: &str| required(name) || when.iter().any(|there| there == name);
     [false, given.weak].into_iter().find_map(|weak| {
         let ask = Ask { present: &present, order, filter: given.filter, weak };
-        candidates(given.wanted, given.bindings, &ask).into_iter().min_by_key(rank).map(|candidate| candidate.path)
+        let found = candidates(given.wanted, given.bindings, &ask).into_iter();
+        let told = found.filter(|candidate| given.untold || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
+        told.min_by_key(rank).map(|candidate| candidate.path)
     })
 }
 

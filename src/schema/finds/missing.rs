@@ -15,6 +15,10 @@ pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mu
         no_order(given, miss, findings);
     }
     let Some(first) = keys.first() else { return };
+    let sifted = Given { untold: true, ..*given };
+    if let Some(path) = best(&sifted, &first.when, first.order.field.as_deref()) {
+        return untold(given.wanted, path.index, findings);
+    }
     let unfiltered = Given { filter: None, ..*given };
     if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
         return not_projected(given, &unfiltered, first, findings);
@@ -39,6 +43,15 @@ fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
     let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
     let message = format!("no key or index of `{}` that `{}` can read{when} sorts by `{field}`", wanted.target.item, wanted.coordinate());
     findings.error("KF0413", &miss.order.span, message, Some(keys_of(given.wanted)));
+}
+
+/// An index holds too little to tell what is found.
+pub fn untold(wanted: &Wanted, index: Option<usize>, findings: &mut Findings) {
+    let (name, item) = (wanted.place_name(index), &wanted.target.item);
+    let message = format!("the index `{name}` does not hold the constants that tell items of `{item}` from others");
+    let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
+    let help = format!("include {} in the index's projection, or return a list: items of other types are left out of it", list(&constants));
+    findings.error("KF0430", &wanted.directive.span, message, Some(help));
 }
 
 fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut Findings) {

@@ -4,7 +4,7 @@
 //! ([`super::together`]). What a member cannot do by itself is said of that member.
 
 use super::apart::{self, Apart};
-use super::candidates::{Ask, Candidate, candidates};
+use super::candidates::{Ask, Candidate, candidates, sifts, tells};
 use super::choose::{self, Given};
 use super::paging::Order;
 use super::target::Target;
@@ -15,7 +15,7 @@ use crate::schema::condition::Condition;
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::{Draft, Kind};
-use crate::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, Returns, SortAccess, Via};
+use crate::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, SortAccess, Via};
 use crate::schema::span;
 use crate::schema::suggest::{list, suggest};
 use crate::schema::template::Template;
@@ -159,7 +159,7 @@ fn prepared<'a>(wanted: Vec<Wanted<'a>>, findings: &mut Findings) -> Option<Vec<
 }
 
 fn given<'a>(wanted: &'a Wanted<'a>, prepared: &'a Prepared, weak: bool) -> Given<'a> {
-    Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), weak }
+    Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), weak, untold: true }
 }
 
 /// A filter is evaluated by DynamoDB on whatever is read, so it must be one condition.
@@ -263,20 +263,10 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
 /// what turns out to be something else is left out, but the first item, or the number of them, would be wrong.
 fn untold(members: &[Member], index: Option<usize>) -> Option<String> {
     let first = &members.first()?.wanted;
-    if matches!(first.target.returns, Returns::List | Returns::Connection) {
+    if sifts(first) {
         return None;
     }
-    let overlaps = |ours: &ItemKeys, others: &ItemKeys, key: &str| {
-        let of = |keys: &ItemKeys| keys.keys.get(key).cloned().unwrap_or_default();
-        of(ours).iter().any(|ours| of(others).iter().any(|theirs| ours.overlaps(theirs)))
-    };
-    let told = |member: &Member| {
-        let Wanted { draft, target, keys, table, .. } = &member.wanted;
-        let mut others = draft.items.iter().filter(|(name, other)| **name != target.item && other.table == keys.table);
-        keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
-            || !others.any(|(_, other)| table.primary_key().all(|key| overlaps(keys, other, &key.name)))
-    };
-    (!members.iter().all(told)).then(|| first.place_name(index).to_owned())
+    (!members.iter().all(|member| tells(&member.wanted, index))).then(|| first.place_name(index).to_owned())
 }
 
 /// The best read of the first member's candidate with one of each other member, which are added one by one: what they have in common

@@ -113,7 +113,7 @@ fn prepare(wanted: &Wanted, findings: &mut Findings) -> Option<Prepared> {
 
 fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
     let Prepared { index, filter, bindings, orders } = prepare(wanted, findings)?;
-    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), weak: false };
+    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), weak: false, untold: false };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,
@@ -234,6 +234,10 @@ fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<
     };
     if let Some((message, help)) = refusal {
         findings.error("KF0424", &wanted.directive.span, message, Some(help.to_owned()));
+        return None;
+    }
+    if !(candidates::sifts(wanted) || candidates::tells(wanted, index)) {
+        missing::untold(wanted, index, findings);
         return None;
     }
     let path = AccessPath {

@@ -178,7 +178,14 @@ impl<'a> Common<'a> {
         parts.extend((!self.rest.is_empty()).then(|| Part::Literal(self.rest.clone())));
         Ok(match parts.len() {
             0 => (SortAccess::All, None),
-            count => (SortAccess::Prefix { template: 0, parts: count }, Some(Template { parts })),
+            count => {
+                let mut template = Template { parts };
+                if template.runs_on(count) {
+                    // By this a key's values are read back.
+                    template.parts.push(Part::Placeholder { field: String::new(), value: ValueType::String, width: None });
+                }
+                (SortAccess::Prefix { template: 0, parts: count }, Some(template))
+            }
         })
     }
 

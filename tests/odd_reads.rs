@@ -1,0 +1,284 @@
+//! Reads of odd shape, each on a schema of its own: what comes back is what somebody would find who looks at the items one by one.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use keyfold::execute::gateway::Gateway;
+use keyfold::schema::load;
+use keyfold::table::export_lines::parse_line;
+use keyfold::table::store::Store;
+use keyfold::table::tap::Recorder;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A schema's only table with items, each a JSON object of strings and integers.
+struct World {
+    gateway: Gateway,
+    recorder: Arc<Recorder>,
+}
+
+impl World {
+    async fn new(schema: &str, items: &[Value]) -> Self {
+        let (model, _) = load("schema.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let model = Arc::new(model);
+        let recorder = Arc::new(Recorder::default());
+        let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+        store.create_missing(&model.tables).await.unwrap();
+        let typed = |(name, value): (&String, &Value)| match value {
+            Value::String(text) => (name.clone(), json!({ "S": text })),
+            number => (name.clone(), json!({ "N": number.to_string() })),
+        };
+        let item = |item: &Value| {
+            let attributes: serde_json::Map<String, Value> = item.as_object().unwrap().iter().map(typed).collect();
+            parse_line(&json!({ "Item": attributes }).to_string()).unwrap().unwrap()
+        };
+        store.load(&model.tables[0], items.iter().map(item).collect(), support::deadline()).await.unwrap();
+        recorder.take();
+        Self { gateway: Gateway::new(model, store, support::settings()), recorder }
+    }
+
+    async fn response(&self, query: &str) -> Value {
+        support::run(&self.gateway, &support::request(query, Value::Null), false).await
+    }
+
+    async fn data(&self, query: &str) -> Value {
+        let response = self.response(query).await;
+        assert_eq!(response.get("errors"), None, "{query}");
+        response["data"].clone()
+    }
+
+    /// The calls made since the last time.
+    fn calls(&self) -> Vec<(String, Value)> {
+        self.recorder.take()
+    }
+}
+
+#[tokio::test]
+async fn a_boolean_of_several_keys_is_true_if_one_of_the_items_is_there() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+interface Thing { id: ID! }
+type A implements Thing @item(keys: { pk: "T#{id}", sk: "a" }) { id: ID! }
+type B implements Thing @item(keys: { pk: "T#{id}", sk: "b" }) { id: ID! }
+type Query {
+  any(ids: [ID!]!): Boolean! @find(item: A, where: { id: "{ids}" })
+  anyThing(ids: [ID!]!): Boolean! @find(item: Thing, where: { id: "{ids}" })
+  count(ids: [ID!]!): Int! @find(item: A, where: { id: "{ids}" })
+  countThings(ids: [ID!]!): Int! @find(item: Thing, where: { id: "{ids}" })
+}
+"#;
+    let world = World::new(schema, &[json!({ "pk": "T#2", "sk": "a" }), json!({ "pk": "T#3", "sk": "b" })]).await;
+    for (ids, expected) in [
+        (r#"["1","2"]"#, (true, true, 1, 1)),
+        (r#"["2","1"]"#, (true, true, 1, 1)),
+        (r#"["1"]"#, (false, false, 0, 0)),
+        (r#"[]"#, (false, false, 0, 0)),
+        (r#"["", "2"]"#, (true, true, 1, 1)),
+        (r#"["2","2","3"]"#, (true, true, 1, 2)),
+        (r#"["1","3"]"#, (false, true, 0, 1)),
+    ] {
+        let data = world.data(&format!("{{ any(ids: {ids}) anyThing(ids: {ids}) count(ids: {ids}) countThings(ids: {ids}) }}")).await;
+        let (any, any_thing, count, things) = expected;
+        assert_eq!(data, json!({ "any": any, "anyThing": any_thing, "count": count, "countThings": things }), "{ids}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_range_leaves_out_is_not_counted() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{ name: "byRank", partitionKey: "g", sortKey: "rank", sortKeyType: N }])
+type Word @item(keys: { pk: "words#{list}", sk: "{word}" }) { list: ID! word: String! }
+type Tag @item(keys: { pk: "tags#{list}", sk: "{name}#{id}" }) { list: ID! name: String! id: ID! }
+type Score @item(keys: { pk: "S#{id}", sk: "s", g: "G#{g}", rank: "{rank}" }) { id: ID! g: ID! rank: Int! }
+type Query {
+  words(list: ID!, after: String, before: String): Int! @find(item: Word, where: { word: { gt: "{after}", lt: "{before}" } })
+  tags(list: ID!, start: String): Int! @find(item: Tag, where: { name: { beginsWith: "{start}" } })
+  scores(g: ID!, over: Int, under: Int): Int! @find(item: Score, where: { rank: { gt: "{over}", lt: "{under}" } })
+}
+"#;
+    let mut items: Vec<Value> = ["a", "b", "c", "d"].iter().map(|word| json!({ "pk": "words#l", "sk": word })).collect();
+    items.extend(["a%23b#1", "a%23c#2", "a#3", "b#4"].iter().map(|sk| json!({ "pk": "tags#l", "sk": sk })));
+    items.extend((0..5).map(|rank| json!({ "pk": format!("S#{rank}"), "sk": "s", "g": "G#g", "rank": rank })));
+    let world = World::new(schema, &items).await;
+    for (field, expected) in [
+        (r#"words(list: "l")"#, 4),
+        (r#"words(list: "l", after: "b")"#, 2),
+        (r#"words(list: "l", before: "b")"#, 1),
+        (r#"words(list: "l", after: "a", before: "d")"#, 2),
+        (r#"words(list: "l", after: "b", before: "b")"#, 0),
+        (r#"tags(list: "l", start: "a")"#, 3),
+        (r#"tags(list: "l", start: "a#")"#, 2),
+        (r#"tags(list: "l", start: "a#b")"#, 1),
+        (r#"scores(g: "g", over: 1)"#, 3),
+        (r#"scores(g: "g", over: 1, under: 4)"#, 2),
+        (r#"scores(g: "g", over: 1, under: 2)"#, 0),
+    ] {
+        assert_eq!(world.data(&format!("{{ n: {field} }}")).await, json!({ "n": expected }), "{field}");
+    }
+}
+
+#[tokio::test]
+async fn a_bound_that_no_padded_number_has_bounds_all_the_same() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Score @item(keys: { pk: "G#{g}", sk: "{rank:03}#{id}" }) { id: ID! g: ID! rank: Int! }
+type Query {
+  from(g: ID!, n: Int): [Score!]! @find(where: { rank: { ge: "{n}" } })
+  over(g: ID!, n: Int): [Score!]! @find(where: { rank: { gt: "{n}" } })
+  to(g: ID!, n: Int): [Score!]! @find(where: { rank: { le: "{n}" } })
+  under(g: ID!, n: Int): [Score!]! @find(where: { rank: { lt: "{n}" } })
+}
+"#;
+    let ranks = [0, 1, 10, 123, 999];
+    let items: Vec<Value> = ranks.iter().map(|rank| json!({ "pk": "G#g", "sk": format!("{rank:03}#x") })).collect();
+    let world = World::new(schema, &items).await;
+    for n in [-2_000_000_000, -1000, -12, -1, 0, 1, 9, 10, 11, 123, 998, 999, 1000, 1001, 1230, 5000, 99999] {
+        let found = world.data(&format!("{{ from(g: \"g\", n: {n}) {{ rank }} over(g: \"g\", n: {n}) {{ rank }} to(g: \"g\", n: {n}) {{ rank }} under(g: \"g\", n: {n}) {{ rank }} }}")).await;
+        let those =
+            |is: &dyn Fn(i64) -> bool| ranks.iter().filter(|rank| is(**rank)).map(|rank| json!({ "rank": rank })).collect::<Vec<_>>();
+        let expected =
+            json!({ "from": those(&|r| r >= n), "over": those(&|r| r > n), "to": those(&|r| r <= n), "under": those(&|r| r < n) });
+        assert_eq!(found, expected, "{n}");
+    }
+}
+
+#[tokio::test]
+async fn an_enum_value_that_begins_another_is_read_alone() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+enum State { IN IN_PROGRESS DONE }
+type Job @item(keys: { pk: "J#{g}", sk: "{state}_{day}" }) { g: ID! state: State! day: Date! }
+type Run @item(keys: { pk: "J#{g}", sk: "{state}_run#{id}" }) { g: ID! state: State! id: ID! }
+union Work = Job | Run
+type JobConnection { nodes: [Job!]! pageInfo: PageInfo! }
+type Mutation { clear(g: ID!, state: State!): [Job!]! @delete(item: Job, many: true) }
+type Query {
+  work(g: ID!, states: [State!]!): [Work!]! @find(where: { state: "{states}" })
+  jobs(g: ID!, state: State): [Job!]! @find
+  some(g: ID!, states: [State!]!, first: Int = 10, after: String): JobConnection! @find(where: { state: "{states}" })
+  count(g: ID!, state: State): Int! @find(item: Job)
+}
+"#;
+    let keys = ["IN_2026-11-20", "IN_PROGRESS_2026-11-21", "DONE_2026-11-22", "IN_run#1", "IN_PROGRESS_run#2"];
+    let items: Vec<Value> = keys.iter().map(|sk| json!({ "pk": "J#g", "sk": sk })).collect();
+    let world = World::new(schema, &items).await;
+    let (job, run) = (json!({ "state": "IN", "day": "2026-11-20" }), json!({ "state": "IN", "id": "1" }));
+    let (next_job, next_run) = (json!({ "state": "IN_PROGRESS", "day": "2026-11-21" }), json!({ "state": "IN_PROGRESS", "id": "2" }));
+    let query = r#"{
+      jobs(g: "g", state: IN) { state day }
+      count(g: "g", state: IN)
+      some(g: "g", states: [IN_PROGRESS, IN]) { nodes { state day } }
+      one: work(g: "g", states: [IN]) { ... on Job { state day } ... on Run { state id } }
+      both: work(g: "g", states: [IN_PROGRESS, IN]) { ... on Job { state day } ... on Run { state id } }
+    }"#;
+    assert_eq!(
+        world.data(query).await,
+        json!({ "jobs": [job], "count": 1, "some": { "nodes": [job, next_job] }, "one": [job, run], "both": [job, next_job, run, next_run] })
+    );
+    assert_eq!(world.data(r#"mutation { clear(g: "g", state: IN) { state } }"#).await, json!({ "clear": [{ "state": "IN" }] }));
+    assert_eq!(world.data(r#"{ jobs(g: "g") { state } }"#).await, json!({ "jobs": [{ "state": "DONE" }, { "state": "IN_PROGRESS" }] }));
+}
+
+#[tokio::test]
+async fn equal_numbers_written_differently_are_one_key() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{ name: "byN", partitionKey: "n", partitionKeyType: N }])
+type Thing @item(keys: { pk: "{id}", sk: "x", n: "{n}" }) { id: ID! n: Decimal! }
+type Query { things(n: [Decimal!]!): [Thing!]! @find  count(n: [Decimal!]!): Int! @find(item: Thing) }
+"#;
+    let world = World::new(schema, &[json!({ "pk": "a", "sk": "x", "n": 1 })]).await;
+    assert_eq!(
+        world.data(r#"{ things(n: ["1", "1.0", "1e0", "01"]) { id } count(n: ["1", "1.00"]) }"#).await,
+        json!({ "things": [{ "id": "a" }], "count": 1 })
+    );
+}
+
+/// The `Limit`s of the calls.
+fn limits(calls: &[(String, Value)]) -> Vec<u64> {
+    calls.iter().map(|(_, body)| body["Limit"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn more_than_the_page_is_read_only_where_items_of_other_types_may_be_between() {
+    let schema = |more: &str| {
+        format!(
+            r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{{ name: "byDay", partitionKey: "day", sortKey: "at" }}])
+union Event = Post | Clip
+type Post @item(keys: {{ pk: "U#{{user}}", sk: "E#{{at}}#post", day: "{{day}}", at: "{{at}}" }}) {{ user: ID! at: DateTime! day: Date }}
+type Clip @item(keys: {{ pk: "U#{{user}}", sk: "E#{{at}}#clip", day: "{{day}}", at: "{{at}}" }}) {{ user: ID! at: DateTime! day: Date }}
+{more}
+type EventConnection {{ nodes: [Event!]! }}
+type PostConnection {{ nodes: [Post!]! }}
+type Query {{
+  events(user: ID!, first: Int = 3): EventConnection! @find
+  ofDay(day: Date!, first: Int = 3): EventConnection! @find
+  posts(user: ID!, first: Int = 3): PostConnection! @find
+}}
+"#
+        )
+    };
+    let login = |sk: &str, more: &str| {
+        format!(r#"type Login @item(keys: {{ pk: "U#{{user}}", sk: "{sk}"{more} }}) {{ user: ID! id: ID! day: Date }}"#)
+    };
+    let time = |n: usize| format!("2026-11-20T09:30:{n:02}.000Z");
+    let kinds = ["clip", "clip", "clip", "clip", "post", "clip", "post", "post", "post"];
+    let items: Vec<Value> = kinds
+        .iter()
+        .enumerate()
+        .map(|(n, kind)| json!({ "pk": "U#u", "sk": format!("E#{}#{kind}", time(n)), "day": "2026-11-20", "at": time(n) }))
+        .collect();
+    let (events, of_day) =
+        (r#"{ events(user: "u") { nodes { __typename } } }"#, r#"{ ofDay(day: "2026-11-20") { nodes { __typename } } }"#);
+    for (more, expected) in [
+        (String::new(), [3, 3]),
+        // Elsewhere in the partition, among the events, and among those of the index alone.
+        (login("L#{id}", ""), [3, 3]),
+        (login("E#{id}#login", ""), [50, 3]),
+        (login("L#{id}", r#", day: "{day}", at: "{id}""#), [3, 50]),
+    ] {
+        let world = World::new(&schema(&more), &items).await;
+        for (query, limit) in [events, of_day].iter().zip(expected) {
+            world.data(query).await;
+            assert_eq!(limits(&world.calls()), [limit], "{query} {more}");
+        }
+    }
+    // A type that turns out to be among others is not sought item by item.
+    let world = World::new(&schema(""), &items).await;
+    let posts = world.data(r#"{ posts(user: "u") { nodes { at } } }"#).await;
+    assert_eq!(posts, json!({ "posts": { "nodes": [{ "at": time(4) }, { "at": time(6) }, { "at": time(7) }] } }));
+    assert_eq!(limits(&world.calls()), [3, 50]);
+}
+
+#[tokio::test]
+async fn calls_of_a_wave_are_made_in_the_order_of_their_values() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Thing @item(keys: { pk: "T#{id}", sk: "{n}" }) { id: ID! n: ID! }
+type Query { things(ids: [ID!]!): [Thing!]! @find(where: { id: "{ids}" }) }
+"#;
+    for round in 0..4 {
+        let world = World::new(schema, &[]).await;
+        for count in [29, 31, 33, 60, 100] {
+            let ids: Vec<String> = (0..count).map(|n| format!("\"{n:03}\"")).collect();
+            world.data(&format!("{{ things(ids: [{}]) {{ n }} }}", ids.join(","))).await;
+            let asked: Vec<String> = world.calls().iter().map(|(_, body)| body["ExpressionAttributeValues"].to_string()).collect();
+            assert_eq!(asked.len(), count);
+            assert!(asked.is_sorted(), "round {round}: {asked:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_keys_is_no_longer_than_its_max() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type User @item(keys: { pk: "U#{id}", sk: "me" }) { id: ID! }
+type Query { users(ids: [ID!]!): [User!] @find(where: { id: "{ids}" }, max: 2) }
+"#;
+    let world = World::new(schema, &["1", "2", "3"].map(|id| json!({ "pk": format!("U#{id}"), "sk": "me" }))).await;
+    let response = world.response(r#"{ users(ids: ["1", "2", "3"]) { id } }"#).await;
+    assert_eq!(response["data"], json!({ "users": null }));
+    assert_eq!(response["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
+    assert_eq!(world.data(r#"{ users(ids: ["1", "9", "3"]) { id } }"#).await, json!({ "users": [{ "id": "1" }, { "id": "3" }] }));
+}
