@@ -10,7 +10,7 @@ use apollo_compiler::validation::{DiagnosticList, Valid};
 use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
 
-/// The most mistakes that are told of one document.
+/// The most mistakes that are told of one document, and the most names of its operations.
 const MOST_MISTAKES: usize = 20;
 
 /// A valid document, with what is known of its operations before any variable is.
@@ -41,15 +41,28 @@ impl Document {
     /// The operation of that name, or the only one.
     pub fn operation(&self, name: Option<&str>) -> Result<&Node<Operation>, PlanError> {
         let name = name.filter(|name| !name.is_empty());
-        let operation = self
-            .parsed
-            .operations
-            .get(name)
-            .map_err(|error| PlanError::new(PlanErrorKind::Input, sentence(&error.message().to_string())))?;
+        let operation = self.parsed.operations.get(name).map_err(|_| PlanError::new(PlanErrorKind::Input, self.choice(name)))?;
         if operation.operation_type == OperationType::Subscription {
             return Err(PlanError::new(PlanErrorKind::NotAvailable, "Subscriptions are not available over this transport."));
         }
         Ok(operation)
+    }
+
+    /// What is said where no operation is meant, by what the document has.
+    fn choice(&self, name: Option<&str>) -> String {
+        let names: Vec<&str> = self.parsed.operations.named.keys().map(|name| name.as_str()).collect();
+        let has = match names.as_slice() {
+            [] => "an operation without a name".to_owned(),
+            [only] => format!("`{only}`"),
+            [first @ .., _] if names.len() > MOST_MISTAKES => {
+                format!("`{}` and {} more", first[..MOST_MISTAKES].join("`, `"), names.len() - MOST_MISTAKES)
+            }
+            [all @ .., last] => format!("`{}` and `{last}`", all.join("`, `")),
+        };
+        match name {
+            None => format!("The document has several operations, {has}: say which one is meant."),
+            Some(name) => format!("There is no operation `{name}` in the document; it has {has}."),
+        }
     }
 }
 
@@ -107,4 +120,21 @@ pub fn sentence(message: &str) -> String {
 /// Line and column of a node of the document.
 pub fn place<T>(node: &Node<T>, document: &ExecutableDocument) -> (usize, usize) {
     line_column(node.location(), &document.sources)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_that_is_not_told_is_asked_for_by_the_names_there_are() {
+        let api = Schema::parse_and_validate("type Query { a: Int }", "api").unwrap();
+        let said = |text: &str, name| Document::parse(&api, text, &Budgets::default()).unwrap().operation(name).unwrap_err().message;
+        let three = "query A { a } query B { a } query C { a }";
+        assert_eq!(said(three, None), "The document has several operations, `A`, `B` and `C`: say which one is meant.");
+        assert_eq!(said(three, Some("D")), "There is no operation `D` in the document; it has `A`, `B` and `C`.");
+        assert_eq!(said("query A { a }", Some("D")), "There is no operation `D` in the document; it has `A`.");
+        assert_eq!(said("{ a }", Some("D")), "There is no operation `D` in the document; it has an operation without a name.");
+    }
 }
