@@ -79,7 +79,7 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     let plan: Value = serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
     assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 4));
 
-    assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("operationName"));
+    assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("several operations, `Q` and `Other`"));
     assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("Missing value"));
     let said = with_input(directory.path(), &["explain", "-"], "{\n  nope\n}").badly(1);
     assert_eq!(said, "error: 2:3: Type `Query` does not have a field `nope`.\n");

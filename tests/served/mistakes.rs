@@ -32,7 +32,7 @@ pub async fn a_mistake_is_told_with_its_code_and_place(behind: Behind) {
         ("{ group(id: \"1\") { links { groupId } } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "does not have a field `links`"),
         ("{ user { name } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`Query.user(id:)` is not provided"),
         ("subscription { user }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`subscription` root operation type is not defined"),
-        ("query A { __typename } query B { __typename }", json!({}), "BAD_USER_INPUT", "`operationName`"),
+        ("query A { __typename } query B { __typename }", json!({}), "BAD_USER_INPUT", "several operations, `A` and `B`"),
         (by_id, json!({}), "BAD_USER_INPUT", "Missing value for non-null variable 'id'."),
         (by_id, json!({"id": null}), "BAD_USER_INPUT", "Null value for variable id of non-null type ID!"),
         (by_id, json!({"id": {"a": 1}}), "BAD_USER_INPUT", "Could not coerce variable id: {\"a\":1} to type ID."),
