@@ -25,10 +25,8 @@ pub(super) fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -
     if !exact {
         return false;
     }
-    let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
-        Some([]) => false,
-        Some([Part::Placeholder { value: ValueType::Id | ValueType::String, .. }]) => true,
-        _ => false,
+    let any_text = |template: &Template, parts: usize| {
+        matches!(template.parts.get(parts..), Some([Part::Placeholder { value: ValueType::Id | ValueType::String, .. }]))
     };
     let meant = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
