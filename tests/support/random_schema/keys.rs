@@ -1,0 +1,149 @@
+//! An item's values in, its attributes out, as docs/language.md says they are kept: key templates, constants, copies and guards. Attributes
+//! are DynamoDB's JSON, such as `{"S": "open"}`.
+
+use super::{Field, ItemType, Kind, Part, Schema, Table, Template};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Fields and their values as the API has them; a field that is null is not there.
+pub type Values = BTreeMap<String, Value>;
+
+/// Attributes by name.
+pub type Attributes = BTreeMap<String, Value>;
+
+/// The text that a value of a kind is kept as.
+pub fn text(kind: Kind, value: &Value) -> String {
+    match (kind, value) {
+        (Kind::Status, Value::String(name)) if name == "OPEN" => "open".to_owned(),
+        (_, Value::String(text)) => text.clone(),
+        (_, other) => other.to_string(),
+    }
+}
+
+/// The text of a template; `None` if a field of it is null. `number` is that of the shard or the replica; without one it is left out.
+pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Option<u64>) -> Option<String> {
+    let mut key = String::new();
+    for part in &template.0 {
+        match part {
+            Part::Text(text) => key += text,
+            Part::Field(field) => key += &text(ty.field(field).kind, values.get(field)?),
+            Part::Padded(field, width) => key += &format!("{:0width$}", values.get(field)?.as_i64()?),
+            Part::Shard(_) | Part::Replica(_) => key.extend(number.map(|number| number.to_string())),
+        }
+    }
+    Some(key)
+}
+
+/// The spread of a type, if it has one.
+pub fn spread(ty: &ItemType) -> Option<Part> {
+    let mut parts = ty.keys.iter().flat_map(|(_, templates)| templates).flat_map(|template| &template.0);
+    parts.find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned()
+}
+
+/// The numbers that the copies of an item have in their keys: one for the shard, one for each replica, or none at all.
+pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>> {
+    match spread(ty) {
+        Some(Part::Shard(count)) => {
+            let mut parts = table.primary().map(|attribute| first(ty, attribute, values, None).unwrap_or_default());
+            let hash = Sha256::new().chain_update(parts.next().unwrap()).chain_update([0]).chain_update(parts.next().unwrap_or_default());
+            let digest = hash.finalize();
+            let first = digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+            vec![Some(first % count)]
+        }
+        Some(Part::Replica(count)) => (0..count).map(Some).collect(),
+        _ => vec![None],
+    }
+}
+
+/// The first alternative of a key attribute that has no null in it.
+fn first(ty: &ItemType, attribute: &str, values: &Values, number: Option<u64>) -> Option<String> {
+    ty.key(attribute)?.iter().find_map(|template| render(ty, template, values, number))
+}
+
+/// The text of an item's primary key, its shard or replica left out: what it is called by.
+pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
+    table.primary().map(|attribute| first(ty, attribute, values, None).unwrap()).collect()
+}
+
+/// Whether a field has an attribute of its own: it has unless it can always be read back out of the item's keys. One that
+/// `@attribute(name:)` names has in any case.
+pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
+    let holds = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&field.name.as_str()));
+    let always = |attribute: &str, templates: &[Template]| {
+        let there = |other: &&str| *other == field.name || ty.field(other).non_null;
+        table.primary().any(|own| own == attribute) || templates.iter().any(|template| template.fields().iter().all(there))
+    };
+    field.attribute.is_some() || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
+}
+
+/// The items that hold these values: one, or all of its copies.
+pub fn items(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<Attributes> {
+    let table = schema.table_of(ty);
+    let mut own = Attributes::new();
+    for field in &ty.fields {
+        let Some(value) = values.get(&field.name) else { continue };
+        if is_kept(table, ty, field)
+            && let Some(attribute) = attribute(field.kind, value)
+        {
+            own.insert(field.attribute.clone().unwrap_or_else(|| field.name.clone()), attribute);
+        }
+    }
+    own.extend(ty.constants.iter().map(|(name, constant)| (name.clone(), json!({ "S": constant }))));
+    let with_keys = |number: Option<u64>| {
+        let mut item = own.clone();
+        for (attribute, _) in &ty.keys {
+            let Some(text) = first(ty, attribute, values, number) else { continue };
+            let number = table.indexes.iter().any(|index| index.number && index.sort.as_ref() == Some(attribute));
+            item.insert(attribute.clone(), if number { json!({ "N": text }) } else { json!({ "S": text }) });
+        }
+        item
+    };
+    numbers(table, ty, values).into_iter().map(with_keys).collect()
+}
+
+/// A value as its attribute; `None` for a set without elements.
+pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
+    let texts = || value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned());
+    Some(match kind {
+        Kind::Id | Kind::Text | Kind::Status => json!({ "S": text(kind, value) }),
+        Kind::Int => json!({ "N": value.to_string() }),
+        Kind::Flag => json!({ "BOOL": value }),
+        Kind::Set => {
+            let mut elements: Vec<String> = texts().collect();
+            elements.sort();
+            elements.dedup();
+            if elements.is_empty() {
+                return None;
+            }
+            json!({ "SS": elements })
+        }
+        Kind::Log => json!({ "L": texts().map(|text| json!({ "S": text })).collect::<Vec<_>>() }),
+        Kind::Parts => {
+            let part = |part: &Value| {
+                let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };
+                let there = part.as_object().unwrap().iter().filter(|(_, value)| !value.is_null());
+                let map: Map<String, Value> = there.map(|(name, value)| (name.clone(), attribute(kind(name), value).unwrap())).collect();
+                json!({ "M": map })
+            };
+            json!({ "L": value.as_array().unwrap().iter().map(part).collect::<Vec<_>>() })
+        }
+    })
+}
+
+/// The guards of an item's unique values: each with the field that it is of.
+pub fn guards(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<(String, Attributes)> {
+    let table = schema.table_of(ty);
+    let number = numbers(table, ty, values)[0];
+    let unique = ty.fields.iter().filter(|field| field.unique);
+    unique
+        .filter_map(|field| {
+            let value = text(field.kind, values.get(&field.name)?);
+            let mark = format!("Unique#{}.{}", ty.name, field.name);
+            let mut guard = Attributes::from([(table.partition.clone(), json!({ "S": format!("{mark}#{value}") }))]);
+            guard.extend(table.sort.iter().map(|sort| (sort.clone(), json!({ "S": mark }))));
+            guard.extend(table.primary().map(|own| (format!("owner{own}"), json!({ "S": first(ty, own, values, number).unwrap() }))));
+            Some((field.name.clone(), guard))
+        })
+        .collect()
+}

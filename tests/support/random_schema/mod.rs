@@ -1,0 +1,260 @@
+//! A seed in, a random schema out: its text, and the same thing as plain data, so that a test can say what a request means without any of
+//! Keyfold's own code. Must not know the crate.
+//!
+//! [`Schema::random`] makes one. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type, [`keys`] renders an item's
+//! attributes, [`mutations`] makes the fields of `Mutation`, and [`reads`] those of `Query` and the relations. A schema and everything that
+//! is made of it follow from the seed alone.
+//!
+//! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin has the key
+//! templates of another type and other constants.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod keys;
+pub mod mutations;
+pub mod reads;
+pub mod sdl;
+pub mod types;
+pub mod values;
+
+pub use fastrand::Rng;
+
+/// Which parts of the language a schema may use. Everything is on by default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dimensions {
+    /// Types with the same key templates, told apart by constants.
+    pub twins: bool,
+    /// `{shard:n}`.
+    pub shards: bool,
+    /// `{replica:n}`.
+    pub replicas: bool,
+    /// Lists of templates.
+    pub alternatives: bool,
+    /// A second table, without a sort key.
+    pub second_table: bool,
+    /// Indexes that hold keys only.
+    pub keys_only: bool,
+}
+
+impl Default for Dimensions {
+    fn default() -> Self {
+        Self { twins: true, shards: true, replicas: true, alternatives: true, second_table: true, keys_only: true }
+    }
+}
+
+/// A schema as plain data.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    pub tables: Vec<Table>,
+    pub types: Vec<ItemType>,
+    /// The fields of `Query`.
+    pub queries: Vec<reads::Read>,
+    /// The fields of `Mutation`.
+    pub mutations: Vec<mutations::Mutation>,
+}
+
+/// A table: the names of its key attributes and its indexes.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub name: String,
+    pub partition: String,
+    pub sort: Option<String>,
+    pub indexes: Vec<Index>,
+}
+
+/// An index: a local one has the table's partition key.
+#[derive(Debug, Clone)]
+pub struct Index {
+    pub name: String,
+    pub partition: String,
+    pub sort: Option<String>,
+    /// Whether the sort key is a number.
+    pub number: bool,
+    pub local: bool,
+    pub keys_only: bool,
+}
+
+/// A type with `@item`.
+#[derive(Debug, Clone)]
+pub struct ItemType {
+    pub name: String,
+    /// The position of its table.
+    pub table: usize,
+    /// Key attributes with their alternatives.
+    pub keys: Vec<(String, Vec<Template>)>,
+    /// `attributes:`, the constants.
+    pub constants: Vec<(String, String)>,
+    /// The stored fields in the order of the text.
+    pub fields: Vec<Field>,
+    pub relations: Vec<reads::Read>,
+    /// The position of the type that its `<parent>Id` names.
+    pub parent: Option<usize>,
+}
+
+/// A key template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(pub Vec<Part>);
+
+/// A part of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    Text(String),
+    Field(String),
+    /// A number, padded with zeros to so many digits.
+    Padded(String, usize),
+    Shard(u64),
+    Replica(u64),
+}
+
+/// A stored field.
+#[derive(Debug, Clone)]
+pub struct Field {
+    pub name: String,
+    pub kind: Kind,
+    pub non_null: bool,
+    /// `@attribute(name:)`.
+    pub attribute: Option<String>,
+    pub default: Option<Default_>,
+    pub unique: bool,
+    pub version: bool,
+    pub constraint: Option<Constraint>,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Id,
+    Text,
+    Int,
+    Flag,
+    /// The enum `Status`: `OPEN`, kept as `open`, and `DONE`.
+    Status,
+    /// `[String!]` that is kept as a set.
+    Set,
+    /// `[String!]`.
+    Log,
+    /// A list of embedded objects of the type `<Item>Part`: `id: ID!`, `text: String`, `count: Int!` with the default 0.
+    Parts,
+}
+
+/// `@default`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Default_ {
+    pub parts: Vec<DefaultPart>,
+    /// `on: WRITE`.
+    pub every_write: bool,
+}
+
+/// A part of a default's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DefaultPart {
+    Text(String),
+    Field(String),
+}
+
+/// `@constraint`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constraint {
+    /// `max:` of a number.
+    Max(i64),
+    /// `maxLength:` of a text.
+    MaxLength(usize),
+}
+
+impl Schema {
+    /// The schema of a seed.
+    pub fn random(seed: u64, dimensions: &Dimensions) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let (tables, types) = types::random(&mut rng, dimensions);
+        let mut schema = Self { tables, types, queries: Vec::new(), mutations: Vec::new() };
+        schema.queries = reads::queries(&mut rng, &schema);
+        for position in 0..schema.types.len() {
+            schema.types[position].relations = reads::relations(&mut rng, &schema, position);
+        }
+        schema.mutations = mutations::random(&mut rng, &schema);
+        schema
+    }
+
+    /// The types whose parent is this one.
+    pub fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
+        (0..self.types.len()).filter(move |child| self.types[*child].parent == Some(parent))
+    }
+
+    /// The table of a type.
+    pub fn table_of(&self, ty: &ItemType) -> &Table {
+        &self.tables[ty.table]
+    }
+}
+
+impl Table {
+    /// The attributes of the primary key.
+    pub fn primary(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.partition.as_str()).chain(self.sort.as_deref())
+    }
+}
+
+impl ItemType {
+    /// A stored field.
+    pub fn field(&self, name: &str) -> &Field {
+        self.fields.iter().find(|field| field.name == name).unwrap_or_else(|| panic!("{} has no {name}", self.name))
+    }
+
+    /// A stored field, if there is one of this name.
+    pub fn get(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The templates of a key attribute.
+    pub fn key(&self, attribute: &str) -> Option<&[Template]> {
+        self.keys.iter().find(|(name, _)| name == attribute).map(|(_, templates)| templates.as_slice())
+    }
+
+    /// The fields in the table's own key, in their order.
+    pub fn key_fields(&self, table: &Table) -> Vec<&str> {
+        let mut fields: Vec<&str> = Vec::new();
+        for template in table.primary().filter_map(|attribute| self.key(attribute)).flatten() {
+            fields.extend(template.fields().into_iter().filter(|field| !fields.contains(field)).collect::<Vec<_>>());
+        }
+        fields
+    }
+
+    /// Whether some key attribute has the field in its template.
+    pub fn in_keys(&self, field: &str) -> bool {
+        self.keys.iter().flat_map(|(_, templates)| templates).any(|template| template.fields().contains(&field))
+    }
+
+    /// Its name as other types' fields begin with: `ant` of `Ant`.
+    pub fn small(&self) -> String {
+        self.name.to_lowercase()
+    }
+
+    /// The name of its embedded type.
+    pub fn part(&self) -> String {
+        format!("{}Part", self.name)
+    }
+}
+
+impl Template {
+    /// The fields of the placeholders, each once.
+    pub fn fields(&self) -> Vec<&str> {
+        let mut fields: Vec<&str> = Vec::new();
+        for part in &self.0 {
+            if let Part::Field(field) | Part::Padded(field, _) = part
+                && !fields.contains(&field.as_str())
+            {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+}
+
+/// True so many times out of a hundred.
+pub fn chance(rng: &mut Rng, percent: u8) -> bool {
+    rng.u8(..100) < percent
+}
+
+/// One of several.
+pub fn pick<'t, T>(rng: &mut Rng, several: &'t [T]) -> &'t T {
+    &several[rng.usize(..several.len())]
+}

@@ -1,0 +1,149 @@
+//! The text of a schema.
+
+use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
+use std::fmt::Write;
+
+impl Schema {
+    /// The text.
+    pub fn sdl(&self) -> String {
+        let mut sdl = String::new();
+        for table in &self.tables {
+            sdl += &of_table(table);
+        }
+        sdl += "enum Status {\n  OPEN @attribute(name: \"open\")\n  DONE\n}\n\n";
+        sdl += "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n  endCursor: String\n}\n\n";
+        for ty in &self.types {
+            sdl += &self.of_type(ty);
+        }
+        sdl += "type Query {\n";
+        for read in &self.queries {
+            writeln!(sdl, "  {}", read.sdl(self)).unwrap();
+        }
+        sdl += "}\n";
+        if !self.mutations.is_empty() {
+            sdl += "\ntype Mutation {\n";
+            for mutation in &self.mutations {
+                writeln!(sdl, "  {}", mutation.sdl(self)).unwrap();
+            }
+            sdl += "}\n";
+        }
+        sdl
+    }
+
+    fn of_type(&self, ty: &ItemType) -> String {
+        let keys: Vec<String> = ty.keys.iter().map(|(attribute, templates)| format!("{attribute}: {}", of_templates(templates))).collect();
+        let mut place = format!("keys: {{ {} }}", keys.join(", "));
+        if self.tables.len() > 1 {
+            place = format!("table: {:?}, {place}", self.table_of(ty).name);
+        }
+        if !ty.constants.is_empty() {
+            let constants: Vec<String> = ty.constants.iter().map(|(name, text)| format!("{name}: {text:?}")).collect();
+            place += &format!(", attributes: {{ {} }}", constants.join(", "));
+        }
+        let mut sdl = format!("type {} @item({place}) {{\n", ty.name);
+        for field in &ty.fields {
+            writeln!(sdl, "  {}", of_field(ty, field)).unwrap();
+        }
+        for relation in &ty.relations {
+            writeln!(sdl, "  {}", relation.sdl(self)).unwrap();
+        }
+        sdl += "}\n\n";
+        let name = &ty.name;
+        write!(sdl, "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n}}\n\n").unwrap();
+        write!(sdl, "type {name}Edge {{\n  node: {name}!\n  cursor: String!\n}}\n\n").unwrap();
+        if ty.fields.iter().any(|field| field.kind == Kind::Parts) {
+            let part = ty.part();
+            write!(sdl, "type {part} {{\n  id: ID!\n  text: String\n  count: Int! @default(value: \"0\")\n}}\n\n").unwrap();
+            write!(sdl, "input {part}Input {{\n  id: ID!\n  text: String\n  count: Int\n}}\n\n").unwrap();
+        }
+        sdl
+    }
+}
+
+fn of_table(table: &Table) -> String {
+    let mut sdl = format!("extend schema @table(\n  name: {:?}\n  partitionKey: {:?}\n", table.name, table.partition);
+    if let Some(sort) = &table.sort {
+        writeln!(sdl, "  sortKey: {sort:?}").unwrap();
+    }
+    if !table.indexes.is_empty() {
+        sdl += "  indexes: [\n";
+        for index in &table.indexes {
+            write!(sdl, "    {{ name: {:?}", index.name).unwrap();
+            if !index.local {
+                write!(sdl, ", partitionKey: {:?}", index.partition).unwrap();
+            }
+            if let Some(sort) = &index.sort {
+                write!(sdl, ", sortKey: {sort:?}").unwrap();
+            }
+            sdl += if index.number { ", sortKeyType: N" } else { "" };
+            sdl += if index.keys_only { ", projection: KEYS_ONLY }\n" } else { " }\n" };
+        }
+        sdl += "  ]\n";
+    }
+    sdl + ")\n\n"
+}
+
+fn of_templates(templates: &[Template]) -> String {
+    let texts: Vec<String> = templates.iter().map(|template| format!("{:?}", template.to_string())).collect();
+    match texts.as_slice() {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}
+
+impl std::fmt::Display for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(text),
+            Part::Field(field) => write!(f, "{{{field}}}"),
+            Part::Padded(field, width) => write!(f, "{{{field}:0{width}}}"),
+            Part::Shard(count) => write!(f, "{{shard:{count}}}"),
+            Part::Replica(count) => write!(f, "{{replica:{count}}}"),
+        })
+    }
+}
+
+/// A field's type, with or without the mark of what is never null.
+pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String {
+    let name = match kind {
+        Kind::Id => "ID".to_owned(),
+        Kind::Text => "String".to_owned(),
+        Kind::Int => "Int".to_owned(),
+        Kind::Flag => "Boolean".to_owned(),
+        Kind::Status => "Status".to_owned(),
+        Kind::Set | Kind::Log => "[String!]".to_owned(),
+        Kind::Parts => format!("[{}{}!]", ty.part(), if input { "Input" } else { "" }),
+    };
+    format!("{name}{}", if non_null { "!" } else { "" })
+}
+
+fn of_field(ty: &ItemType, field: &Field) -> String {
+    let mut sdl = format!("{}: {}", field.name, type_of(ty, field.kind, field.non_null, false));
+    let mut attribute: Vec<String> = field.attribute.iter().map(|name| format!("name: {name:?}")).collect();
+    if field.kind == Kind::Set {
+        attribute.push("stored: SET".to_owned());
+    }
+    if !attribute.is_empty() {
+        write!(sdl, " @attribute({})", attribute.join(", ")).unwrap();
+    }
+    if let Some(default) = &field.default {
+        sdl += &of_default(default);
+    }
+    sdl += if field.unique { " @unique" } else { "" };
+    sdl += if field.version { " @version" } else { "" };
+    match field.constraint {
+        Some(Constraint::Max(most)) => write!(sdl, " @constraint(max: {most})").unwrap(),
+        Some(Constraint::MaxLength(most)) => write!(sdl, " @constraint(maxLength: {most})").unwrap(),
+        None => {}
+    }
+    sdl
+}
+
+fn of_default(default: &Default_) -> String {
+    let part = |part: &DefaultPart| match part {
+        DefaultPart::Text(text) => text.clone(),
+        DefaultPart::Field(field) => format!("{{{field}}}"),
+    };
+    let value: String = default.parts.iter().map(part).collect();
+    format!(" @default(value: {value:?}{})", if default.every_write { ", on: WRITE" } else { "" })
+}

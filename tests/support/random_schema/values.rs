@@ -1,0 +1,80 @@
+//! Random values of fields, and random items of types. The pools are small, so that things meet.
+
+use super::keys::Values;
+use super::{Constraint, Field, ItemType, Kind, Rng, Schema, chance, pick};
+use serde_json::{Value, json};
+
+/// The ids that items have.
+pub const IDS: [&str; 3] = ["a", "b", "c"];
+
+/// Texts of fields.
+pub const TEXTS: [&str; 5] = ["x", "y", "zed", "ü", "a b"];
+
+/// A value of a kind, never null.
+pub fn value(rng: &mut Rng, kind: Kind) -> Value {
+    let texts = |rng: &mut Rng| (0..rng.usize(1..=3)).map(|_| *pick(rng, &TEXTS)).collect::<Vec<_>>();
+    match kind {
+        Kind::Id => json!(pick(rng, &IDS)),
+        Kind::Text => json!(pick(rng, &TEXTS)),
+        Kind::Int => json!(rng.i64(0..12)),
+        Kind::Flag => json!(rng.bool()),
+        Kind::Status => json!(pick(rng, &["OPEN", "DONE"])),
+        Kind::Set => {
+            let mut elements = texts(rng);
+            elements.sort_unstable();
+            elements.dedup();
+            json!(elements)
+        }
+        Kind::Log => json!(texts(rng)),
+        Kind::Parts => {
+            let count = rng.usize(0..3);
+            (0..count).map(|number| json!({ "id": format!("p{number}"), "text": pick(rng, &TEXTS), "count": rng.i64(0..5) })).collect()
+        }
+    }
+}
+
+/// A value that breaks a constraint.
+pub fn breaking(constraint: Constraint) -> Value {
+    match constraint {
+        Constraint::Max(most) => json!(most + 49),
+        Constraint::MaxLength(most) => json!("n".repeat(most + 1)),
+    }
+}
+
+/// A value of a field; null now and then where it may be.
+pub fn of_field(rng: &mut Rng, field: &Field) -> Option<Value> {
+    (field.non_null || !chance(rng, 25)).then(|| if field.version { json!(1) } else { value(rng, field.kind) })
+}
+
+/// The values of a random item.
+pub fn item(rng: &mut Rng, ty: &ItemType) -> Values {
+    ty.fields.iter().filter_map(|field| Some((field.name.clone(), of_field(rng, field)?))).collect()
+}
+
+/// Random items, so many for each type at most, no two of one key and no two with one unique value: each as its type's position and its values.
+pub fn items(rng: &mut Rng, schema: &Schema, most: usize) -> Vec<(usize, Values)> {
+    let mut made: Vec<(usize, Values)> = Vec::new();
+    let mut keys = std::collections::HashSet::new();
+    for (position, ty) in schema.types.iter().enumerate() {
+        for _ in 0..rng.usize(..=most) {
+            let mut values = item(rng, ty);
+            let taken = |field: &Field, values: &Values| {
+                let value = values.get(&field.name);
+                value.is_some() && made.iter().any(|(of, other)| *of == position && other.get(&field.name) == value)
+            };
+            if ty.fields.iter().any(|field| field.unique && field.non_null && taken(field, &values)) {
+                continue;
+            }
+            for field in ty.fields.iter().filter(|field| field.unique) {
+                if taken(field, &values) {
+                    values.remove(&field.name);
+                }
+            }
+            let key = (ty.table, super::keys::name(schema.table_of(ty), ty, &values));
+            if keys.insert(key) {
+                made.push((position, values));
+            }
+        }
+    }
+    made
+}
