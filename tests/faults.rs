@@ -3,7 +3,8 @@
 //! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
 //! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `copies`
 //! the copies of replicated items, `limits`
-//! what DynamoDB takes at most, and `order` several writes of one operation. Time is paused: nothing sleeps.
+//! what DynamoDB takes at most, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` is about clients
+//! that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -14,6 +15,8 @@ mod backend;
 mod cascades;
 #[path = "faults/copies.rs"]
 mod copies;
+#[path = "faults/leaving.rs"]
+mod leaving;
 #[path = "faults/limits.rs"]
 mod limits;
 #[path = "faults/order.rs"]

@@ -1,6 +1,5 @@
 //! What the HTTP layer asks of what is behind it, and the gateway there, which may be replaced while requests are served.
 
-use crate::execute::error::GraphqlError;
 use crate::execute::gateway::{Gateway, Request, Response};
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::{PoisonError, RwLock};
@@ -8,8 +7,8 @@ use tokio::time::Instant;
 
 /// What stands behind the HTTP layer.
 pub trait Backend: Send + Sync + 'static {
-    /// Runs an operation.
-    fn answer(&self, call: Call) -> BoxFuture<'static, Answer>;
+    /// Prepares an operation; nothing is read or written before its work is polled.
+    fn begin(&self, call: Call) -> Work;
 
     /// Asks whether operations can be run; the error is the kind of trouble, without internals.
     fn ready(&self) -> BoxFuture<'static, Result<(), String>>;
@@ -26,6 +25,14 @@ pub struct Call {
     pub deadline: Instant,
     /// Whether the response tells the plan and the calls.
     pub explain: bool,
+}
+
+/// The work of a call.
+pub struct Work {
+    /// Whether it may change anything. If so, it must run to its end once it is polled, whoever waits for the answer.
+    pub writes: bool,
+    /// Does it.
+    pub answer: BoxFuture<'static, Answer>,
 }
 
 /// What came of a call.
@@ -60,8 +67,18 @@ impl Current {
 }
 
 impl Backend for Current {
-    fn answer(&self, call: Call) -> BoxFuture<'static, Answer> {
-        answer(self.get(), call).boxed()
+    fn begin(&self, call: Call) -> Work {
+        let gateway = self.get();
+        let at_once = |answer: Answer| Work { writes: false, answer: std::future::ready(answer).boxed() };
+        match gateway.prepare(&call.request) {
+            Err(errors) => at_once(Answer::Response(Response::refused(&errors))),
+            Ok(prepared) if prepared.mutation && !call.may_write => at_once(Answer::MayNotWrite),
+            Ok(prepared) => {
+                let writes = prepared.mutation;
+                let run = async move { Answer::Response(gateway.run(prepared, call.deadline, call.explain).await) };
+                Work { writes, answer: run.boxed() }
+            }
+        }
     }
 
     fn ready(&self) -> BoxFuture<'static, Result<(), String>> {
@@ -73,14 +90,5 @@ impl Backend for Current {
             })
         }
         .boxed()
-    }
-}
-
-async fn answer(gateway: Gateway, call: Call) -> Answer {
-    let refused = |errors: Vec<GraphqlError>| Answer::Response(Response::refused(&errors));
-    match gateway.prepare(&call.request) {
-        Err(errors) => refused(errors),
-        Ok(prepared) if prepared.mutation && !call.may_write => Answer::MayNotWrite,
-        Ok(prepared) => Answer::Response(gateway.run(prepared, call.deadline, call.explain).await),
     }
 }

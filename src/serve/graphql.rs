@@ -1,7 +1,7 @@
 //! `/graphql`: an HTTP request in, a GraphQL response out, by the rules of GraphQL over HTTP. Must not know what runs the operation.
 
 use super::accept::{MediaType, negotiate};
-use super::backend::{Answer, Backend, Call};
+use super::backend::{Answer, Backend, Call, Work};
 use super::request::{from_json, from_query_string, is_json};
 use super::settings::RequestLimits;
 use super::status::{self, Refusal};
@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::IntoResponse;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 /// How long after its deadline an operation may still bring its own answer.
@@ -35,8 +35,39 @@ pub struct Endpoint {
     pub limits: RequestLimits,
     /// Whether clients may ask for explanations.
     pub explain: bool,
-    /// One permit a request that is being worked on.
-    pub permits: Semaphore,
+    /// One permit for each request that is worked on, whether its client still waits or not.
+    pub permits: Arc<Semaphore>,
+}
+
+impl Endpoint {
+    /// Runs an operation until it is answered, or until a moment after its deadline: `None`. The permit is given back when the work ends.
+    ///
+    /// Dropping this future ends a query, whose answer nobody needs any more. It does not end a mutation: that runs in a task of its own,
+    /// so that a client that leaves never stops it between two of its writes.
+    pub async fn run(&self, call: Call, permit: OwnedSemaphorePermit) -> Option<Answer> {
+        let limit = call.deadline + GRACE;
+        let Work { writes, answer } = self.backend.begin(call);
+        let work = async move {
+            let _permit = permit;
+            timeout_at(limit, answer).await.ok()
+        };
+        if !writes {
+            return work.await;
+        }
+        match tokio::spawn(work).await {
+            Ok(answer) => answer,
+            Err(ended) => match ended.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The run time is shutting down.
+                Err(_) => None,
+            },
+        }
+    }
+}
+
+/// The response to an operation that has no answer a moment after its deadline.
+pub fn late() -> Response {
+    Response::refused(&[GraphqlError::new(ErrorCode::Timeout, "The request took too long.")])
 }
 
 /// Handles every method, so that each refusal is one of ours.
@@ -45,7 +76,7 @@ pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extrac
         return refuse(MediaType::Json, &Refusal::Method);
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &Refusal::NotAcceptable) };
-    let Ok(_permit) = endpoint.permits.try_acquire() else { return refuse(media, &Refusal::Busy) };
+    let Ok(permit) = endpoint.permits.clone().try_acquire_owned() else { return refuse(media, &Refusal::Busy) };
 
     let deadline = Instant::now() + endpoint.limits.request_timeout;
     let may_write = request.method() == Method::POST;
@@ -57,10 +88,10 @@ pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extrac
     };
     let name = operation.operation_name.clone();
     let call = Call { request: operation, may_write, deadline, explain };
-    let mut response = match timeout_at(deadline + GRACE, endpoint.backend.answer(call)).await {
-        Ok(Answer::Response(response)) => respond(media, response),
-        Ok(Answer::MayNotWrite) => refuse(media, &Refusal::NotByGet),
-        Err(_) => respond(media, Response::refused(&[GraphqlError::new(ErrorCode::Timeout, "The request took too long.")])),
+    let mut response = match endpoint.run(call, permit).await {
+        Some(Answer::Response(response)) => respond(media, response),
+        Some(Answer::MayNotWrite) => refuse(media, &Refusal::NotByGet),
+        None => respond(media, late()),
     };
     if let Some(name) = name {
         response.extensions_mut().insert(OperationName(name));

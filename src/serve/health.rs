@@ -67,7 +67,7 @@ fn reply(status: StatusCode, body: Value) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::backend::{Answer, Call};
+    use crate::serve::backend::{Answer, Call, Work};
     use futures_util::future::{BoxFuture, FutureExt};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,8 +78,8 @@ mod tests {
     }
 
     impl Backend for Counting {
-        fn answer(&self, _call: Call) -> BoxFuture<'static, Answer> {
-            async { Answer::MayNotWrite }.boxed()
+        fn begin(&self, _call: Call) -> Work {
+            Work { writes: false, answer: async { Answer::MayNotWrite }.boxed() }
         }
 
         fn ready(&self) -> BoxFuture<'static, Result<(), String>> {

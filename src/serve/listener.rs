@@ -1,7 +1,7 @@
 //! A bound socket and the routes in, connections served until the process is asked to stop. Must not know what the routes do.
 
+use super::router::Routes;
 use super::settings::RequestLimits;
-use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -29,8 +29,9 @@ pub enum Stopped {
 /// HTTP/1.1 only: for HTTP/2 without TLS a server must first read which of the two a client speaks, and the library does that without a
 /// time limit. TLS, and HTTP/2 with it, is the work of the load balancer in front.
 ///
-/// A connection that has become a WebSocket is no longer waited for.
-pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
+/// A connection that has become a WebSocket is no longer waited for, but the operations that it has begun are. So are the mutations whose
+/// clients have left.
+pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
     let most = u32::try_from(limits.max_connections).unwrap_or(u32::MAX);
@@ -46,7 +47,7 @@ pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits
             stream = accept(&listener) => stream,
             () = &mut stop => break,
         };
-        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone())).with_upgrades();
+        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.router.clone())).with_upgrades();
         let mut asked = asked.clone();
         tokio::spawn(async move {
             let _place = place;
@@ -65,8 +66,14 @@ pub async fn serve(listener: TcpListener, routes: Router, limits: &RequestLimits
     }
     drop(listener);
     let _ = stopping.send(true);
-    // Every connection holds a place for as long as it is open.
-    match tokio::time::timeout(limits.shutdown_timeout, places.acquire_many(most)).await {
+    let requests = u32::try_from(limits.max_requests).unwrap_or(u32::MAX);
+    let finished = async {
+        // Every connection holds a place for as long as it is open, and every request a permit for as long as it is worked on. Once the
+        // connections are closed, only WebSockets can bring another request, and while all permits are wanted none gets one.
+        let _ = places.acquire_many(most).await;
+        let _ = routes.permits.acquire_many(requests).await;
+    };
+    match tokio::time::timeout(limits.shutdown_timeout, finished).await {
         Ok(_) => Stopped::Finished,
         Err(_) => Stopped::CutOff,
     }

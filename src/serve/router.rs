@@ -36,19 +36,27 @@ pub struct Parts {
     pub allow_origins: Vec<String>,
 }
 
+/// Every route of the server, and what tells when its requests are done.
+pub struct Routes {
+    /// Answers the requests.
+    pub router: Router,
+    /// One permit for each request that may be worked on at once. A server that stops waits until all are back.
+    pub permits: Arc<Semaphore>,
+}
+
 /// An origin that is none.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("\"{0}\" is not an origin: write a scheme, a host and perhaps a port (https://app.example.com), or *")]
 pub struct NotAnOrigin(String);
 
 /// Every route of the server.
-pub fn router(parts: Parts) -> Result<Router, NotAnOrigin> {
+pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let Parts { backend, limits, explain, playground, allow_origins } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let body_limit = DefaultBodyLimit::max(limits.body_limit);
-    let permits = Semaphore::new(limits.max_requests);
+    let permits = Arc::new(Semaphore::new(limits.max_requests));
     let places = Arc::new(Semaphore::new(limits.max_connections));
-    let endpoint = Arc::new(Endpoint { backend, limits, explain, permits });
+    let endpoint = Arc::new(Endpoint { backend, limits, explain, permits: permits.clone() });
     let socket = Socket { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places };
     let page: Option<Arc<str>> = playground.map(Into::into);
 
@@ -62,7 +70,7 @@ pub fn router(parts: Parts) -> Result<Router, NotAnOrigin> {
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }
-    Ok(routes.layer(middleware::from_fn(request_log::around)))
+    Ok(Routes { router: routes.layer(middleware::from_fn(request_log::around)), permits })
 }
 
 /// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.

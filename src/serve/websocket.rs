@@ -5,7 +5,7 @@
 
 use super::accept::MediaType;
 use super::backend::{Answer, Call};
-use super::graphql::{Endpoint, refuse};
+use super::graphql::{Endpoint, late, refuse};
 use super::status::Refusal;
 use crate::execute::gateway;
 use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
@@ -67,7 +67,7 @@ struct Operations {
 
 impl Executor for Operations {
     async fn execute(&self, request: Request) -> Response {
-        let Ok(_permit) = self.endpoint.permits.try_acquire() else { return failed(&Refusal::Busy.error().message) };
+        let Ok(permit) = self.endpoint.permits.clone().try_acquire_owned() else { return failed(&Refusal::Busy.error().message) };
         let variables = match serde_json::to_value(&request.variables) {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
@@ -75,10 +75,12 @@ impl Executor for Operations {
         let request = gateway::Request { query: request.query, operation_name: request.operation_name, variables };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let call = Call { request, may_write: true, deadline, explain: false };
-        match self.endpoint.backend.answer(call).await {
-            Answer::Response(response) => serde_json::from_slice(&response.body).unwrap_or_else(|error| failed(&error.to_string())),
-            Answer::MayNotWrite => failed("Nothing may be written here."),
-        }
+        let response = match self.endpoint.run(call, permit).await {
+            Some(Answer::Response(response)) => response,
+            Some(Answer::MayNotWrite) => return failed("Nothing may be written here."),
+            None => late(),
+        };
+        serde_json::from_slice(&response.body).unwrap_or_else(|error| failed(&error.to_string()))
     }
 
     fn execute_stream(&self, request: Request, _: Option<Arc<Data>>) -> BoxStream<'static, Response> {

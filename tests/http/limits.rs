@@ -85,9 +85,11 @@ async fn requests_beyond_the_limit_are_told_to_come_back() {
 #[tokio::test]
 async fn a_panic_is_one_failed_request() {
     let server = start(parts(Machine::default())).await;
-    let failed = server.post(r#"{"query": "panic"}"#).send().await.unwrap();
-    assert!(failed.headers().contains_key("x-request-id"));
-    assert_eq!(code(failed).await, (500, "INTERNAL".into()));
+    for panics in [r#"{"query": "panic"}"#, r#"{"query": "mutation that panics"}"#] {
+        let failed = server.post(panics).send().await.unwrap();
+        assert!(failed.headers().contains_key("x-request-id"));
+        assert_eq!(code(failed).await, (500, "INTERNAL".into()));
+    }
     assert_eq!(server.post(r#"{"query": "echo"}"#).send().await.unwrap().status().as_u16(), 200);
 }
 

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
-use keyfold::serve::backend::{Answer, Backend, Call};
+use keyfold::serve::backend::{Answer, Backend, Call, Work};
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::RequestLimits;
@@ -15,8 +15,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-/// Answers by the text: `echo` tells what arrived, `mutation` may write only, `hang` waits for ever, `hold` until released, `panic` panics,
-/// an error code gives an error of it.
+/// Answers by the text: `echo` tells what arrived, `mutation` may write only, `hang` waits for ever, `hold` until released, `panic` and
+/// `mutation that panics` panic, an error code gives an error of it.
 #[derive(Default)]
 pub struct Machine {
     /// One notice for each `hold` that has begun.
@@ -28,12 +28,13 @@ pub struct Machine {
 }
 
 impl Backend for Machine {
-    fn answer(&self, call: Call) -> BoxFuture<'static, Answer> {
+    fn begin(&self, call: Call) -> Work {
         let (held, release) = (self.held.clone(), self.release.clone());
         let data = |data: serde_json::Value| {
             Answer::Response(Response { body: serde_json::json!({"data": data}).to_string().into_bytes(), refused: None })
         };
-        async move {
+        let writes = call.request.query.contains("mutation");
+        let answer = async move {
             match call.request.query.as_str() {
                 "mutation" if !call.may_write => Answer::MayNotWrite,
                 "hang" => std::future::pending().await,
@@ -42,7 +43,7 @@ impl Backend for Machine {
                     release.notified().await;
                     data("released".into())
                 }
-                "panic" => panic!("on purpose"),
+                "panic" | "mutation that panics" => panic!("on purpose"),
                 "invalid" => refused(ErrorCode::GraphqlValidationFailed),
                 "unavailable" => refused(ErrorCode::Unavailable),
                 _ => data(serde_json::json!({
@@ -50,8 +51,8 @@ impl Backend for Machine {
                     "operationName": call.request.operation_name, "explain": call.explain,
                 })),
             }
-        }
-        .boxed()
+        };
+        Work { writes, answer: answer.boxed() }
     }
 
     fn ready(&self) -> BoxFuture<'static, Result<(), String>> {

@@ -8,6 +8,7 @@ mod embedded;
 mod faults;
 mod fixture;
 mod reads;
+#[allow(dead_code)]
 mod scripted;
 mod sockets;
 mod write_faults;

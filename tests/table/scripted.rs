@@ -8,6 +8,7 @@ use aws_smithy_types::body::SdkBody;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
 
 /// What the server does with a request.
 pub enum Reply {
@@ -19,6 +20,8 @@ pub enum Reply {
     Refused,
     /// Never answers.
     Never,
+    /// Answers as soon as it is told to.
+    Held(Arc<Notify>, Box<Reply>),
 }
 
 impl Reply {
@@ -95,18 +98,26 @@ impl HttpConnector for Server {
             *requests += 1;
             *requests - 1
         };
-        match (self.script)(before, &operation, body) {
-            Reply::Body(status, body) => {
-                let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
-                response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
-                HttpConnectorFuture::ready(Ok(response))
-            }
-            Reply::Reset => HttpConnectorFuture::ready(Err(ConnectorError::io("connection reset by peer".into()))),
-            Reply::Refused => {
-                let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-                HttpConnectorFuture::ready(Err(ConnectorError::io(refused.into())))
-            }
-            Reply::Never => HttpConnectorFuture::new(std::future::pending()),
+        answer((self.script)(before, &operation, body))
+    }
+}
+
+fn answer(reply: Reply) -> HttpConnectorFuture {
+    match reply {
+        Reply::Body(status, body) => {
+            let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
+            response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+            HttpConnectorFuture::ready(Ok(response))
         }
+        Reply::Reset => HttpConnectorFuture::ready(Err(ConnectorError::io("connection reset by peer".into()))),
+        Reply::Refused => {
+            let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+            HttpConnectorFuture::ready(Err(ConnectorError::io(refused.into())))
+        }
+        Reply::Never => HttpConnectorFuture::new(std::future::pending()),
+        Reply::Held(release, reply) => HttpConnectorFuture::new(async move {
+            release.notified().await;
+            answer(*reply).await
+        }),
     }
 }
