@@ -4,7 +4,7 @@
 //! variables. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
 //! `<case>.response.json`.
 
-use keyfold::execute::gateway::plan;
+use keyfold::execute::gateway::{Request, plan};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -50,14 +50,19 @@ impl Case {
         folder(&self.system).join(format!("{}.{ending}", self.name))
     }
 
-    /// Plans and runs the operation, and compares what comes of it with the files.
-    pub fn check(&self) -> Result<(), Failed> {
+    /// The operation with its variables.
+    pub fn request(&self) -> Result<Request, Failed> {
         let text = std::fs::read_to_string(&self.operation)?;
         let variables = match text.lines().next().and_then(|line| line.strip_prefix("# {")) {
             Some(rest) => serde_json::from_str(&format!("{{{rest}"))?,
             None => json!({}),
         };
-        let request = super::request(&text, variables);
+        Ok(super::request(&text, variables))
+    }
+
+    /// Plans and runs the operation, and compares what comes of it with the files.
+    pub fn check(&self) -> Result<(), Failed> {
+        let request = self.request()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (planned, calls, response) = runtime.block_on(async {
             let (gateway, recorder) = super::system(&self.system).await;
@@ -68,7 +73,7 @@ impl Case {
             let response = super::run(&gateway, &request, false).await;
             (planned, recorder.take(), response)
         });
-        let mut names = super::made::Names::besides(&self.system, &text);
+        let mut names = super::made::Names::besides(&self.system, &request.query);
         let calls: Vec<Value> = calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
         let mut differences = String::new();
         for (ending, is) in [("plan.txt", planned), ("calls.json", pretty(&json!(calls))), ("response.json", pretty(&response))] {

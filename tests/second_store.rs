@@ -1,0 +1,94 @@
+//! A second opinion on DynamoDB: every golden's operation runs over HTTP on moto, which shares no code with the embedded store, and must get
+//! the golden's response. `.ci/second-store` installs moto and runs these tests; without it they are ignored.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "second_store/disagreement.rs"]
+mod disagreement;
+#[path = "second_store/moto.rs"]
+mod moto;
+mod support;
+
+use disagreement::DISAGREEMENTS;
+use keyfold::execute::gateway::Gateway;
+use keyfold::table::store::Store;
+use libtest_mimic::{Arguments, Failed, Trial};
+use moto::{Account, Moto};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use support::golden::{Case, cases};
+use tokio::sync::OnceCell;
+
+/// One system's items that no case changes: the account that holds them, filled by the first case that reads it.
+#[derive(Default)]
+struct ReadOnly {
+    account: OnceCell<Account>,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let python = std::env::var_os("KEYFOLD_SECOND_STORE");
+    let ignored = python.is_none();
+    if ignored {
+        eprintln!("The second store is not asked: run `.ci/second-store`.");
+    }
+    let moto = python.map(|python| Arc::new(Moto::start(&python)));
+    let mut shared: BTreeMap<String, Arc<ReadOnly>> = BTreeMap::new();
+    let mut trials = vec![Trial::test("every_disagreement_is_of_a_case", every_disagreement_is_of_a_case)];
+    for case in cases() {
+        let name = format!("{}::{}", case.system, case.name);
+        let (moto, read_only) = (moto.clone(), shared.entry(case.system.clone()).or_default().clone());
+        let run = move || check(&case, moto.as_deref().ok_or("there is no second store")?, &read_only);
+        trials.push(Trial::test(name, run).with_ignored_flag(ignored));
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    drop(moto);
+    conclusion.exit();
+}
+
+fn every_disagreement_is_of_a_case() -> Result<(), Failed> {
+    let known: BTreeSet<(String, String)> = cases().into_iter().map(|case| (case.system, case.name)).collect();
+    let gone = DISAGREEMENTS.iter().find(|one| !known.contains(&(one.system.to_owned(), one.case.to_owned())));
+    gone.map_or(Ok(()), |one| Err(format!("there is no case {}::{}", one.system, one.case).into()))
+}
+
+/// Runs a case's operation on the second store and compares its response with the golden.
+fn check(case: &Case, moto: &Moto, read_only: &ReadOnly) -> Result<(), Failed> {
+    let request = case.request()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let response = runtime.block_on(async {
+        let model = support::model(&case.system);
+        let fill = || async {
+            let account = moto.account();
+            support::fill(&Store::over(account.client()), &model, &case.system).await;
+            account
+        };
+        let account = if writes(&request.query) { &fill().await } else { read_only.account.get_or_init(fill).await };
+        let gateway = Gateway::new(model, Store::over(account.client()), support::settings());
+        support::run(&gateway, &request, false).await
+    });
+    let made = support::made::Names::besides(&case.system, &request.query).replace(&response.to_string());
+    let is = renumbered(serde_json::from_str(&made)?, &mut HashMap::new());
+    let golden = std::fs::read_to_string(case.golden("response.json"))?;
+    let expected = renumbered(serde_json::from_str(&golden)?, &mut HashMap::new());
+    disagreement::compare(case, expected, is)
+}
+
+/// Whether an operation may change the store: a query that only has the word in it gets items of its own, too, which does no harm.
+fn writes(operation: &str) -> bool {
+    operation.contains("mutation")
+}
+
+/// The value with its made-up names numbered in the order in which they stand in it: goldens number them from their calls on.
+fn renumbered(value: Value, given: &mut HashMap<String, String>) -> Value {
+    match value {
+        Value::String(text) if text.starts_with('<') => {
+            let kind = text.split(' ').next().unwrap_or_default();
+            let next = format!("{kind} {}>", given.len() + 1);
+            Value::String(given.entry(text).or_insert(next).clone())
+        }
+        Value::Array(values) => values.into_iter().map(|value| renumbered(value, given)).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, value)| (name, renumbered(value, given))).collect(),
+        other => other,
+    }
+}
