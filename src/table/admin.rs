@@ -3,7 +3,7 @@
 use super::definition::create_table;
 use super::differences::{differences, time_to_live_difference};
 use super::error::{TableError, TableErrorKind};
-use super::retry::{Attempts, Backoff};
+use super::retry::Backoff;
 use super::store::Store;
 use crate::schema::table::Table;
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
@@ -86,7 +86,7 @@ impl Store {
     }
 
     async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
-        let attempts = Attempts { operation: "DescribeTable", table, deadline };
+        let attempts = self.attempts("DescribeTable", table, deadline);
         let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
         output.table.ok_or_else(|| {
             let detail = format!("DescribeTable {table}: the answer holds no table");
@@ -100,7 +100,7 @@ impl Store {
             let detail = format!("CreateTable {}: {error}", table.name);
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
-        let attempts = Attempts { operation: "CreateTable", table: &table.name, deadline };
+        let attempts = self.attempts("CreateTable", &table.name, deadline);
         let mut first = true;
         let answer = attempts.send(|| {
             let (request, first) = (request.clone(), std::mem::replace(&mut first, false));
@@ -116,7 +116,7 @@ impl Store {
     }
 
     async fn wait_until_active(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
-        let mut backoff = Backoff::default();
+        let mut backoff = Backoff::new(self.retries());
         loop {
             let trouble = match self.describe(&table.name, deadline).await {
                 Ok(description) => match usable(table, &description) {
@@ -128,7 +128,7 @@ impl Store {
                 Err(trouble) if trouble.kind == TableErrorKind::NoSuchTable => trouble,
                 Err(error) => return Err(error),
             };
-            if !backoff.wait(deadline).await {
+            if !backoff.pause(deadline).await {
                 return Err(trouble);
             }
         }
@@ -144,7 +144,7 @@ impl Store {
             let detail = format!("UpdateTimeToLive {}: {error}", table.name);
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
-        let attempts = Attempts { operation: "UpdateTimeToLive", table: &table.name, deadline };
+        let attempts = self.attempts("UpdateTimeToLive", &table.name, deadline);
         let request = self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
         attempts.send(|| request.clone().send()).await.map(drop)
     }
@@ -155,7 +155,7 @@ impl Store {
             let detail = format!("UpdateContinuousBackups {}: {error}", table.name);
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
-        let attempts = Attempts { operation: "UpdateContinuousBackups", table: &table.name, deadline };
+        let attempts = self.attempts("UpdateContinuousBackups", &table.name, deadline);
         let request = self.client().update_continuous_backups().table_name(&table.name);
         let request = request.point_in_time_recovery_specification(specification);
         let answer = attempts.send(|| async {
@@ -173,7 +173,7 @@ impl Store {
 
     /// The attribute that holds the time to live, where it is enabled.
     async fn time_to_live(&self, table: &str, deadline: Instant) -> Result<Option<String>, TableError> {
-        let attempts = Attempts { operation: "DescribeTimeToLive", table, deadline };
+        let attempts = self.attempts("DescribeTimeToLive", table, deadline);
         let output = attempts.send(|| self.client().describe_time_to_live().table_name(table).send()).await?;
         let enabled = output
             .time_to_live_description

@@ -5,7 +5,6 @@ use super::batch_write::{BATCHES_AT_ONCE, ITEMS_PER_BATCH, write_batch};
 use super::convert::{SdkItem, item_from_sdk, item_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::key_range::canonical;
-use super::retry::Attempts;
 use super::store::Store;
 use crate::schema::table::Table;
 use aws_sdk_dynamodb::types::{PutRequest, Select, WriteRequest};
@@ -51,7 +50,7 @@ impl Store {
     pub async fn scan_page(&self, table: &str, start: Option<Item>, limit: u32, deadline: Instant) -> Result<ScanPage, TableError> {
         let limit = i32::try_from(limit).unwrap_or(i32::MAX).max(1);
         let start = start.map(item_to_sdk);
-        let attempts = Attempts { operation: "Scan", table, deadline };
+        let attempts = self.attempts("Scan", table, deadline);
         let request = self.client().scan().table_name(table).limit(limit).set_exclusive_start_key(start);
         let output = attempts.send(|| request.clone().send()).await?;
         let unknown = || {
@@ -66,7 +65,7 @@ impl Store {
 
     /// Whether a table holds no item.
     pub async fn is_empty(&self, table: &str, deadline: Instant) -> Result<bool, TableError> {
-        let attempts = Attempts { operation: "Scan", table, deadline };
+        let attempts = self.attempts("Scan", table, deadline);
         let request = self.client().scan().table_name(table).limit(1).select(Select::Count).consistent_read(true);
         Ok(attempts.send(|| request.clone().send()).await?.count == 0)
     }
@@ -80,7 +79,7 @@ impl Store {
             Ok(WriteRequest::builder().put_request(put?).build())
         });
         let requests = requests.collect::<Result<Vec<_>, TableError>>()?;
-        write_batch(self.client(), table, requests, deadline).await.map(|_| ())
+        write_batch(self, table, requests, deadline).await.map(|_| ())
     }
 }
 

@@ -122,7 +122,9 @@ mod tests {
         let config = config.credentials_provider(nobody).http_client(https_client());
         let client = Client::from_conf(with_limits(config).build());
         let begun = tokio::time::Instant::now();
-        let attempts = crate::table::retry::Attempts { operation: "ListTables", table: "", deadline: begun + Duration::from_secs(30) };
+        let budget = crate::table::retry_budget::RetryBudget::new();
+        let deadline = begun + Duration::from_secs(30);
+        let attempts = crate::table::retry::Attempts { operation: "ListTables", table: "", deadline, budget: &budget };
         let error = attempts.send(|| client.list_tables().send()).await.unwrap_err();
         assert_eq!((error.kind, begun.elapsed()), (TableErrorKind::Denied, Duration::ZERO), "{error}");
     }

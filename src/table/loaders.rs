@@ -118,7 +118,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit().await?;
         let begun = Instant::now();
-        let Some(answer) = read_page(session.store.client(), query, session.deadline).await else { return Ok(Page::default()) };
+        let Some(answer) = read_page(&session.store, query, session.deadline).await else { return Ok(Page::default()) };
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
         session
@@ -185,13 +185,13 @@ impl Session {
             Ok(permit) => permit,
             Err(error) => return vec![Err(error); wanted.len()],
         };
-        let (begun, client) = (Instant::now(), self.store.client());
+        let (begun, store) = (Instant::now(), &self.store);
         let (operation, (outcomes, capacity)) = match wanted {
             [only] => {
-                let (outcome, capacity) = get_item(client, *only, self.deadline).await;
+                let (outcome, capacity) = get_item(store, *only, self.deadline).await;
                 ("GetItem", (vec![outcome], capacity))
             }
-            _ => ("BatchGetItem", batch_get_items(client, wanted, self.deadline).await),
+            _ => ("BatchGetItem", batch_get_items(store, wanted, self.deadline).await),
         };
         let items = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Some(_)))).count();
         let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();

@@ -7,8 +7,8 @@ use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::expressions::Expressions;
 use super::key_range::{Range, Values, partition_can_exist, reduce};
-use super::retry::{Attempts, Backoff};
-use aws_sdk_dynamodb::Client;
+use super::retry::Backoff;
+use super::store::Store;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, Select};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -31,11 +31,11 @@ pub(super) struct Wanted<'a> {
 pub(super) type Outcome = Result<Option<Arc<Item>>, TableError>;
 
 /// Reads one item by GetItem. Gives its outcome and the capacity units consumed.
-pub(super) async fn get_item(client: &Client, wanted: Wanted<'_>, deadline: Instant) -> (Outcome, f64) {
+pub(super) async fn get_item(store: &Store, wanted: Wanted<'_>, deadline: Instant) -> (Outcome, f64) {
     let expressions = Expressions::default().project(wanted.projection);
-    let attempts = Attempts { operation: "GetItem", table: wanted.table, deadline };
+    let attempts = store.attempts("GetItem", wanted.table, deadline);
     let answer = attempts.send(|| {
-        let request = client.get_item().table_name(wanted.table).set_key(Some(key_to_sdk(wanted.key)));
+        let request = store.client().get_item().table_name(wanted.table).set_key(Some(key_to_sdk(wanted.key)));
         let request = request.set_projection_expression(expressions.projection.clone()).set_expression_attribute_names(expressions.names());
         request.set_consistent_read(strong(wanted.consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total).send()
     });
@@ -47,7 +47,7 @@ pub(super) async fn get_item(client: &Client, wanted: Wanted<'_>, deadline: Inst
 
 /// Reads up to 100 items of any tables by BatchGetItem; keys that come back unprocessed are asked for again until the deadline.
 /// Gives the outcomes in the order of `wanted` and the capacity units consumed.
-pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], deadline: Instant) -> (Vec<Outcome>, f64) {
+pub(super) async fn batch_get_items(store: &Store, wanted: &[Wanted<'_>], deadline: Instant) -> (Vec<Outcome>, f64) {
     let mut outcomes: Vec<Outcome> = vec![Ok(None); wanted.len()];
     let places: HashMap<_, usize> = wanted.iter().enumerate().map(|(i, item)| ((item.table, Values::of_key(item.key)), i)).collect();
     let place = |table: &str, found: &Item| {
@@ -55,12 +55,13 @@ pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], dead
         places.get(&(shape.table, Values::of_item(found, shape.key)?)).copied()
     };
     let mut open: Vec<usize> = (0..wanted.len()).collect();
-    let (mut capacity, mut backoff) = (0.0, Backoff::default());
+    let (mut capacity, mut backoff) = (0.0, Backoff::new(store.retries()));
     let tables: Vec<&str> = by_table(wanted, &open).into_keys().collect();
-    let attempts = Attempts { operation: "BatchGetItem", table: &tables.join(","), deadline };
+    let tables = tables.join(",");
+    let attempts = store.attempts("BatchGetItem", &tables, deadline);
     loop {
         let answer = attempts.send(|| {
-            let request = client.batch_get_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let request = store.client().batch_get_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
             request.set_request_items(request_items(wanted, &open)).send()
         });
         let output = match answer.await {
@@ -87,15 +88,13 @@ pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], dead
             .flat_map(|(table, rest)| rest.keys.into_iter().map(move |key| (table.clone(), key)))
             .filter_map(|(table, key)| place(&table, &item_from_sdk(key)?))
             .collect();
-        if still_open.len() < open.len() {
-            backoff.reset();
-        }
+        let progress = still_open.len() < open.len();
         open = still_open;
         open.sort_unstable();
         if open.is_empty() {
             return (outcomes, capacity);
         }
-        if !backoff.wait(deadline).await {
+        if !backoff.wait_for_more(progress, deadline).await {
             let detail = format!("BatchGetItem {}: {} keys stayed unprocessed", attempts.table, open.len());
             return (fail(outcomes, &open, &TableError { kind: TableErrorKind::Throttled, detail }), capacity);
         }
@@ -104,13 +103,13 @@ pub(super) async fn batch_get_items(client: &Client, wanted: &[Wanted<'_>], dead
 
 /// Reads one page by Query, or by Scan where there is no partition. Gives it and the capacity units consumed. `None` stands for a page
 /// that needs no call: no key can meet the condition.
-pub(super) async fn read_page(client: &Client, query: &Query, deadline: Instant) -> Option<Result<(Page, f64), TableError>> {
+pub(super) async fn read_page(store: &Store, query: &Query, deadline: Instant) -> Option<Result<(Page, f64), TableError>> {
     let mut expressions = Expressions::with_filter(query.filter.as_ref());
     if let Some(attributes) = &query.projection {
         expressions = expressions.project(attributes);
     }
     match (&query.partition, &query.sort) {
-        (None, None) => Some(scan(client, query, &expressions, deadline).await),
+        (None, None) => Some(scan(store, query, &expressions, deadline).await),
         (None, Some(_)) => {
             let detail = format!("a Scan of {} with a condition on its sort key", query.table);
             Some(Err(TableError { kind: TableErrorKind::Invalid, detail }))
@@ -126,15 +125,15 @@ pub(super) async fn read_page(client: &Client, query: &Query, deadline: Instant)
                 Some((name, Range::Condition(condition))) => Some((*name, condition)),
             };
             expressions = expressions.key_condition(partition, condition);
-            Some(query_partition(client, query, &expressions, deadline).await)
+            Some(query_partition(store, query, &expressions, deadline).await)
         }
     }
 }
 
-async fn query_partition(client: &Client, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
-    let attempts = Attempts { operation: "Query", table: &query.table, deadline };
+async fn query_partition(store: &Store, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
+    let attempts = store.attempts("Query", &query.table, deadline);
     let answer = attempts.send(|| {
-        let request = client.query().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
+        let request = store.client().query().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
         let request = request
             .set_key_condition_expression(built.key_condition.clone())
             .set_filter_expression(built.filter.clone())
@@ -155,10 +154,10 @@ async fn query_partition(client: &Client, query: &Query, built: &Expressions, de
     Ok((page(output.items, output.count, output.last_evaluated_key)?, capacity))
 }
 
-async fn scan(client: &Client, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
-    let attempts = Attempts { operation: "Scan", table: &query.table, deadline };
+async fn scan(store: &Store, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
+    let attempts = store.attempts("Scan", &query.table, deadline);
     let answer = attempts.send(|| {
-        let request = client.scan().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
+        let request = store.client().scan().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
         let request = request
             .set_filter_expression(built.filter.clone())
             .set_projection_expression(built.projection.clone())

@@ -2,10 +2,11 @@
 //!
 //! The SDK's own retries are switched off: they give up after 4 attempts, which a table that scales up under load outlasts. Here an
 //! attempt is repeated until the request's deadline, with exponential backoff and full jitter
-//! (AWS Builders' Library, "Timeouts, retries, and backoff with jitter").
+//! (AWS Builders' Library, "Timeouts, retries, and backoff with jitter"), as far as the store's retry budget goes.
 
 use super::error::{TableError, TableErrorKind};
 use super::failure::{Failure, failure, never_connected};
+use super::retry_budget::RetryBudget;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use std::error::Error;
@@ -32,6 +33,8 @@ pub(super) struct Attempts<'a> {
     pub(super) table: &'a str,
     /// When to give up.
     pub(super) deadline: Instant,
+    /// The store's retry budget.
+    pub(super) budget: &'a RetryBudget,
 }
 
 /// What a failed attempt means for its call.
@@ -79,7 +82,8 @@ impl Attempts<'_> {
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         E: Error + 'static,
     {
-        let mut backoff = Backoff::default();
+        self.budget.first_attempt();
+        let mut backoff = Backoff::new(self.budget);
         let mut last: Option<TableError> = None;
         let mut away: Option<Instant> = None;
         while Instant::now() < self.deadline {
@@ -101,12 +105,14 @@ impl Attempts<'_> {
             };
             let (kind, detail) = (error.kind, &error.detail);
             tracing::debug!(operation = self.operation, table = self.table, ?kind, detail, "attempt failed");
+            // Where only another write was under way, the server is well, and the budget is not touched.
+            let free = kind == TableErrorKind::Condition;
             // What made the attempts before this one fail tells more than that the deadline cut it short.
             if !cut_short || last.is_none() {
                 last = Some(error);
             }
             let given_up = away.is_some_and(|since| since.elapsed() >= AWAY_LIMIT);
-            if cut_short || given_up || !backoff.wait_at_least(at_least, self.deadline).await {
+            if cut_short || given_up || !backoff.wait_at_least(at_least, self.deadline, free).await {
                 break;
             }
         }
@@ -120,28 +126,50 @@ impl Attempts<'_> {
     }
 }
 
-/// The waits between attempts.
-#[derive(Debug, Default)]
-pub(super) struct Backoff {
+/// The waits between attempts: random, and growing to two seconds.
+#[derive(Debug)]
+pub struct Backoff<'a> {
+    budget: &'a RetryBudget,
     failures: u32,
 }
 
-impl Backoff {
-    /// Waits; or says `false` at once where the wait would end after the deadline.
-    pub(super) async fn wait(&mut self, deadline: Instant) -> bool {
-        self.wait_at_least(Duration::ZERO, deadline).await
+impl<'a> Backoff<'a> {
+    pub(super) fn new(budget: &'a RetryBudget) -> Self {
+        Self { budget, failures: 0 }
     }
 
-    /// As [`Backoff::wait`], but no shorter than this.
-    async fn wait_at_least(&mut self, at_least: Duration, deadline: Instant) -> bool {
-        let bound = FIRST_WAIT.saturating_mul(1 << self.failures.min(16)).min(LONGEST_WAIT);
-        self.failures += 1;
-        let wait = bound.mul_f64(fastrand::f64()).max(at_least);
-        if Instant::now() + wait >= deadline {
-            return false;
+    /// Waits before a retry, and goes on waiting as long as the budget has none; `false` where that would end after the deadline.
+    pub async fn wait(&mut self, deadline: Instant) -> bool {
+        self.wait_at_least(Duration::ZERO, deadline, false).await
+    }
+
+    /// Waits before another call that is no retry: the one before was answered well, and more is to come.
+    pub(super) async fn pause(&mut self, deadline: Instant) -> bool {
+        self.wait_at_least(Duration::ZERO, deadline, true).await
+    }
+
+    /// Waits before what an answer left over is asked for: as a retry if it brought nothing, else with a short wait that is none.
+    pub(super) async fn wait_for_more(&mut self, progress: bool, deadline: Instant) -> bool {
+        if progress {
+            self.reset();
         }
-        sleep(wait).await;
-        true
+        self.wait_at_least(Duration::ZERO, deadline, progress).await
+    }
+
+    /// As [`Backoff::wait`], but no shorter than this; if it is `free`, without asking the budget.
+    async fn wait_at_least(&mut self, at_least: Duration, deadline: Instant, free: bool) -> bool {
+        loop {
+            let bound = FIRST_WAIT.saturating_mul(1 << self.failures.min(16)).min(LONGEST_WAIT);
+            self.failures = self.failures.saturating_add(1);
+            let wait = bound.mul_f64(fastrand::f64()).max(at_least);
+            if Instant::now() + wait >= deadline {
+                return false;
+            }
+            sleep(wait).await;
+            if free || self.budget.take() {
+                return true;
+            }
+        }
     }
 
     /// Begins anew with short waits: something went through.
@@ -157,7 +185,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn waits_grow_to_a_bound_and_end_before_the_deadline() {
         let deadline = Instant::now() + Duration::from_secs(30);
-        let mut backoff = Backoff::default();
+        let budget = RetryBudget::new();
+        let mut backoff = Backoff::new(&budget);
         let mut waits = 0;
         loop {
             let before = Instant::now();

@@ -10,8 +10,8 @@ use super::error::{TableError, TableErrorKind};
 use super::expressions::Expressions;
 use super::failure::{Failure, failure};
 use super::retry::{Attempts, Ended, Next};
+use super::store::Store;
 use super::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::{delete_item::DeleteItemError, put_item::PutItemError, update_item::UpdateItemError};
@@ -36,17 +36,18 @@ pub(super) fn operation(action: &WriteAction) -> Option<&'static str> {
 }
 
 /// Writes. Gives the item as it is after an update, as it was before a put or a delete, and the capacity units consumed.
-pub(super) async fn write_one(client: &Client, call: &WriteCall, deadline: Instant) -> Result<(Option<Item>, f64), WriteError> {
+pub(super) async fn write_one(store: &Store, call: &WriteCall, deadline: Instant) -> Result<(Option<Item>, f64), WriteError> {
     let Some(operation) = operation(&call.action) else {
         let detail = format!("a check of an item of {} is a part of transactions only", call.table);
         return Err(WriteError::Failed(TableError { kind: TableErrorKind::Invalid, detail }));
     };
-    let attempts = Attempts { operation, table: &call.table, deadline };
+    let attempts = store.attempts(operation, &call.table, deadline);
     let update = if let WriteAction::Update(_, update) = &call.action { update.as_ref() } else { None };
     let built = Expressions::of_write(call.condition.as_ref(), update);
     match &call.action {
         WriteAction::Put(item) => {
-            let request = client
+            let request = store
+                .client()
                 .put_item()
                 .table_name(&*call.table)
                 .set_item(Some(item_to_sdk(item.clone())))
@@ -64,7 +65,8 @@ pub(super) async fn write_one(client: &Client, call: &WriteCall, deadline: Insta
             answer(attempts, output.attributes, output.consumed_capacity)
         }
         WriteAction::Update(key, _) => {
-            let request = client
+            let request = store
+                .client()
                 .update_item()
                 .table_name(&*call.table)
                 .set_key(Some(key_to_sdk(key)))
@@ -83,7 +85,8 @@ pub(super) async fn write_one(client: &Client, call: &WriteCall, deadline: Insta
             answer(attempts, output.attributes, output.consumed_capacity)
         }
         WriteAction::Delete(key) | WriteAction::Check(key) => {
-            let request = client
+            let request = store
+                .client()
                 .delete_item()
                 .table_name(&*call.table)
                 .set_key(Some(key_to_sdk(key)))

@@ -4,11 +4,14 @@ use super::client;
 use super::connector::Connector;
 use super::embedded::{Engine, Sweeper};
 use super::error::TableError;
+use super::retry::Attempts;
+use super::retry_budget::RetryBudget;
 use super::tap::CallTap;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// A store of tables; cheap to clone. The embedded store closes when its last clone is gone.
 #[derive(Clone)]
@@ -18,6 +21,7 @@ pub struct Store {
 
 struct Inner {
     client: Client,
+    retries: RetryBudget,
     embedded: Option<Embedded>,
 }
 
@@ -55,17 +59,27 @@ impl Store {
     }
 
     fn on(client: Client) -> Self {
-        Self { inner: Arc::new(Inner { client, embedded: None }) }
+        Self { inner: Arc::new(Inner { client, retries: RetryBudget::new(), embedded: None }) }
     }
 
     fn embedded(engine: Arc<Engine>, tap: Option<Arc<dyn CallTap>>) -> Self {
         let client = client::embedded(Connector { engine: engine.clone(), tap });
         let embedded = Some(Embedded { _sweeper: Sweeper::start(&engine), engine });
-        Self { inner: Arc::new(Inner { client, embedded }) }
+        Self { inner: Arc::new(Inner { client, retries: RetryBudget::new(), embedded }) }
     }
 
     pub(super) fn client(&self) -> &Client {
         &self.inner.client
+    }
+
+    /// What bounds the retries of all requests together.
+    pub(super) fn retries(&self) -> &RetryBudget {
+        &self.inner.retries
+    }
+
+    /// A call that is attempted until it is answered or the deadline passes.
+    pub(super) fn attempts<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
+        Attempts { operation, table, deadline, budget: self.retries() }
     }
 
     /// The embedded engine, if this is the embedded store.

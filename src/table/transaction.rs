@@ -12,10 +12,10 @@ use super::expressions::Expressions;
 use super::failure::{Failure, failure};
 use super::item_size::{attribute_size, item_size, key_size};
 use super::key_range::canonical;
-use super::retry::{Attempts, Ended, Next};
+use super::retry::{Ended, Next};
 use super::single_write::item_of;
+use super::store::Store;
 use super::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -36,9 +36,9 @@ const LONGEST_TOKEN: usize = 36;
 const IN_PROGRESS_WAIT: Duration = Duration::from_secs(1);
 
 /// Writes all or nothing. Gives the capacity units consumed.
-pub(super) async fn write_all(client: &Client, calls: &[WriteCall], token: &str, deadline: Instant) -> Result<f64, WriteError> {
+pub(super) async fn write_all(store: &Store, calls: &[WriteCall], token: &str, deadline: Instant) -> Result<f64, WriteError> {
     let tables = tables_of(calls);
-    let attempts = Attempts { operation: "TransactWriteItems", table: &tables, deadline };
+    let attempts = store.attempts("TransactWriteItems", &tables, deadline);
     let invalid = |detail: String| WriteError::Failed(attempts.named(TableError { kind: TableErrorKind::Invalid, detail }));
     if !(1..=LONGEST_TOKEN).contains(&token.len()) {
         return Err(invalid(format!("a token of {} bytes; it has 1 to {LONGEST_TOKEN}", token.len())));
@@ -51,7 +51,8 @@ pub(super) async fn write_all(client: &Client, calls: &[WriteCall], token: &str,
     }
     let items: Vec<TransactWriteItem> =
         calls.iter().map(transact_item).collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?;
-    let request = client
+    let request = store
+        .client()
         .transact_write_items()
         .set_transact_items(Some(items))
         .client_request_token(token)

@@ -7,6 +7,7 @@ use super::convert::{item_to_sdk, key_to_sdk};
 use super::error::{TableError, TableErrorKind};
 use super::key_range::{canonical, key_can_exist};
 use super::loaders::{CallRecord, Loaders, milliseconds};
+use super::retry::Backoff;
 use super::single_write::{operation, write_one};
 use super::transaction::{tables_of, write_all};
 use super::write::{WriteCall, WriteError};
@@ -16,6 +17,11 @@ use std::collections::HashSet;
 use tokio::time::Instant;
 
 impl Loaders {
+    /// The waits before a write is sent again of which no answer came.
+    pub fn backoff(&self) -> Backoff<'_> {
+        Backoff::new(self.session.store.retries())
+    }
+
     /// One write as PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update (ALL_NEW), and as it was before a put or
     /// a delete (ALL_OLD); `None` if there was none. It is never sent again where it may have been carried out: that is
     /// [`WriteError::Uncertain`] at once.
@@ -24,7 +30,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit().await.map_err(WriteError::Failed)?;
         let begun = Instant::now();
-        let answer = write_one(session.store.client(), call, session.deadline).await;
+        let answer = write_one(&session.store, call, session.deadline).await;
         self.forget();
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
         if let Some(operation) = operation(&call.action) {
@@ -44,7 +50,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit().await.map_err(WriteError::Failed)?;
         let begun = Instant::now();
-        let answer = write_all(session.store.client(), calls, token, session.deadline).await;
+        let answer = write_all(&session.store, calls, token, session.deadline).await;
         self.forget();
         if !matches!(answer, Err(WriteError::TooLarge(_))) {
             let capacity = *answer.as_ref().unwrap_or(&0.0);
@@ -96,7 +102,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit().await?;
         let (begun, keys) = (Instant::now(), requests.len());
-        let answer = write_batch(session.store.client(), table, requests, session.deadline).await;
+        let answer = write_batch(&session.store, table, requests, session.deadline).await;
         self.forget();
         let capacity = *answer.as_ref().unwrap_or(&0.0);
         session.record(slot, record("BatchWriteItem", table.to_owned(), (keys, 0), capacity, begun));

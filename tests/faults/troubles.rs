@@ -4,6 +4,8 @@ use crate::backend::{Backend, CONTAINER, Call, GROUP, USER, changes, error, is_w
 use crate::scripted::{LOST, REFUSED, Reply, Trouble};
 use crate::support::made::Names;
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// What becomes of a write whose answer is lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -310,4 +312,16 @@ async fn what_is_refused_for_good_is_told_and_nothing_is_written() {
             verdicts.same(&case, trouble, message, (is, (expected, path(&case), expected == "CONFLICT")));
         }
     }
+}
+
+/// The limit of races is none of lost answers: a write is tried until the deadline, ever more seldom.
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_answers_are_lost_is_tried_until_the_deadline() {
+    let backend = Backend::new("ledger").await;
+    backend.script(troubled(usize::MAX, false, || Reply::Reset));
+    let begun = Instant::now();
+    let answer = backend.run_within(Duration::from_secs(40), "mutation { createPage(id: \"p\", title: \"t\") { id } }", json!({})).await;
+    assert_eq!(error(&answer).0, "UNAVAILABLE");
+    assert!(begun.elapsed() >= Duration::from_secs(36), "given up after {:?}", begun.elapsed());
+    assert!((20..=80).contains(&backend.writes()), "{} attempts", backend.writes());
 }

@@ -34,6 +34,26 @@ async fn throttling_is_outlasted() {
     }
 }
 
+/// Five hundred requests at once, one after another five times: a server that fails gets few calls more than there are requests.
+#[tokio::test(start_paused = true)]
+async fn retries_of_all_requests_are_a_share_of_their_first_attempts() {
+    for reply in [(|| Reply::error(500, "InternalServerError")) as fn() -> Reply, || Reply::error(400, "ThrottlingException")] {
+        let server = Server::new(move |_, _, _| reply());
+        let store = Store::over(server.clone());
+        let begun = Instant::now();
+        for _ in 0..5 {
+            let requests = (0..500).map(|_| async {
+                let limit = Instant::now() + Duration::from_secs(6);
+                Loaders::new(&store, limit).query(&query("things", "p")).await.unwrap_err()
+            });
+            futures_util::future::join_all(requests).await;
+        }
+        let most = 2_500.0 * 1.2 + 100.0 + begun.elapsed().as_secs_f64() * 10.0;
+        assert!(server.requests() as f64 <= most, "{} calls, {most} at most", server.requests());
+        assert!(server.requests() > 2_600, "some are retried: {}", server.requests());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_breaks_on_the_way_is_tried_again() {
     assert_eq!(after(3, || Reply::error(500, "InternalServerError")).await, 4);

@@ -24,8 +24,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Attempts after which a race is given up: at 64 writers of one item, each wins long before.
-const MOST_ATTEMPTS: u32 = 200;
+/// Lost races after which a write is given up: at 64 writers of one item, each wins long before.
+const MOST_RACES: u32 = 200;
 /// The upper bound of the first wait after a lost race; each further one doubles it.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 /// No wait is longer.
@@ -78,7 +78,8 @@ impl Job<'_> {
         let mut generated = Generated::new();
         // The trouble after which it is not known whether the write was made.
         let mut doubt: Option<TableError> = None;
-        for attempt in 0..MOST_ATTEMPTS {
+        let (mut races, mut unanswered) = (0, self.engine.run.loaders.backoff());
+        for attempt in 0.. {
             let doubtful = doubt.is_some();
             let drafted = actions::draft(self, &mut generated, doubtful).await;
             let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
@@ -101,11 +102,18 @@ impl Job<'_> {
                         return Err(refusals);
                     }
                 },
-                Err(WriteError::Uncertain(error)) if draft.repeatable() => doubt = Some(error),
+                Err(WriteError::Uncertain(error)) if draft.repeatable() => {
+                    doubt = Some(error);
+                    if unanswered.wait(self.engine.deadline).await {
+                        continue;
+                    }
+                    break;
+                }
                 Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => return Err(vec![half_way(&error)]),
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
-            if !self.wait(attempt).await {
+            races += 1;
+            if races == MOST_RACES || !self.wait(races).await {
                 break;
             }
         }
@@ -201,8 +209,8 @@ impl Job<'_> {
     }
 
     /// Waits after a lost race, with full jitter; `false` where the deadline is too near.
-    async fn wait(&self, attempt: u32) -> bool {
-        let bound = FIRST_WAIT.saturating_mul(1 << attempt.min(10)).min(LONGEST_WAIT);
+    async fn wait(&self, races: u32) -> bool {
+        let bound = FIRST_WAIT.saturating_mul(1 << races.min(10)).min(LONGEST_WAIT);
         let wait = bound.mul_f64(fastrand::f64());
         if Instant::now() + wait >= self.engine.deadline {
             return false;
