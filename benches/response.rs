@@ -12,6 +12,7 @@ mod replay;
 #[path = "response/server.rs"]
 mod server;
 
+use keyfold::execute::cursor::CursorKey;
 use keyfold::execute::gateway::{Gateway, Request, Settings};
 use keyfold::execute::operations::Operations;
 use keyfold::execute::respond::Writer;
@@ -131,7 +132,8 @@ impl Bench {
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
                     let loaders = Loaders::new(store, deadline());
-                    let run = Run { model: &self.model, loaders: &loaders, max_nodes: 10_000, secret: [].into(), now: "" };
+                    let run =
+                        Run { model: &self.model, loaders: &loaders, max_nodes: 10_000, cursor_key: &CursorKey::of_secret(b""), now: "" };
                     run.run(&mut state).await;
                 });
             }),

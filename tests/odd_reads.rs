@@ -282,3 +282,88 @@ type Query { users(ids: [ID!]!): [User!] @find(where: { id: "{ids}" }, max: 2) }
     assert_eq!(response["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
     assert_eq!(world.data(r#"{ users(ids: ["1", "9", "3"]) { id } }"#).await, json!({ "users": [{ "id": "1" }, { "id": "3" }] }));
 }
+
+const MEMOS: &str = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
+  { name: "byTitle", sortKey: "title" }, { name: "byScore", sortKey: "score", sortKeyType: N }, { name: "byMood", sortKey: "mood" }
+])
+type Memo @item(keys: { pk: "U#{user}", sk: "M#{at}", title: "{title}", score: "{score}", mood: "{mood}" }) {
+  user: ID! at: String! title: String! score: Int! mood: String! @inaccessible stars: Int
+}
+type Memos { nodes: [Memo!]! edges: [MemoEdge!]! pageInfo: PageInfo! }
+type MemoEdge { node: Memo! cursor: String! }
+enum MemoOrder { AT TITLE SCORE }
+enum Order { ASC DESC }
+type Query {
+  memos(user: ID!, orderBy: MemoOrder = AT, order: Order, stars: Int, first: Int = 2, after: String, last: Int, before: String): Memos!
+    @find(filter: "stars >= :stars")
+  since(user: ID!, from: String, first: Int = 2, after: String): Memos! @find(item: Memo, where: { at: { ge: "{from}" } })
+  byMood(user: ID!, first: Int = 2, after: String): Memos! @find(item: Memo, orderBy: "mood")
+  others(user: ID!, first: Int = 2, after: String): Memos! @find(item: Memo)
+}
+"#;
+
+async fn memos() -> World {
+    let memo = |n: usize| json!({ "pk": format!("U#{}", n % 2), "sk": format!("M#{n}"), "title": format!("t{}", 9 - n), "score": (n * 7) % 10, "mood": format!("mood{n}"), "stars": 1 });
+    World::new(MEMOS, &(0..10).map(memo).collect::<Vec<_>>()).await
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_for_its_own_list_only() {
+    let world = memos().await;
+    let lists = [
+        r#"memos(user: "0""#,
+        r#"memos(user: "0", orderBy: TITLE"#,
+        r#"memos(user: "0", orderBy: SCORE"#,
+        r#"memos(user: "0", order: DESC"#,
+        r#"memos(user: "0", orderBy: SCORE, order: DESC"#,
+        r#"memos(user: "1""#,
+        r#"memos(user: "1", orderBy: TITLE"#,
+        r#"since(user: "0""#,
+        r#"since(user: "0", from: "2""#,
+        r#"byMood(user: "0""#,
+        r#"others(user: "0""#,
+    ];
+    for from in lists {
+        let page = world
+            .data(&format!("{{ a: {from}) {{ nodes {{ at }} pageInfo {{ endCursor }} }} all: {from}, first: 9) {{ nodes {{ at }} }} }}"))
+            .await;
+        let cursor = &page["a"]["pageInfo"]["endCursor"];
+        for to in lists {
+            let response = world.response(&format!("{{ a: {to}, after: {cursor}) {{ nodes {{ at }} }} }}")).await;
+            if from == to {
+                assert_eq!(
+                    response["data"]["a"]["nodes"].as_array().unwrap()[..],
+                    page["all"]["nodes"].as_array().unwrap()[2..4],
+                    "{from}"
+                );
+            } else {
+                assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{from} → {to}: {response}");
+            }
+        }
+        // The size and the direction of the page and the values of a filter may change: the place stays the same.
+        if from.starts_with("memos") {
+            for more in ["first: 1, after", "last: 1, before", "stars: 0, first: 3, after"] {
+                world.data(&format!("{{ a: {from}, {more}: {cursor}) {{ nodes {{ at }} }} }}")).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_shows_nothing_of_the_item() {
+    use base64::Engine;
+    let world = memos().await;
+    let page = world.data(r#"{ byMood(user: "0") { edges { cursor } } }"#).await;
+    for cursor in page["byMood"]["edges"].as_array().unwrap().iter().map(|edge| edge["cursor"].as_str().unwrap()) {
+        let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(cursor).unwrap();
+        let shown = String::from_utf8_lossy(&bytes);
+        assert!(!["mood", "U#", "M#", "t9"].iter().any(|part| shown.contains(part)), "{shown}");
+    }
+    // The form of cursors before they were encrypted: a code and JSON.
+    let old = "EaX-CT4PN48Fjo16lA-GNltbIlNVIzAiLCJTTSMyIiwiU21vb2QyIl1d";
+    for cursor in [old, "", "=", "ä", &"A".repeat(20_000)] {
+        let response = world.response(&format!("{{ byMood(user: \"0\", after: \"{cursor}\") {{ nodes {{ at }} }} }}")).await;
+        assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{cursor}");
+    }
+}

@@ -1,24 +1,49 @@
-//! Cursors: where a page goes on. Opaque, tamper-evident, and good only for the field, the keys and the order they were made for.
+//! Cursors: where a page goes on. A key and the identity of a list in; text for an item, and the item's place for the text, out.
+//! Must not know how a list is read.
 //!
-//! A cursor is base64url of a 16-byte code followed by the position of one item as JSON. The code is HMAC-SHA256, cut to 128 bits, over
-//! the position and everything that the cursor is tied to, which is not in the cursor itself. Of a list that is merged of several ranges
-//! the item tells the place in each of them ([`super::cut`]).
+//! A cursor is base64url of the position of one item, encrypted by AES-256-GCM-SIV (RFC 8452) under a key that HKDF (RFC 5869) derives
+//! from the gateway's secret. The digest of the list's identity ([`super::list_identity`]) is the associated data, and its beginning is
+//! the nonce. So an item of a list always has the same cursor, in every process that has the secret, and no other list takes it. The
+//! cipher is made for a nonce that repeats: all that equal cursors show is that they name the same item of the same list.
+//!
+//! Of a list that is merged of several ranges the item tells the place in each of them ([`super::cut`]).
 
 use super::error::ErrorCode;
-use super::keys::KeyRange;
+use super::list_identity::{Digest, List};
 use super::state::Failure;
 use crate::table::attribute::{Attribute, Item};
+use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
+use aes_gcm_siv::{Aes256GcmSiv, Nonce};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use serde::{Deserialize, Serialize};
+use hkdf::Hkdf;
 use sha2::Sha256;
 use std::sync::Arc;
 
-const CODE_LENGTH: usize = 16;
-/// The longest cursor that is looked at. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide, "Quotas"),
-/// each of which JSON may write as six and base64 as a third more.
-const MAX_LENGTH: usize = 50 * 1024;
+/// What the derived key is for. A new form of cursors takes a new name, so that those of the old form are refused.
+const PURPOSE: &[u8] = b"keyfold cursor 2";
+const NONCE_LENGTH: usize = 12;
+const TAG_LENGTH: usize = 16;
+/// The most attributes of a position: the keys of a table and those of an index.
+const MOST_ATTRIBUTES: usize = 4;
+/// The longest encrypted position. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide, "Quotas").
+const MOST_BYTES: usize = TAG_LENGTH + 2 + MOST_ATTRIBUTES * 3 + 2 * (2048 + 1024);
+/// The longest cursor that is looked at.
+const MAX_LENGTH: usize = MOST_BYTES.div_ceil(3) * 4;
+
+/// The key of a gateway's cursors.
+#[derive(Clone)]
+pub struct CursorKey(Arc<Aes256GcmSiv>);
+
+impl CursorKey {
+    /// The key that follows from a secret.
+    pub fn of_secret(secret: &[u8]) -> Self {
+        let mut key = [0; 32];
+        // HKDF-SHA256 gives up to 8,160 bytes, so this cannot fail.
+        let _ = Hkdf::<Sha256>::new(None, secret).expand(PURPOSE, &mut key);
+        Self(Arc::new(Aes256GcmSiv::new(&key.into())))
+    }
+}
 
 /// A place in a list: that of an item which was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,115 +54,114 @@ pub struct Position {
     pub key: Item,
 }
 
-/// A position as it is written: the key attributes, and the range where it is not the first.
-#[derive(Serialize, Deserialize)]
-struct Written(Vec<String>, #[serde(default, skip_serializing_if = "is_first")] usize);
-
-fn is_first(range: &usize) -> bool {
-    *range == 0
-}
-
-/// What makes and reads the cursors of one field's pages.
-#[derive(Debug, Clone)]
+/// What makes and reads the cursors of one list.
+#[derive(Clone)]
 pub struct Cursors {
-    secret: Arc<[u8]>,
-    context: String,
+    key: CursorKey,
+    list: Digest,
     /// The attributes of which a position is made.
     attributes: Vec<String>,
     ranges: usize,
 }
 
+impl std::fmt::Debug for Cursors {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Cursors").field("attributes", &self.attributes).finish_non_exhaustive()
+    }
+}
+
 impl Cursors {
-    /// For a field coordinate, the ranges that it reads and their order.
-    pub fn new(secret: Arc<[u8]>, coordinate: &str, ranges: &[KeyRange], attributes: Vec<String>, descending: bool) -> Self {
-        // Written out, so that callers' cursors stay good whatever else a range comes to hold.
-        let text = |range: &KeyRange| {
-            let KeyRange { partition, sort, excluded, prefix, begins_with, .. } = range;
-            format!(
-                "KeyRange {{ partition: {partition:?}, sort: {sort:?}, excluded: {excluded:?}, prefix: {prefix}, begins_with: {begins_with:?} }}"
-            )
-        };
-        let texts: Vec<String> = ranges.iter().map(text).collect();
-        let context = format!("{coordinate}\n{descending}\n[{}]", texts.join(", "));
-        Self { secret, context, attributes, ranges: ranges.len() }
+    /// The cursors of a list; `attributes` are the key attributes of its table and of its index.
+    pub fn new(key: CursorKey, list: &List<'_>, attributes: Vec<String>) -> Self {
+        Self { key, list: list.digest(), attributes, ranges: list.ranges.len() }
     }
 
     /// The cursor of an item that was read from a range.
     pub fn of_item(&self, range: usize, item: &Item) -> String {
-        let typed = |attribute: Option<&Attribute>| match attribute {
-            Some(Attribute::S(text)) => format!("S{text}"),
-            Some(Attribute::N(text)) => format!("N{text}"),
-            Some(Attribute::B(bytes)) => format!("B{}", URL_SAFE_NO_PAD.encode(bytes)),
-            _ => String::new(),
-        };
-        let key = self.attributes.iter().map(|name| typed(item.get(name))).collect();
-        let body = serde_json::to_vec(&Written(key, range)).unwrap_or_default();
-        let mut bytes = self.code(&body).to_vec();
-        bytes.extend_from_slice(&body);
-        URL_SAFE_NO_PAD.encode(bytes)
-    }
-
-    fn code(&self, body: &[u8]) -> [u8; CODE_LENGTH] {
-        let mut code = [0; CODE_LENGTH];
-        // HMAC takes keys of any length, so this cannot fail; a failing one would only make cursors that nothing accepts.
-        if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.secret) {
-            mac.update(self.context.as_bytes());
-            mac.update(&[0]);
-            mac.update(body);
-            code.copy_from_slice(&mac.finalize().into_bytes()[..CODE_LENGTH]);
-        }
-        code
+        let position = self.written(range, item);
+        let payload = Payload { msg: &position, aad: &self.list };
+        // Encrypting fails only beyond 64 GiB.
+        let encrypted = self.key.0.encrypt(&self.nonce(), payload).unwrap_or_default();
+        URL_SAFE_NO_PAD.encode(encrypted)
     }
 
     /// The position that a cursor names. The failure tells a caller that the cursor is not from here.
     pub fn decode(&self, cursor: &str) -> Result<Position, Arc<Failure>> {
-        self.checked(cursor).ok_or_else(|| {
+        self.position(cursor).ok_or_else(|| {
             let message = "This cursor was not made by this field with these arguments.";
             Failure::new(ErrorCode::BadUserInput, message)
         })
     }
 
-    fn checked(&self, cursor: &str) -> Option<Position> {
+    fn position(&self, cursor: &str) -> Option<Position> {
         if cursor.len() > MAX_LENGTH {
             return None;
         }
-        let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-        let (code, body) = bytes.split_at_checked(CODE_LENGTH)?;
-        // Compared in constant time: the difference of every byte is looked at.
-        let differs = self.code(body).iter().zip(code).fold(0, |all, (ours, theirs)| all | (ours ^ theirs));
-        if differs != 0 {
-            return None;
-        }
-        let Written(values, range) = serde_json::from_slice(body).ok()?;
-        if range >= self.ranges {
-            return None;
-        }
-        Some(Position { range, key: self.item(values)? })
+        let encrypted = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let payload = Payload { msg: &encrypted, aad: &self.list };
+        self.read(&self.key.0.decrypt(&self.nonce(), payload).ok()?)
     }
 
-    fn item(&self, values: Vec<String>) -> Option<Item> {
-        let typed = |value: String| {
-            let (kind, rest) = value.split_at_checked(1)?;
-            Some(match kind {
-                "S" => Attribute::S(rest.to_owned()),
-                "N" => Attribute::N(rest.to_owned()),
-                "B" => Attribute::B(URL_SAFE_NO_PAD.decode(rest).ok()?),
-                _ => return None,
-            })
-        };
-        self.attributes.iter().cloned().zip(values).map(|(name, value)| Some((name, typed(value)?))).collect()
+    fn nonce(&self) -> Nonce {
+        let mut nonce = [0; NONCE_LENGTH];
+        nonce.copy_from_slice(&self.list[..NONCE_LENGTH]);
+        nonce.into()
     }
+
+    /// A position in bytes: the range in two, and for each attribute its type in one, its length in two, and its value.
+    fn written(&self, range: usize, item: &Item) -> Vec<u8> {
+        let length = |value: usize| u16::try_from(value).unwrap_or(u16::MAX).to_be_bytes();
+        let mut bytes = length(range).to_vec();
+        for name in &self.attributes {
+            let (kind, value): (u8, &[u8]) = match item.get(name) {
+                Some(Attribute::S(text)) => (b'S', text.as_bytes()),
+                Some(Attribute::N(text)) => (b'N', text.as_bytes()),
+                Some(Attribute::B(bytes)) => (b'B', bytes),
+                _ => (0, &[]),
+            };
+            bytes.push(kind);
+            bytes.extend_from_slice(&length(value.len()));
+            bytes.extend_from_slice(value);
+        }
+        bytes
+    }
+
+    fn read(&self, mut bytes: &[u8]) -> Option<Position> {
+        let range = length(&mut bytes)?;
+        let mut key = Item::new();
+        for name in &self.attributes {
+            let kind = *bytes.split_off_first()?;
+            let long = length(&mut bytes)?;
+            let value = bytes.split_off(..long)?;
+            let text = |value: &[u8]| String::from_utf8(value.to_vec()).ok();
+            let value = match kind {
+                b'S' => Attribute::S(text(value)?),
+                b'N' => Attribute::N(text(value)?),
+                b'B' => Attribute::B(value.to_vec()),
+                _ => return None,
+            };
+            key.insert(name.clone(), value);
+        }
+        (bytes.is_empty() && range < self.ranges).then_some(Position { range, key })
+    }
+}
+
+/// Takes a length off the front.
+fn length(bytes: &mut &[u8]) -> Option<usize> {
+    bytes.split_off(..2)?.try_into().ok().map(u16::from_be_bytes).map(usize::from)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::execute::keys::KeyRange;
     use proptest::prelude::*;
 
     fn cursors(secret: &[u8], coordinate: &str) -> Cursors {
         let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
-        Cursors::new(secret.into(), coordinate, &[range.clone(), range], vec!["PK".into(), "SK".into()], false)
+        let list = List { coordinate, table: "t", index: None, ranges: &[range.clone(), range], descending: false };
+        Cursors::new(CursorKey::of_secret(secret), &list, vec!["PK".into(), "SK".into()])
     }
 
     fn item(pk: &str, sk: &str) -> Item {
@@ -166,14 +190,25 @@ mod tests {
         fn anything_may_come_as_a_cursor(text in ".*") {
             prop_assert!(cursors(b"secret", "User.groups").decode(&text).is_err());
         }
+
+        #[test]
+        fn a_position_is_read_from_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let cursors = cursors(b"secret", "User.groups");
+            if let Some(position) = cursors.read(&bytes) {
+                prop_assert_eq!(cursors.written(position.range, &position.key), bytes);
+            }
+        }
     }
 
     #[test]
     fn the_longest_keys_have_cursors() {
         let attributes: Vec<String> = ["pk", "sk", "gsiPk", "gsiSk"].map(String::from).into();
-        let cursors = Cursors { ranges: 1, attributes: attributes.clone(), secret: [].into(), context: String::new() };
+        let cursors = Cursors { attributes: attributes.clone(), ..cursors(b"", "") };
         let key: Item = attributes.into_iter().zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long)))).collect();
-        assert_eq!(cursors.decode(&cursors.of_item(0, &key)).unwrap().key, key);
+        let cursor = cursors.of_item(0, &key);
+        assert!(cursor.len() <= MAX_LENGTH);
+        assert_eq!(cursors.decode(&cursor).unwrap().key, key);
+        assert!(cursors.decode(&format!("{cursor}AAAA")).is_err());
     }
 
     #[test]
@@ -183,5 +218,11 @@ mod tests {
         assert!(cursors(b"other", "User.groups").decode(&cursor).is_err());
         assert!(cursors(b"secret", "User.groups").decode(&cursor).is_ok());
         assert!(cursors(b"secret", "User.groups").decode(&cursors(b"secret", "User.groups").of_item(2, &item("a", "1"))).is_err());
+    }
+
+    /// Clients keep cursors, and the copies of a gateway of two versions serve them side by side.
+    #[test]
+    fn the_form_of_a_cursor_stays() {
+        assert_eq!(cursors(b"secret", "User.groups").of_item(1, &item("a", "1")), "gk9Hc4zUYkdzwtSP-mzM0C9-7nn5CkmhEeY");
     }
 }

@@ -1,5 +1,6 @@
 //! The whole of it for one schema and one store: operation text in, response bytes out. Must not know HTTP.
 
+use super::cursor::CursorKey;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
 use super::operations::{Operations, Planned};
@@ -32,7 +33,7 @@ struct Inner {
     store: Store,
     operations: Operations,
     max_nodes: usize,
-    secret: Arc<[u8]>,
+    cursor_key: CursorKey,
 }
 
 /// What a gateway's owner may set.
@@ -50,7 +51,7 @@ pub struct Settings {
     pub plan_cache: usize,
     /// Whether clients may introspect the schema.
     pub introspection: bool,
-    /// The secret that makes cursors tamper-evident; all copies of a gateway must share it.
+    /// The secret that encrypts cursors; all copies of a gateway must share it.
     pub cursor_key: Vec<u8>,
 }
 
@@ -101,8 +102,8 @@ impl Gateway {
     /// A gateway for a schema on a store.
     pub fn new(model: Arc<Model>, store: Store, settings: Settings) -> Self {
         let operations = Operations::new(&settings);
-        let secret = settings.cursor_key.into();
-        Self { inner: Arc::new(Inner { model, store, operations, max_nodes: settings.max_nodes, secret }) }
+        let cursor_key = CursorKey::of_secret(&settings.cursor_key);
+        Self { inner: Arc::new(Inner { model, store, operations, max_nodes: settings.max_nodes, cursor_key }) }
     }
 
     /// The schema's model.
@@ -123,7 +124,7 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline; with `explain`, `extensions.keyfold` tells the plan and the calls.
     pub async fn run(&self, prepared: Prepared, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, max_nodes, secret, .. } = &*self.inner;
+        let Inner { model, store, max_nodes, cursor_key, .. } = &*self.inner;
         let Planned { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
@@ -132,7 +133,7 @@ impl Gateway {
         let loaders = Loaders::new(store, deadline);
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
-        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, secret: secret.clone(), now: &text };
+        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, cursor_key, now: &text };
         let engine = Engine { run: &run, now, deadline };
         let steps = run_steps(&engine, plan, variables, &introspection);
         let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {

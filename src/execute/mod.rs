@@ -1,7 +1,7 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
 //! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `spread`, `searches`, `search`,
-//! `fold`, `memory`, `paging`, `cursor`, `cut`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
+//! `fold`, `memory`, `paging`, `cursor`, `list_identity`, `cut`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
 //! response from it.
 
 pub mod cursor;
@@ -17,6 +17,7 @@ pub mod fold;
 pub mod gateway;
 pub mod keys;
 mod leaf;
+pub mod list_identity;
 mod lists;
 pub mod memory;
 pub mod operations;

@@ -5,6 +5,7 @@ use super::cut::Cut;
 use super::error::ErrorCode;
 use super::filter::{self, Scope};
 use super::keys::{self, KeyRange};
+use super::list_identity::List;
 use super::paging::{Paging, paging};
 use super::search::{Hits, Search};
 use super::state::{Failure, Found, PageOf, State};
@@ -48,7 +49,9 @@ pub fn wanted(
     };
     let cursors = page.as_ref().map(|_| {
         let attributes = key_attributes(table, read.index);
-        Arc::new(Cursors::new(run.secret.clone(), &read.page_of, &ranges, attributes, query.descending))
+        let index = read.index.map(|index| table.indexes[index].name.as_str());
+        let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
+        Arc::new(Cursors::new(run.cursor_key.clone(), &list, attributes))
     });
     let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
         (Some(cursors), Some(cursor)) => Some(cursors.decode(cursor)?),

@@ -1,5 +1,6 @@
 //! Runs a plan wave by wave: the keys of all its reads, one batch of Gets and the distinct Queries side by side, then the rows they make.
 
+use super::cursor::CursorKey;
 use super::decode;
 use super::error::ErrorCode;
 use super::fold::{self, Late, Neighbour};
@@ -27,8 +28,8 @@ pub struct Run<'a> {
     pub loaders: &'a Loaders,
     /// Most rows of all spaces together.
     pub max_nodes: usize,
-    /// The secret of the cursors.
-    pub secret: Arc<[u8]>,
+    /// The key of the cursors.
+    pub cursor_key: &'a CursorKey,
     /// The time of the request, as a canonical DateTime.
     pub now: &'a str,
 }

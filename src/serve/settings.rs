@@ -4,7 +4,7 @@ use crate::execute::gateway;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
-/// The shortest secret that makes cursors tamper-evident, in bytes (that of the hash's security level, 128 bits).
+/// The shortest secret that keeps cursors from being read or made, in bytes (128 bits).
 const SHORTEST_KEY: usize = 16;
 
 /// The settings of `keyfold dev` and `keyfold serve`.
@@ -14,7 +14,7 @@ pub struct ServerSettings {
     #[arg(long, env = "KEYFOLD_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<String>,
 
-    /// Secret of at least 16 bytes that signs cursors; all copies of a gateway must share it [default: random in serve, derived from the
+    /// Secret of at least 16 bytes that encrypts cursors; all copies of a gateway must share it [default: random in serve, derived from the
     /// schema in dev]
     #[arg(long, env = "KEYFOLD_CURSOR_KEY", value_name = "SECRET", hide_env_values = true, value_parser = cursor_key)]
     pub cursor_key: Option<String>,

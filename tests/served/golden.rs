@@ -21,7 +21,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
         if document.definitions.iter().any(writes) {
             continue;
         }
-        // A cursor that stands in an operation is signed by another key than the server's.
+        // A cursor that stands in an operation is encrypted with another key than the server's.
         if text.contains("after: \"") || text.contains("before: \"") {
             continue;
         }
@@ -30,7 +30,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
             None => json!({}),
         };
         let expected: Value = serde_json::from_str(&std::fs::read_to_string(file.with_extension("response.json")).unwrap()).unwrap();
-        // A cursor in an operation is signed by the goldens' key, which this server does not have.
+        // A cursor in an operation is encrypted with the goldens' key, which this server does not have.
         let from_a_cursor = ["after: \"", "before: \""].iter().any(|argument| text.contains(argument));
         if from_a_cursor && expected.get("errors").is_none() {
             continue;
@@ -43,7 +43,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
     assert!(seen > 29, "only {seen} goldens were found");
 }
 
-/// Cursors are signed by a key of the server's own.
+/// Cursors are encrypted with a key of the server's own.
 fn without_cursors(value: Value) -> Value {
     let is_cursor = |name: &str| matches!(name, "cursor" | "startCursor" | "endCursor");
     match value {
