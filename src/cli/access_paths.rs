@@ -166,7 +166,8 @@ mod tests {
         let placeholder = |field: &str, width| Part::Placeholder { field: field.into(), value: ValueType::Id, width };
         let pk = Template { parts: vec![Part::Literal("U#".into()), placeholder("userId", None)] };
         let sk = Template { parts: vec![placeholder("kind", None), Part::Literal("#".into()), placeholder("score", Some(8))] };
-        ItemKeys { table: 0, keys: [("PK".to_owned(), vec![pk]), ("SK".to_owned(), vec![sk])].into_iter().collect(), constants: vec![] }
+        let keys = [("PK".to_owned(), vec![pk]), ("SK".to_owned(), vec![sk])].into_iter().collect();
+        ItemKeys { table: 0, keys, constants: vec![], shares_keys: false }
     }
 
     fn key(name: &str) -> KeyAttribute {

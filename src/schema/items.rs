@@ -45,7 +45,7 @@ pub fn read(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
         }
     }
     let constants = constants(item, findings)?;
-    let keys = ItemKeys { table: item.table.1, keys, constants };
+    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false };
     (sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings)).then_some(keys)
 }
 

@@ -71,7 +71,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     read_records(&mut draft, &declared, findings);
     field_rules::read(&mut draft, findings);
     let constraints = field_rules::constraints(&draft, findings);
-    confusion::check(&draft, findings);
+    confusion::check(&mut draft, findings);
     let types = types::read(&draft, findings);
     api::check(&schema, findings);
     if findings.failed() {

@@ -85,6 +85,8 @@ pub struct ItemKeys {
     pub keys: IndexMap<String, Vec<Template>>,
     /// Constants that are written with every item and recognised on reading.
     pub constants: Vec<(String, String)>,
+    /// Whether an item of another type can have the same primary key, so that only the constants tell which type an item is of.
+    pub shares_keys: bool,
 }
 
 /// A field of an object type.

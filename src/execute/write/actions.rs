@@ -6,14 +6,17 @@ use super::copies;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
 use super::fill::is_made_of_fields;
+use super::identity;
 use super::lookups::{self, Scope, guards_of};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate;
 use crate::execute::filter;
 use crate::execute::filter::argument;
+use crate::schema::condition::Condition;
 use crate::schema::model::{ObjectType, Source, TextPart};
 use crate::schema::write::{Action, ActionKind, WriteTarget, WrittenValue};
 use crate::table::attribute::{Item, Key};
+use crate::table::call::Expression;
 use crate::table::write::{WriteAction, WriteCall};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -91,9 +94,12 @@ impl Drafting<'_, '_> {
                 Some(old) => gone = guards_of(job, ty, old),
             }
         }
+        if replace {
+            identity::demand(ty, &mut conditions);
+        }
         self.author(action, &mut conditions)?;
         let repeat = if replace { Repeat::Same } else { Repeat::SeenByItem(Box::new(item.clone())) };
-        let main = Main { repeat, creates: !replace, must_exist: false, ..self.main(action) };
+        let main = Main { repeat, creates: !replace, makes: true, must_exist: false, ..self.main(action) };
         let call = Call::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         // Whatever stands in their places, the copies of a new item are what it is.
@@ -151,6 +157,7 @@ impl Drafting<'_, '_> {
             };
             let read = item.is_some() || beside;
             let mut conditions = Conditions::default();
+            let mut or_nothing = false;
             match &item {
                 None if read && alone => {
                     // There is nothing to delete, and nothing to give back.
@@ -160,15 +167,17 @@ impl Drafting<'_, '_> {
                     continue;
                 }
                 // Alone, DeleteItem itself says whether there was an item.
-                None if alone && action.condition.is_none() => {}
+                None if alone && action.condition.is_none() => or_nothing = true,
                 _ => conditions.exists(&aim.key.partition.0),
             }
+            identity::demand(ty, &mut conditions);
             let held = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name);
             self.hold(ty, item.as_deref(), held, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
             let must_exist = !alone || action.condition.is_some() || version.is_some();
-            let main = Main { version, must_exist, repeat: Repeat::Gone, ..self.main(action) };
+            let or_nothing = or_nothing && !must_exist;
+            let main = Main { version, must_exist, or_nothing, repeat: Repeat::Gone, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
             self.copies(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
@@ -224,7 +233,10 @@ impl Drafting<'_, '_> {
         let ty = self.job.type_named(&action.item)?;
         for aim in self.aims(position, action, ty).await? {
             let mut conditions = Conditions::default();
-            self.author(action, &mut conditions)?;
+            if let Some(condition) = &action.condition {
+                let scope = self.job.scope();
+                identity::demand_of(ty, (condition, written(condition, &scope)?), &scope, &mut conditions);
+            }
             let main = self.main(action);
             self.draft.calls.push(Call::main(self.job.table_of(ty), WriteAction::Check(aim.key), conditions, main));
         }
@@ -238,7 +250,9 @@ impl Drafting<'_, '_> {
             condition: action.condition.clone(),
             message: action.message.clone(),
             creates: false,
+            makes: false,
             must_exist: true,
+            or_nothing: false,
             version: None,
             repeat: Repeat::Same,
         }
@@ -247,9 +261,7 @@ impl Drafting<'_, '_> {
     /// The author's condition.
     pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), Refusals> {
         if let Some(condition) = &action.condition {
-            let scope = self.job.scope();
-            let expression = filter::whole(condition, &scope).map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
-            conditions.and(expression);
+            conditions.and(written(condition, &self.job.scope())?);
         }
         Ok(())
     }
@@ -388,6 +400,11 @@ impl Drafting<'_, '_> {
             }
         }
     }
+}
+
+/// The author's condition as it is sent.
+fn written(condition: &Condition, scope: &filter::Scope<'_>) -> Result<Expression, Refusals> {
+    filter::whole(condition, scope).map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])
 }
 
 /// The attribute in which a field's value is kept as it is, and the value as it is kept.

@@ -32,6 +32,13 @@ impl Conditions {
         self.parts.push(format!("{name} = {value}"));
     }
 
+    /// The attribute has this value, or is missing, as it is where there is no item.
+    pub fn absent_or_equal(&mut self, attribute: &str, value: Attribute) {
+        let name = self.name(attribute);
+        let value = self.value(value);
+        self.parts.push(format!("(attribute_not_exists({name}) OR {name} = {value})"));
+    }
+
     /// The attribute is as it was read: of the same value, or missing.
     pub fn unchanged(&mut self, attribute: &str, item: &Item) {
         match item.get(attribute) {
@@ -55,6 +62,17 @@ impl Conditions {
     /// Another expression, with placeholders of its own.
     pub fn and(&mut self, other: Expression) {
         self.parts.push(format!("({})", other.text));
+        self.names.extend(other.names);
+        self.values.extend(other.values);
+    }
+
+    /// Where the premise holds, so does another expression, with placeholders of its own. DynamoDB refuses parentheses around
+    /// parentheses, and each part of the premise has its own.
+    pub fn implies(&mut self, premise: impl FnOnce(&mut Self), other: Expression) {
+        let before = std::mem::take(&mut self.parts);
+        premise(self);
+        let premise: Vec<String> = std::mem::replace(&mut self.parts, before).iter().map(|part| format!("(NOT {part})")).collect();
+        self.parts.push(format!("({} OR ({}))", premise.join(" OR "), other.text));
         self.names.extend(other.names);
         self.values.extend(other.values);
     }

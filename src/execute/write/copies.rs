@@ -10,6 +10,7 @@
 use super::actions::Drafting;
 use super::draft::{Copied, Draft, Role};
 use super::engine::Job;
+use super::identity;
 use crate::execute::evaluate::same_item;
 use crate::execute::keys::key_of;
 use crate::execute::spread::as_copy;
@@ -90,7 +91,10 @@ pub(super) async fn align(job: &Job<'_>, items: &[(String, Key)]) -> Result<(), 
             // Every attribute: a copy is put whole.
             let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent: true };
             let mut found = job.engine.run.loaders.get(wanted.map(get).collect::<Vec<_>>()).await.into_iter();
-            let Some(first) = found.next().transpose()? else { continue };
+            let Some(first) = found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))
+            else {
+                continue;
+            };
             for ((number, key), copy) in others.into_iter().zip(found) {
                 let copy = copy?;
                 match first.as_ref().map(|first| as_copy(table, keys, first, number)) {

@@ -78,8 +78,12 @@ pub(super) struct Main {
     pub message: Option<String>,
     /// The item must not be there yet.
     pub creates: bool,
+    /// The item is made if it is not there.
+    pub makes: bool,
     /// The item must be there.
     pub must_exist: bool,
+    /// If the item is not there, there is nothing to do, and that is right.
+    pub or_nothing: bool,
     /// The version attribute and the version that the caller expects.
     pub version: Option<(String, Value)>,
     /// How the call may be repeated where it is not known whether it was applied.

@@ -8,6 +8,7 @@ use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
+use super::identity;
 use super::stored_values;
 use super::updates::count_versions;
 use crate::execute::error::{ErrorCode, Refusal};
@@ -120,6 +121,7 @@ impl Drafting<'_, '_> {
     ) -> Result<(), Refusals> {
         let job = self.job;
         conditions.exists(&aim.key.partition.0);
+        identity::demand(ty, &mut conditions);
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);

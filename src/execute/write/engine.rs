@@ -7,7 +7,7 @@ use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Outcome};
 use super::judge::{Verdict, judge};
 use super::told::{copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen};
-use super::{actions, checks, copies};
+use super::{actions, checks, copies, identity};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
 use crate::execute::waves::Run;
@@ -94,6 +94,7 @@ impl Job<'_> {
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
                     (Verdict::Race, _) => copies::mend(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?,
                     (Verdict::Applied(item), _) => return self.finish(&draft, item, true).await,
+                    (Verdict::Nothing, _) => return self.finish(&draft, None, doubtful).await,
                     (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (Verdict::Open, None) => return Err(vec![crowded()]),
                     (Verdict::Refused(refusals), _) => {
@@ -199,13 +200,14 @@ impl Job<'_> {
         position.and_then(|position| model.tables.get(position)).map_or_else(|| "".into(), |table| table.name.as_str().into())
     }
 
-    /// Reads a whole item strongly.
+    /// Reads a whole item strongly; one of another type under the key is not there.
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, Refusals> {
         let ty = self.type_named(ty)?;
         let projection = attributes(self.engine.run.model, ty).into();
         let get = Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true };
         let found = self.engine.run.loaders.get(&[get]).await.into_iter().next();
-        found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])
+        let found = found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])?;
+        Ok(found.filter(|item| identity::is_of(ty, item)))
     }
 
     /// Waits after a lost race, with full jitter; `false` where the deadline is too near.

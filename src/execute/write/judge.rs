@@ -4,6 +4,7 @@
 use super::draft::{Draft, Main, Repeat, Role};
 use super::elements::holds;
 use super::engine::{Job, Refusals};
+use super::identity;
 use crate::execute::decode;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate::{self, same_item};
@@ -18,6 +19,8 @@ pub(super) enum Verdict {
     Race,
     /// It was applied by an attempt before this one; the item as it is, if it is.
     Applied(Option<Arc<Item>>),
+    /// There is no such item, so that there is nothing to do.
+    Nothing,
     /// Whether it was applied by an attempt before this one, nothing tells.
     Open,
     /// The caller is told.
@@ -39,9 +42,15 @@ pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure],
                 taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
             }
             Role::Main(main) => {
-                let refused = refused(job, main, failure.item.as_ref());
-                match fate(main, failure.item.as_ref(), refused.is_some()).filter(|_| doubt) {
+                // An item of another type is none of the write's, and nothing of it is told.
+                let is_of = |item: &&Item| job.type_named(&main.item).is_ok_and(|ty| identity::is_of(ty, item));
+                let item = failure.item.as_ref().filter(is_of);
+                let foreign = failure.item.is_some() && item.is_none();
+                let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused(job, main, item) };
+                let told = if foreign && main.makes { failure.item.as_ref() } else { item };
+                match fate(main, told, refused.is_some()).filter(|_| doubt) {
                     Some(verdict) => return verdict,
+                    None if foreign && main.or_nothing => return Verdict::Nothing,
                     None => raced |= refused.is_none(),
                 }
                 refusals.extend(refused);
@@ -68,6 +77,12 @@ fn fate(main: &Main, item: Option<&Item>, refused: bool) -> Option<Verdict> {
         (Repeat::Same, Some(_)) if refused => Some(Verdict::Open),
         _ => None,
     }
+}
+
+/// What the caller is told where an item of another type has the key of the one that is to be made.
+fn taken_by_other(main: &Main) -> Refusal {
+    let message = main.message.clone().unwrap_or_else(|| format!("Another item has the key of this {}.", main.item));
+    Refusal::new(ErrorCode::Conflict, message)
 }
 
 /// What the caller is told; `None` where only what was read has changed.

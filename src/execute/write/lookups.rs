@@ -4,6 +4,7 @@ use super::assemble;
 use super::conditions::Conditions;
 use super::copies;
 use super::engine::{Job, Refusals};
+use super::identity;
 use crate::execute::error::Refusal;
 use crate::execute::respond::{Present, present};
 use crate::execute::state::{Outcome, State};
@@ -91,9 +92,10 @@ impl Related {
     }
 }
 
-/// That an item still has the guards that go with it; `None` where it has none.
+/// That an item is still of its type and has the guards that go with it; `None` where its key tells the type and it has none.
 fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
+    identity::demand(ty, &mut conditions);
     for field in ty.fields.values().filter(|field| field.rules.unique) {
         if let Some(attribute) = ty.stored(&field.name).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
             conditions.unchanged(attribute, item);

@@ -6,6 +6,7 @@ use super::conditions::Conditions;
 use super::copies;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
+use super::identity;
 use super::lookups::guards_of;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::operand_value;
@@ -68,6 +69,7 @@ impl Drafting<'_, '_> {
         if !upsert {
             conditions.exists(&aim.key.partition.0);
         }
+        identity::demand(ty, &mut conditions);
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let mut changes = match expression {
@@ -108,7 +110,7 @@ impl Drafting<'_, '_> {
             _ if counts => Repeat::Never,
             _ => Repeat::Same,
         };
-        let main = Main { version, must_exist: !upsert, repeat, ..self.main(action) };
+        let main = Main { version, makes: *upsert, must_exist: !upsert, repeat, ..self.main(action) };
         let write = WriteAction::Update(aim.key.clone(), of_copy(0));
         self.draft.calls.push(Call::main(job.table_of(ty), write, conditions, main));
         self.copies(ty, &aim.key, |number, key| {

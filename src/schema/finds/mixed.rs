@@ -63,7 +63,7 @@ pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
     let first = members.first()?;
     let mut mixed = Mixed {
         members: names,
-        keys: ItemKeys { table: first.wanted.keys.table, keys: IndexMap::new(), constants: Vec::new() },
+        keys: ItemKeys { table: first.wanted.keys.table, keys: IndexMap::new(), constants: Vec::new(), shares_keys: false },
         paths: Vec::new(),
     };
     mixed.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut mixed.keys, findings)? };

@@ -1,0 +1,153 @@
+//! Constants are part of identity: to a write of one type, an item of another type under the same key is not there.
+
+use crate::backend::{Backend, error};
+use serde_json::{Value, json};
+
+const LAMP: &str = "mutation { addLamp(id: \"x\", owner: \"o\", watts: 40) { id } }";
+const CHAIR: &str = "mutation { addChair(id: \"x\", owner: \"o\", legs: 4) { id } }";
+const MISSING: &str = "There is no such Chair.";
+const TAKEN: &str = "Another item has the key of this Chair.";
+
+/// A write of a Chair or a Desk under the key of a Lamp, and the code and message that it comes to; no code is null without an error.
+const WRITES: &[(&str, &str, &str)] = &[
+    ("addChair(id: \"x\", owner: \"o\", legs: 4) { id legs }", "CONFLICT", TAKEN),
+    ("setChair(id: \"x\", owner: \"o\", legs: 4) { id legs }", "CONFLICT", TAKEN),
+    ("refitChair(id: \"x\", legs: 3) { id legs }", "NOT_FOUND", MISSING),
+    ("makeChair(id: \"x\", owner: \"o\", legs: 3) { id legs }", "CONFLICT", TAKEN),
+    ("sawChair(id: \"x\", legs: 0) { id legs }", "NOT_FOUND", "Too few legs."),
+    ("addPart(chairId: \"x\", name: \"p\") { id }", "NOT_FOUND", MISSING),
+    ("renamePart(chairId: \"x\", partId: \"p\", name: \"q\") { id }", "NOT_FOUND", MISSING),
+    ("dropPart(chairId: \"x\", partId: \"p\") { id }", "NOT_FOUND", MISSING),
+    ("dropChair(id: \"x\") { id legs }", "", ""),
+    ("mustDropChair(id: \"x\") { id legs }", "NOT_FOUND", MISSING),
+    ("dropBareChair(id: \"x\", legs: 1) { id }", "NOT_FOUND", MISSING),
+    ("dropBoth(id: \"x\", other: \"x2\")", "NOT_FOUND", MISSING),
+    ("isChair(id: \"x\")", "NOT_FOUND", "There is no such chair."),
+    ("hasLegs(id: \"x\", legs: 2)", "true", ""),
+    ("isNoChair(id: \"x\")", "true", ""),
+    ("noteChair(id: \"x\", noteId: \"n\") { id }", "NOT_FOUND", MISSING),
+    ("refitChairs(owner: \"o\", legs: 3) { id }", "[]", ""),
+    ("dropChairs(owner: \"o\") { id }", "[]", ""),
+    ("addDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item has the key of this Desk."),
+    ("setDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item has the key of this Desk."),
+    ("makeDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item has the key of this Desk."),
+    ("codeDesk(id: \"x\", code: \"c\") { id }", "NOT_FOUND", "There is no such Desk."),
+    ("editDesk(id: \"x\", revision: 1, color: \"red\") { id revision }", "NOT_FOUND", "There is no such Desk."),
+    ("editDesk(id: \"x\", revision: 7, color: \"red\") { id revision }", "NOT_FOUND", "There is no such Desk."),
+    ("dropDesk(id: \"x\") { id }", "", ""),
+    ("dropSeenDesk(id: \"x\", revision: 1) { id }", "", ""),
+];
+
+/// A gateway on a depot with a lamp, its parts and its owner.
+async fn with_lamp() -> Backend {
+    let backend = Backend::new("depot").await;
+    backend.ok("mutation { addOwner(owner: \"o\") { owner } }", json!({})).await;
+    backend.ok(LAMP, json!({})).await;
+    backend.ok("mutation { addLamp(id: \"x2\", owner: \"p\", watts: 40) { id } }", json!({})).await;
+    backend
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_of_another_type_is_not_there_for_a_write() {
+    let backend = with_lamp().await;
+    let before = backend.items();
+    for (field, code, message) in WRITES {
+        let answer = backend.run(&format!("mutation {{ w: {field} }}"), json!({})).await;
+        let (is_code, is_message, _) = error(&answer);
+        match *code {
+            "" | "true" | "[]" => {
+                let wanted = match *code {
+                    "" => Value::Null,
+                    json => serde_json::from_str(json).unwrap(),
+                };
+                assert_eq!((&answer["data"]["w"], is_message), (&wanted, ""), "{field}");
+            }
+            _ => assert_eq!((is_code, is_message), (*code, *message), "{field}"),
+        }
+        assert!(!answer.to_string().contains("40"), "{field} gives away {answer}");
+        assert_eq!(backend.items(), before, "{field}");
+    }
+    let deleted = backend.ok("mutation { dropOwner(owner: \"o\") { owner } }", json!({})).await;
+    assert_eq!(deleted["dropOwner"]["owner"], "o");
+    assert_eq!(backend.items().len(), before.len() - 1, "the owner's lamp is no chair of the owner's");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_of_the_type_is_there_for_its_writes() {
+    for (field, answer) in [
+        ("setChair(id: \"x\", owner: \"o\", legs: 5) { legs }", json!({ "legs": 5 })),
+        ("refitChair(id: \"x\", legs: 3) { legs }", json!({ "legs": 3 })),
+        ("makeChair(id: \"x\", owner: \"o\", legs: 3) { legs }", json!({ "legs": 3 })),
+        ("makeChair(id: \"new\", owner: \"o\", legs: 3) { legs }", json!({ "legs": 3 })),
+        ("sawChair(id: \"x\", legs: 1) { legs }", json!({ "legs": 3 })),
+        ("addPart(chairId: \"x\", name: \"p\") { parts { name } }", json!({ "parts": [{ "name": "p" }] })),
+        ("dropChair(id: \"x\") { legs }", json!({ "legs": 4 })),
+        ("dropChair(id: \"none\") { legs }", Value::Null),
+        ("dropBareChair(id: \"x\", legs: 4) { legs }", json!({ "legs": 4 })),
+        ("isChair(id: \"x\")", json!(true)),
+        ("isNoChair(id: \"none\")", json!(true)),
+        ("hasLegs(id: \"x\", legs: 4)", json!(true)),
+        ("hasLegs(id: \"none\", legs: 4)", json!(true)),
+        ("refitChairs(owner: \"o\", legs: 3) { legs }", json!([{ "legs": 3 }])),
+        ("dropChairs(owner: \"o\") { legs }", json!([{ "legs": 4 }])),
+    ] {
+        let backend = Backend::new("depot").await;
+        backend.ok(CHAIR, json!({})).await;
+        let is = backend.ok(&format!("mutation {{ w: {field} }}"), json!({})).await;
+        assert_eq!(is["w"], answer, "{field}");
+    }
+    let backend = Backend::new("depot").await;
+    backend.ok(CHAIR, json!({})).await;
+    for (field, code, message) in [
+        ("isNoChair(id: \"x\")", "CONFLICT", "There is a chair."),
+        ("hasLegs(id: \"x\", legs: 5)", "CONFLICT", "Too few legs."),
+        ("addChair(id: \"x\", owner: \"o\", legs: 4) { id }", "CONFLICT", "There is already such a Chair."),
+        ("dropBareChair(id: \"x\", legs: 3) { legs }", "CONFLICT", "The condition on Chair does not hold."),
+    ] {
+        let answer = backend.run(&format!("mutation {{ w: {field} }}"), json!({})).await;
+        let (is_code, is_message, _) = error(&answer);
+        assert_eq!((is_code, is_message), (code, message), "{field}");
+    }
+}
+
+/// An item from before the constant was written is what its key says, as it is to reads.
+#[tokio::test(start_paused = true)]
+async fn an_item_without_the_constant_is_of_either_type() {
+    let backend = Backend::new("depot").await;
+    let old =
+        json!({ "PK": { "S": "THING#x" }, "SK": { "S": "THING" }, "OwnerKey": { "S": "o" }, "legs": { "N": "4" }, "parts": { "L": [] } });
+    backend.table.put("depot", old);
+    assert_eq!(backend.ok("{ chair(id: \"x\") { legs } }", json!({})).await["chair"]["legs"], 4);
+    assert_eq!(backend.ok("mutation { refitChair(id: \"x\", legs: 3) { legs } }", json!({})).await["refitChair"]["legs"], 3);
+    assert_eq!(backend.ok("mutation { dropChair(id: \"x\") { legs } }", json!({})).await["dropChair"]["legs"], 3);
+}
+
+/// Between the reading and the writing, another type's item takes the place of the one that was read.
+#[tokio::test(start_paused = true)]
+async fn an_item_of_another_type_that_comes_in_between_stays() {
+    let other = || {
+        json!({ "PK": { "S": "THING#x" }, "SK": { "S": "THING" }, "OwnerKey": { "S": "o" }, "Type": { "S": "Lamp" },
+            "watts": { "N": "40" }, "revision": { "N": "1" }, "legs": { "N": "4" }, "code": { "S": "c" } })
+    };
+    for (make, field) in [
+        (CHAIR, "refitChairs(owner: \"o\", legs: 3) { id }"),
+        (CHAIR, "dropChairs(owner: \"o\") { id }"),
+        (CHAIR, "dropOwner(owner: \"o\") { owner }"),
+        ("mutation { addDesk(id: \"x\", code: \"c\") { id } }", "codeDesk(id: \"x\", code: \"d\") { id }"),
+        ("mutation { addDesk(id: \"x\", code: \"c\") { id } }", "setDesk(id: \"x\", code: \"d\") { id }"),
+        ("mutation { addDesk(id: \"x\", code: \"c\") { id } }", "dropDesk(id: \"x\") { id }"),
+    ] {
+        let backend = Backend::new("depot").await;
+        backend.ok("mutation { addOwner(owner: \"o\") { owner } }", json!({})).await;
+        backend.ok(make, json!({})).await;
+        backend.script(move |call| {
+            if crate::backend::is_write(call.operation) && call.before == 0 {
+                call.table.put("depot", other());
+            }
+            None
+        });
+        backend.run(&format!("mutation {{ w: {field} }}"), json!({})).await;
+        let lamp = backend.items().into_iter().find(|item| item.contains("THING#x") && item.contains("Lamp"));
+        assert!(lamp.is_some_and(|lamp| lamp.contains("\"legs\":{\"N\":\"4\"}")), "{field}");
+    }
+}
