@@ -1,7 +1,9 @@
-//! The server over HTTP, by its public interface: `protocol` and `limits` with an answering machine in the gateway's place, `gateway` with
-//! a schema on the embedded store. A request is sent to a socket of this process; nothing waits longer than an answer takes.
+//! The server over HTTP, by its public interface: `protocol` and `limits` with an answering machine in the gateway's place, `gateway` and
+//! `coercion` with a schema on the embedded store. A request is sent to a socket of this process; nothing waits longer than an answer takes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "http/coercion.rs"]
+mod coercion;
 #[path = "http/gateway.rs"]
 mod gateway;
 #[path = "http/limits.rs"]

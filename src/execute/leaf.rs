@@ -81,6 +81,9 @@ impl Writer<'_> {
             (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
                 self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
+            (ValueType::Long, Attribute::N(number)) if let Ok(value) = number.parse::<i64>() => {
+                self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+            }
             (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => text(&mut self.out, value),
             (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.out.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {

@@ -3,14 +3,14 @@
 use super::error::{ErrorCode, GraphqlError};
 use super::gateway::{Request, Settings};
 use crate::plan::budget::Budgets;
-use crate::plan::document::{Document, sentence};
+use crate::plan::document::Document;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::specialise::plan_key;
 use crate::plan::tree::Steps;
+use crate::plan::variables::coerce_variables;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
-use apollo_compiler::request::coerce_variable_values;
-use apollo_compiler::response::JsonMap;
+use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::validation::Valid;
 use lru::LruCache;
 use serde_json::{Map, Value};
@@ -43,7 +43,6 @@ pub struct Planned {
     pub plan: Arc<Steps>,
     /// Its variables, coerced.
     pub variables: Map<String, Value>,
-    coerced: Valid<JsonMap>,
     /// Its kind.
     pub kind: OperationType,
 }
@@ -61,19 +60,8 @@ impl Operations {
     pub fn plan(&self, model: &Model, request: &Request) -> Result<Planned, Vec<GraphqlError>> {
         let kept = self.document(model, &request.query)?;
         let operation = kept.document.operation(request.operation_name.as_deref()).map_err(one)?;
-        let given: JsonMap = match apollo_compiler::response::serde_json_bytes::to_value(&request.variables) {
-            Ok(apollo_compiler::response::JsonValue::Object(map)) => map,
-            _ => JsonMap::new(),
-        };
-        let coerced = coerce_variable_values(&model.api, operation, &given).map_err(|error| {
-            let error_json = error.to_graphql_error(&kept.document.parsed.sources);
-            let locations = error_json.locations.iter().map(|place| (place.line, place.column)).collect();
-            one(PlanError { kind: PlanErrorKind::Input, message: sentence(&error.message().to_string()), locations })
-        })?;
-        let variables = match serde_json::to_value(&*coerced) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let coerced = coerce_variables(&model.api, &kept.document, operation, &request.variables);
+        let variables = coerced.map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
         let name = operation.name.as_ref().map(|name| name.to_string());
         let own = name.clone().unwrap_or_default();
         let sensitivities = kept.document.sensitivities.get(&own).map(Vec::as_slice).unwrap_or_default();
@@ -92,7 +80,7 @@ impl Operations {
             return Err(vec![GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
         }
         let kind = operation.operation_type;
-        Ok(Planned { kept, name, plan, variables, coerced, kind })
+        Ok(Planned { kept, name, plan, variables, kind })
     }
 
     fn document(&self, model: &Model, text: &str) -> Result<Arc<Kept>, Vec<GraphqlError>> {
@@ -121,8 +109,19 @@ impl Planned {
         let operation =
             document.operations.get(self.name.as_deref()).map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
         check_max_depth(document, operation).map_err(|error| refuse(ErrorCode::LimitExceeded, format!("{}.", error.message())))?;
+        // No argument of introspection takes any other values.
+        let variables = self.variables.iter().filter_map(|(name, value)| {
+            let value = match value {
+                Value::Null => JsonValue::Null,
+                Value::Bool(value) => JsonValue::Bool(*value),
+                Value::String(text) => text.as_str().into(),
+                _ => return None,
+            };
+            Some((name.as_str().into(), value))
+        });
+        let variables = Valid::assume_valid(variables.collect::<JsonMap>());
         let implementers = model.api.implementers_map();
-        let answer = partial_execute(&model.api, &implementers, document, operation, &self.coerced)
+        let answer = partial_execute(&model.api, &implementers, document, operation, &variables)
             .map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
         match serde_json::to_value(answer.data) {
             Ok(Value::Object(map)) => Ok(map),

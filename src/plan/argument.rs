@@ -1,17 +1,16 @@
 //! A field's arguments: what the document, its variables and the schema's defaults say, and their coerced values.
 //!
-//! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Built-in scalars in literals and variables are already checked by
-//! validation; the scalars that Keyfold brings are checked here.
+//! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Literals and variables are checked before anything runs; what is left
+//! to refuse here is a null from a variable where none may be.
 
 use super::collect::{Collected, Selecting};
 use super::tree::{ArgumentValue, Arguments};
+use crate::schema::coerce::{coerce, json_of};
 use crate::schema::model::Field;
-use crate::schema::value_type::ValueType;
 use apollo_compiler::Schema;
-use apollo_compiler::ast::{Type, Value as Literal};
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::ast::Value as Literal;
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The arguments of a collected field.
 pub fn of_field(selecting: &Selecting<'_>, field: &Field, collected: &Collected<'_>) -> Arguments {
@@ -79,63 +78,11 @@ impl Arguments {
         for (name, (ty, value)) in &self.values {
             let json = match value {
                 ArgumentValue::Default(value) => value.clone(),
-                ArgumentValue::Literal(literal) => to_json(literal, variables),
+                ArgumentValue::Literal(literal) => json_of(literal, variables),
             };
-            let coerced = coerce(api, ty, &json).map_err(|why| format!("Argument \"{name}\" is not acceptable: {why}"))?;
+            let coerced = coerce(api, ty, &json).map_err(|misfit| misfit.of("Argument", name))?;
             values.insert(name.clone(), coerced);
         }
         Ok(values)
-    }
-}
-
-/// A literal as JSON, with its variables filled in; numbers that JSON cannot hold exactly stay text.
-fn to_json(literal: &Literal, variables: &Map<String, Value>) -> Value {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Boolean(value) => json!(value),
-        Literal::String(text) => json!(text),
-        Literal::Enum(name) => json!(name.as_str()),
-        Literal::Int(number) => number.as_str().parse::<i64>().map_or_else(|_| json!(number.as_str()), |number| json!(number)),
-        Literal::Float(number) => number.as_str().parse::<f64>().map_or_else(|_| json!(number.as_str()), |number| json!(number)),
-        Literal::Variable(name) => variables.get(name.as_str()).cloned().unwrap_or(Value::Null),
-        Literal::List(values) => values.iter().map(|value| to_json(value, variables)).collect(),
-        Literal::Object(fields) => {
-            // A variable without a value leaves its input field out.
-            let given = fields.iter().filter(|(_, value)| value.as_variable().is_none_or(|name| variables.contains_key(name.as_str())));
-            Value::Object(given.map(|(name, value)| (name.to_string(), to_json(value, variables))).collect())
-        }
-    }
-}
-
-/// Coerces a JSON value to an input type. The error is a sentence for the caller.
-pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, String> {
-    if value.is_null() {
-        return if ty.is_non_null() { Err(format!("it must not be null, as its type is {ty}.")) } else { Ok(Value::Null) };
-    }
-    match ty {
-        Type::List(item) | Type::NonNullList(item) => match value {
-            Value::Array(values) => values.iter().map(|value| coerce(api, item, value)).collect(),
-            // A single value stands for a list of one (spec section 3.11).
-            single => Ok(Value::Array(vec![coerce(api, item, single)?])),
-        },
-        Type::Named(name) | Type::NonNullNamed(name) => match api.types.get(name) {
-            Some(ExtendedType::InputObject(input)) => {
-                let Value::Object(given) = value else { return Err(format!("it must be an object of type {name}.")) };
-                let mut fields = Map::new();
-                for (field, definition) in &input.fields {
-                    let default = || definition.default_value.as_ref().map(|literal| to_json(literal, &Map::new()));
-                    match given.get(field.as_str()).cloned().or_else(default) {
-                        Some(value) => {
-                            fields.insert(field.to_string(), coerce(api, &definition.ty, &value)?);
-                        }
-                        None if definition.ty.is_non_null() => return Err(format!("its field \"{field}\" is missing.")),
-                        None => {}
-                    }
-                }
-                Ok(Value::Object(fields))
-            }
-            Some(ExtendedType::Enum(_)) => Ok(value.clone()),
-            _ => ValueType::of_scalar(name).coerce(value),
-        },
     }
 }

@@ -5,9 +5,7 @@
 use super::document::place;
 use super::error::{PlanError, PlanErrorKind};
 use apollo_compiler::ExecutableDocument;
-use apollo_compiler::ast::Value;
 use apollo_compiler::executable::{Operation, Selection, SelectionSet};
-use std::collections::HashSet;
 
 /// How large an operation may be.
 #[derive(Debug, Clone)]
@@ -86,35 +84,5 @@ impl Count<'_> {
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
         self.walk(set, depth)
-    }
-}
-
-/// Refuses input objects that give a field twice (GraphQL spec section 5.6.3, "Input Object Field Uniqueness").
-pub fn refuse_repeated_input_fields(document: &ExecutableDocument, operation: &Operation) -> Result<(), PlanError> {
-    for field in operation.all_fields(document) {
-        for argument in &field.arguments {
-            if let Some(name) = repeated(&argument.value) {
-                let message = format!("There can be only one input field named \"{name}\".");
-                return Err(PlanError::new(PlanErrorKind::Validity, message).at(place(argument, document)));
-            }
-        }
-    }
-    for variable in &operation.variables {
-        if let Some(name) = variable.default_value.as_ref().and_then(|value| repeated(value)) {
-            let message = format!("There can be only one input field named \"{name}\".");
-            return Err(PlanError::new(PlanErrorKind::Validity, message).at(place(variable, document)));
-        }
-    }
-    Ok(())
-}
-
-fn repeated(value: &Value) -> Option<String> {
-    match value {
-        Value::List(values) => values.iter().find_map(|value| repeated(value)),
-        Value::Object(fields) => {
-            let mut seen = HashSet::new();
-            fields.iter().find_map(|(name, value)| if seen.insert(name) { repeated(value) } else { Some(name.to_string()) })
-        }
-        _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::budget::{self, Budgets};
 use super::error::{PlanError, PlanErrorKind, line_column};
+use super::literals;
 use super::specialise::{Sensitivity, sensitivities};
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
@@ -10,8 +11,8 @@ use apollo_compiler::validation::{DiagnosticList, Valid};
 use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
 
-/// The most mistakes that are told of one document, and the most names of its operations.
-const MOST_MISTAKES: usize = 20;
+/// The most mistakes that are told of one document or of its variables, and the most names of its operations.
+pub const MOST_MISTAKES: usize = 20;
 
 /// A valid document, with what is known of its operations before any variable is.
 #[derive(Debug)]
@@ -31,7 +32,11 @@ impl Document {
         let mut all = HashMap::new();
         for operation in parsed.operations.iter() {
             budget::check(&parsed, operation, budgets).map_err(|error| vec![error])?;
-            budget::refuse_repeated_input_fields(&parsed, operation).map_err(|error| vec![error])?;
+            let mut mistakes = literals::mistakes(api, &parsed, operation);
+            if !mistakes.is_empty() {
+                mistakes.truncate(MOST_MISTAKES);
+                return Err(mistakes);
+            }
             let name = operation.name.as_ref().map(|name| name.to_string()).unwrap_or_default();
             all.insert(name, sensitivities(&parsed, operation));
         }
@@ -108,7 +113,7 @@ fn in_plain_tokens(message: &str) -> String {
 }
 
 /// The compiler's messages start in lower case and end without a stop.
-pub fn sentence(message: &str) -> String {
+fn sentence(message: &str) -> String {
     let message = message.strip_prefix("syntax error: ").unwrap_or(message);
     let mut letters = message.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! A model and an operation in, a [`tree::Plan`] out: pure. Must not know AWS, async or HTTP.
 //!
-//! The passes, in their order: parse and validate within budgets ([`document`]), find on which variables the plan depends
+//! The passes, in their order: parse and validate within budgets ([`document`], `literals`), coerce the variables
+//! ([`variables`]), find on which variables the plan depends
 //! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`, `mixed`),
 //! give each read its wave ([`wave`]), let Queries read along what stands beside their ranges (`fold`), and give each read its projection
 //! (`project`); [`print`] shows it as text and JSON. The fields of a mutation are planned
@@ -16,12 +17,14 @@ pub(crate) mod entity;
 pub mod error;
 mod find;
 pub mod fold;
+mod literals;
 mod mixed;
 mod mutate;
 pub mod print;
 mod project;
 pub mod specialise;
 pub mod tree;
+pub mod variables;
 pub mod wave;
 
 use crate::schema::model::Model;

@@ -6,6 +6,7 @@
 
 mod api;
 mod billing;
+pub mod coerce;
 pub mod condition;
 mod confusion;
 pub mod date_time;

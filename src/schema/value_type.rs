@@ -145,7 +145,8 @@ impl ValueType {
     /// object's fields are for their own types (GraphQL spec section 3.5, "Scalars", input coercion).
     pub fn coerce(&self, value: &Value) -> Result<Value, String> {
         let canonical = match (self, value) {
-            (_, Value::Null) | (ValueType::Json, _) | (ValueType::Embedded(_), Value::Object(_)) => Some(value.clone()),
+            (_, Value::Null) | (ValueType::Embedded(_), Value::Object(_)) => Some(value.clone()),
+            (ValueType::Json, _) => return numbers_fit(value).map(|()| value.clone()),
             (ValueType::Id | ValueType::String, Value::String(_)) | (ValueType::Boolean, Value::Bool(_)) => Some(value.clone()),
             (ValueType::Id, Value::Number(number)) => (!number.is_f64()).then(|| number.to_string().into()),
             (ValueType::Int, _) => integer(value).and_then(|integer| i32::try_from(integer).ok()).map(Value::from),
@@ -218,6 +219,19 @@ fn decimal(text: &str) -> Result<Value, String> {
     canonical_decimal(text).map(Value::from).map_err(|mistake| format!("Decimal cannot be {}: {mistake}.", excerpt(&text.into())))
 }
 
+/// Whether DynamoDB can keep every number of a JSON value; the error is a sentence for the caller.
+fn numbers_fit(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Number(number) => match canonical_decimal(&number.to_string()) {
+            Ok(_) => Ok(()),
+            Err(mistake) => Err(format!("a number cannot be {}: {mistake}.", excerpt(value))),
+        },
+        Value::Array(values) => values.iter().try_for_each(numbers_fit),
+        Value::Object(fields) => fields.values().try_for_each(numbers_fit),
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+    }
+}
+
 /// The canonical elements of a set, each once: DynamoDB refuses a set that holds a value twice.
 fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
     let mut seen = std::collections::HashSet::new();
@@ -235,13 +249,16 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
 }
 
 /// A value as it may stand in an error: short, whatever was sent.
-fn excerpt(value: &Value) -> String {
+pub fn excerpt(value: &Value) -> String {
     const LONGEST: usize = 60;
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
         Value::String(text) if text.chars().nth(LONGEST).is_some() => {
             format!("{}…", Value::from(text.chars().take(LONGEST).collect::<String>()))
+        }
+        Value::Number(number) if number.to_string().len() > LONGEST => {
+            format!("{}…", number.to_string().chars().take(LONGEST).collect::<String>())
         }
         _ => value.to_string(),
     }

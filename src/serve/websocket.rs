@@ -9,13 +9,15 @@ use super::graphql::{Endpoint, late, refuse};
 use super::status::Refusal;
 use crate::execute::gateway;
 use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
-use async_graphql::{Data, Executor, Request, Response, ServerError};
+use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, header};
 use axum::response::Response as Http;
 use futures_util::stream::{self, BoxStream, StreamExt};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -68,7 +70,7 @@ struct Operations {
 impl Executor for Operations {
     async fn execute(&self, request: Request) -> Response {
         let Ok(permit) = self.endpoint.permits.clone().try_acquire_owned() else { return failed(&Refusal::Busy.error().message) };
-        let variables = match serde_json::to_value(&request.variables) {
+        let variables = match serde_json::to_value(&request.variables).map(exact) {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
         };
@@ -80,13 +82,48 @@ impl Executor for Operations {
             Some(Answer::MayNotWrite) => return failed("Nothing may be written here."),
             None => late(),
         };
-        serde_json::from_slice(&response.body).unwrap_or_else(|error| failed(&error.to_string()))
+        raw(&response.body).unwrap_or_else(|error| failed(&error.to_string()))
     }
 
     fn execute_stream(&self, request: Request, _: Option<Arc<Data>>) -> BoxStream<'static, Response> {
         let operations = self.clone();
         stream::once(async move { operations.execute(request).await }).boxed()
     }
+}
+
+/// The name under which serde_json hands on a number that it keeps as text. async-graphql takes it for an object with this one field
+/// (<https://github.com/async-graphql/async-graphql/issues/1719>).
+const NUMBER: &str = "$serde_json::private::Number";
+/// The name of an object's only field whose text async-graphql writes as the JSON that it is.
+const RAW: &str = "$serde_json::private::RawValue";
+
+/// Variables with the numbers that async-graphql holds as objects made numbers again.
+fn exact(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(exact).collect(),
+        Value::Object(fields) => match fields.get(NUMBER).and_then(Value::as_str).and_then(|text| text.parse().ok()) {
+            Some(number) if fields.len() == 1 => Value::Number(number),
+            _ => fields.into_iter().map(|(name, value)| (name, exact(value))).collect(),
+        },
+        other => other,
+    }
+}
+
+/// A response whose data is sent as it stands in the body.
+fn raw(body: &[u8]) -> serde_json::Result<Response> {
+    #[derive(Deserialize)]
+    struct Body<'b> {
+        #[serde(borrow)]
+        data: Option<&'b RawValue>,
+        #[serde(default)]
+        errors: Vec<ServerError>,
+    }
+    let Body { data, errors } = serde_json::from_slice(body)?;
+    let mut response = Response::from_errors(errors);
+    if let Some(data) = data {
+        response.data = async_graphql::Value::Object([(Name::new(RAW), data.get().into())].into_iter().collect());
+    }
+    Ok(response)
 }
 
 fn failed(message: &str) -> Response {

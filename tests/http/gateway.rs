@@ -30,7 +30,8 @@ fn settings() -> Settings {
     }
 }
 
-async fn gateway(text: &str, store: &Store) -> Gateway {
+/// The gateway of a schema's text, its tables made.
+pub async fn gateway(text: &str, store: &Store) -> Gateway {
     let model = match schema::load("schema.graphql", text, &|_| None) {
         Ok((model, _)) => model,
         Err(mistakes) => panic!("{}", mistakes.render(false)),
@@ -88,7 +89,7 @@ async fn a_replaced_gateway_serves_the_next_request() {
 }
 
 /// Opens a WebSocket as a page of this origin.
-async fn socket(
+pub async fn socket(
     server: &Running,
     origin: Option<&'static str>,
 ) -> Result<tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>, String> {

@@ -33,11 +33,26 @@ pub async fn a_mistake_is_told_with_its_code_and_place(behind: Behind) {
         ("{ user { name } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`Query.user(id:)` is not provided"),
         ("subscription { user }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`subscription` root operation type is not defined"),
         ("query A { __typename } query B { __typename }", json!({}), "BAD_USER_INPUT", "several operations, `A` and `B`"),
-        (by_id, json!({}), "BAD_USER_INPUT", "Missing value for non-null variable 'id'."),
-        (by_id, json!({"id": null}), "BAD_USER_INPUT", "Null value for variable id of non-null type ID!"),
-        (by_id, json!({"id": {"a": 1}}), "BAD_USER_INPUT", "Could not coerce variable id: {\"a\":1} to type ID."),
-        (by_id, json!({"id": 1.5}), "BAD_USER_INPUT", "Could not coerce variable id: 1.5 to type ID."),
-        ("query($a: Boolean!) { __typename @skip(if: $a) }", json!({"a": "yes"}), "BAD_USER_INPUT", "to type Boolean"),
+        (by_id, json!({}), "BAD_USER_INPUT", "Variable \"$id\" is missing, and its type ID! does not allow null."),
+        (by_id, json!({"id": null}), "BAD_USER_INPUT", "Variable \"$id\" is not acceptable: it must not be null, as its type is ID!."),
+        (
+            by_id,
+            json!({"id": {"a": 1}}),
+            "BAD_USER_INPUT",
+            "Variable \"$id\" is not acceptable: ID cannot be an object: it is a string or an integer.",
+        ),
+        (
+            by_id,
+            json!({"id": 1.5}),
+            "BAD_USER_INPUT",
+            "Variable \"$id\" is not acceptable: ID cannot be 1.5: it is a string or an integer.",
+        ),
+        (
+            "query($a: Boolean!) { __typename @skip(if: $a) }",
+            json!({"a": "yes"}),
+            "BAD_USER_INPUT",
+            "Boolean cannot be \"yes\": it is true or false.",
+        ),
     ];
     for (query, variables, code, message) in cases {
         let answer = server.ask(query, variables).await;

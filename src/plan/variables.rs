@@ -1,0 +1,39 @@
+//! The values that a caller gives for an operation's variables in; the coerced values out (GraphQL spec section 6.1.2, "Coercing Variable
+//! Values"), or every variable that is not acceptable. Nothing runs before all of them are.
+
+use super::document::{Document, MOST_MISTAKES, place};
+use super::error::{PlanError, PlanErrorKind};
+use crate::schema::coerce::{coerce, json_of};
+use apollo_compiler::Schema;
+use apollo_compiler::executable::Operation;
+use serde_json::{Map, Value};
+
+/// Coerces the variables of an operation. One that is not given, has no default and may be null has no value.
+pub fn coerce_variables(
+    api: &Schema,
+    document: &Document,
+    operation: &Operation,
+    given: &Map<String, Value>,
+) -> Result<Map<String, Value>, Vec<PlanError>> {
+    let mut values = Map::new();
+    let mut mistakes = Vec::new();
+    for definition in &operation.variables {
+        let name = definition.name.as_str();
+        let default = || definition.default_value.as_ref().map(|literal| json_of(literal, &Map::new()));
+        let coerced = match given.get(name).cloned().or_else(default) {
+            Some(value) => coerce(api, &definition.ty, &value).map_err(|misfit| misfit.of("Variable", &format!("${name}"))),
+            None if definition.ty.is_non_null() => {
+                Err(format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty))
+            }
+            None => continue,
+        };
+        match coerced {
+            Ok(value) => {
+                values.insert(name.to_owned(), value);
+            }
+            Err(message) => mistakes.push(PlanError::new(PlanErrorKind::Input, message).at(place(definition, &document.parsed))),
+        }
+    }
+    mistakes.truncate(MOST_MISTAKES);
+    if mistakes.is_empty() { Ok(values) } else { Err(mistakes) }
+}
