@@ -166,6 +166,158 @@ fn plain_texts_bind_only_where_nothing_else_does() {
     );
 }
 
+const BOARD: &str = r#"extend schema @table(name: "boards", partitionKey: "PK", sortKey: "SK", indexes: [
+  { name: "byList", partitionKey: "GSI1PK", sortKey: "GSI1SK" }
+  { name: "byTime", sortKey: "time" }])
+"#;
+
+/// A board whose cards are also read by list; `id` is what the list calls its own id.
+fn board(id: &str) -> Model {
+    model(&format!(
+        r#"{BOARD}
+        enum CardOrder {{ RANK CREATED_AT }}
+        type List @item(keys: {{ PK: "BOARD#{{boardId}}", SK: "LIST#{{{id}}}" }}) {{
+          boardId: ID!
+          {id}: ID!
+          cards: [Card!]! @find
+          ranked: [Card!]! @find(orderBy: "kind")
+          cardCount: Int! @find(item: Card)
+          hasCards: Boolean! @find(item: Card)
+          of(kind: ID): [Card!]! @find(where: {{ kind: "{{kind}}" }})
+          ofBoard: [Card!]! @find(where: {{ listId: null }})
+        }}
+        type Card @item(keys: {{
+          PK: "BOARD#{{boardId}}", SK: "CARD#{{id}}", GSI1PK: "LIST#{{listId}}", GSI1SK: "{{kind}}#{{rank:06}}#{{id}}", time: "{{createdAt}}"
+        }}) {{
+          boardId: ID! id: ID! listId: ID! kind: ID! rank: Int! createdAt: DateTime!
+          list: List @find
+        }}
+        type Query {{ list(boardId: ID!, {id}: ID!): List @find }}
+        type Mutation {{ deleteList(boardId: ID!, {id}: ID!): List @delete(cascade: ["cards"]) }}"#
+    ))
+}
+
+#[test]
+fn a_relation_uses_every_name_that_says_what_it_is_of() {
+    for id in ["id", "listId"] {
+        let model = board(id);
+        let of_list = format!(" | byList | Query | GSI1PK = \"LIST#{{listId}}\" | listId = parent.{id}");
+        for field in ["List.cards", "List.ranked", "List.cardCount", "List.hasCards"] {
+            assert_rows(&model, field, &[&of_list]);
+        }
+        let kind = format!(
+            "kind | byList | Query | GSI1PK = \"LIST#{{listId}}\" AND begins_with(GSI1SK, \"{{kind}}#\") | listId = parent.{id}, kind = kind"
+        );
+        assert_rows(&model, "List.of", &[&of_list, &kind]);
+        let whole = format!(
+            " | boards | GetItem | PK = \"BOARD#{{boardId}}\" AND SK = \"LIST#{{{id}}}\" | boardId = parent.boardId, {id} = parent.listId"
+        );
+        assert_rows(&model, "Card.list", &[&whole]);
+        // What `where:` says is not meant may stay out.
+        let all = " | boards | Query | PK = \"BOARD#{boardId}\" AND begins_with(SK, \"CARD#\") | boardId = parent.boardId";
+        assert_rows(&model, "List.ofBoard", &[all]);
+    }
+}
+
+#[test]
+fn an_id_is_the_id_of_its_own_type() {
+    let model = model(
+        r#"extend schema @table(name: "shop", partitionKey: "PK", sortKey: "SK", indexes: [{ name: "byRep", partitionKey: "rep", sortKey: "repSort" }])
+        type Employee @item(keys: { PK: "EMPLOYEE#{id}", SK: "EMPLOYEE", rep: "MANAGER#{managerId}", repSort: "{id}" }) {
+          id: ID! managerId: ID
+          customers: [Customer!]! @find(where: { accountRepId: "{id}" })
+          manager: Employee @find
+          reports: [Employee!]! @find(where: { managerId: "{id}" })
+          self: Employee @find
+        }
+        type Customer @item(keys: { PK: "CUSTOMER#{id}", SK: "CUSTOMER", rep: "REP#{accountRepId}", repSort: "{id}" }) {
+          id: ID! accountRepId: ID!
+          accountRep: Employee @find
+        }
+        type Order @item(keys: { PK: "CUSTOMER#{customerId}", SK: "ORDER#{id}" }) {
+          id: ID! customerId: ID! customerAccountRepId: ID sellerId: ID employeeId: ID
+          "A copy that stands in a key of the customer's asks for nothing where the id tells who it is."
+          customer: Customer @find
+          seller: Employee @find
+          packer: Employee @find
+        }
+        type Query { employee(id: ID!): Employee @find }"#,
+    );
+    let one = |field: &str, expected: &str| assert_rows(&model, field, &[expected]);
+    one("Employee.customers", " | byRep | Query | rep = \"REP#{accountRepId}\" | accountRepId = parent.id");
+    one("Employee.reports", " | byRep | Query | rep = \"MANAGER#{managerId}\" | managerId = parent.id");
+    let employee = |from: &str| format!(" | shop | GetItem | PK = \"EMPLOYEE#{{id}}\" AND SK = \"EMPLOYEE\" | id = parent.{from}");
+    one("Employee.manager", &employee("managerId"));
+    one("Employee.self", &employee("id"));
+    one("Customer.accountRep", &employee("accountRepId"));
+    one("Order.customer", " | shop | GetItem | PK = \"CUSTOMER#{id}\" AND SK = \"CUSTOMER\" | id = parent.customerId");
+    // The field's own name goes before the type's.
+    one("Order.seller", &employee("sellerId"));
+    one("Order.packer", &employee("employeeId"));
+}
+
+#[test]
+fn a_fields_own_name_goes_first_where_ids_name_their_type() {
+    let model = model(
+        r#"extend schema @table(name: "blog", partitionKey: "PK", sortKey: "SK")
+        type User @item(keys: { PK: "USER#{userId}", SK: "USER" }) { userId: ID! }
+        type Comment @item(keys: { PK: "USER#{userId}", SK: "COMMENT#{commentId}" }) {
+          userId: ID! commentId: ID! authorId: ID! replyToCommentId: ID
+          author: User @find
+          owner: User @find
+          replyTo: Comment @find
+        }
+        type Query { comment(userId: ID!, commentId: ID!): Comment @find }"#,
+    );
+    let user = |from: &str| format!(" | blog | GetItem | PK = \"USER#{{userId}}\" AND SK = \"USER\" | userId = parent.{from}");
+    assert_rows(&model, "Comment.author", &[&user("authorId")]);
+    assert_rows(&model, "Comment.owner", &[&user("userId")]);
+    let reply = "PK = \"USER#{userId}\" AND SK = \"COMMENT#{commentId}\" | userId = parent.userId, commentId = parent.replyToCommentId";
+    assert_rows(&model, "Comment.replyTo", &[&format!(" | blog | GetItem | {reply}")]);
+}
+
+/// The codes of the mistakes in a schema.
+fn mistakes(text: &str) -> Vec<&'static str> {
+    let found = load("schema.graphql", text, &|_| None).map(|(_, warnings)| warnings).unwrap_or_else(|mistakes| mistakes);
+    found.list.iter().filter(|found| found.severity == Severity::Error).map(|mistake| mistake.code).collect()
+}
+
+#[test]
+fn an_id_that_several_types_share_is_bound_by_where() {
+    let schema = |find: &str| {
+        format!(
+            r#"extend schema @table(name: "users", partitionKey: "PK", sortKey: "SK")
+            type User @item(keys: {{ PK: "{{id}}", SK: "USER" }}) {{ id: ID! profile: Profile {find} }}
+            type Profile @item(keys: {{ PK: "{{id}}", SK: "PROFILE" }}) {{ id: ID! }}
+            type Query {{ user(id: ID!): User @find }}"#
+        )
+    };
+    assert_eq!(mistakes(&schema("@find")), ["KF0414"]);
+    assert_eq!(mistakes(&schema("@find(where: { id: \"{id}\" })")), Vec::<&str>::new());
+}
+
+#[test]
+fn items_of_several_types_use_every_name_too() {
+    let schema = |note: &str| {
+        format!(
+            r#"{BOARD}
+            union Entry = Card | Note
+            type List @item(keys: {{ PK: "BOARD#{{boardId}}", SK: "LIST#{{id}}" }}) {{
+              boardId: ID! id: ID!
+              entries: [Entry!]! @find
+            }}
+            type Card @item(keys: {{ PK: "BOARD#{{boardId}}", SK: "CARD#{{id}}", GSI1PK: "LIST#{{listId}}", GSI1SK: "CARD#{{id}}" }}) {{
+              boardId: ID! id: ID! listId: ID!
+            }}
+            type Note @item(keys: {{ PK: "BOARD#{{boardId}}", SK: "NOTE#{{id}}"{note} }}) {{ boardId: ID! id: ID! listId: ID }}
+            type Query {{ list(boardId: ID!, id: ID!): List @find }}"#
+        )
+    };
+    assert_eq!(mistakes(&schema("")), ["KF0428"]);
+    let model = model(&schema(", GSI1PK: \"LIST#{listId}\", GSI1SK: \"NOTE#{id}\""));
+    assert_rows(&model, "List.entries", &[" | byList | Query | GSI1PK = \"LIST#{listId}\" | listId = parent.id"]);
+}
+
 const NOTE: &str = r#"
 type Note @item(keys: { PK: "User#{userId}", SK: "Note#{id}", time: "{createdAt}#{id}", city: "{town}", cityTime: "{createdAt}", award: "{prize}" }) {
   userId: ID! id: ID! createdAt: DateTime! town: String prize: String score: Int

@@ -242,6 +242,8 @@ pub struct AccessPath {
     pub access: Access,
     /// Item field → what it is bound to, for the fields that the key condition uses by equality.
     pub bindings: IndexMap<String, Source>,
+    /// Item field → the rule by which it is bound, for the same fields.
+    pub rules: IndexMap<String, BindingRule>,
     /// Of a find of several types, the other types' sort keys where they write the last bound part differently: of the texts with which all
     /// these keys begin, what is common from the front is read.
     pub alike: Vec<Template>,
@@ -325,6 +327,25 @@ pub enum Source {
     Text(Vec<TextPart>),
     /// In a mutation: a field of the item of that type that was found or put before.
     Item(String, String),
+}
+
+/// The rule by which a field of the target is bound, in the order in which the rules are tried (docs/language.md, "Binding").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BindingRule {
+    /// `where:` binds it.
+    Where,
+    /// An argument of its name.
+    Argument,
+    /// An argument named `<target><Field>`.
+    TargetArgument,
+    /// A field of the parent named `<field><TargetField>`: for `author`, `authorId` is `User.id`.
+    FieldName,
+    /// A field of the parent, seen as `<parent><Field>`: in `Group`, `id` is `Membership.groupId`.
+    ParentName,
+    /// A field of the parent named `<target><Field>`: in `Membership`, `groupId` is `Group.id`.
+    TargetName,
+    /// A field of the parent of the same name.
+    SameName,
 }
 
 /// A part of [`Source::Text`].

@@ -6,7 +6,7 @@
 //! The number of a shard or a replica needs no binding: without one, every shard is read, or the one that the key tells
 //! ([`AccessPath::reading`]). Where there is a binding, a path that has no such number does not serve.
 
-use super::wanted::{Bindings, Bound, Bounds, Wanted};
+use super::wanted::{Bindings, Bound, Bounds, Need, Wanted};
 use crate::schema::condition::Condition;
 use crate::schema::fields;
 use crate::schema::model::{Access, AccessPath, ItemKeys, Range, Returns, SortAccess};
@@ -26,6 +26,8 @@ pub struct Ask<'a> {
     pub filter: Option<&'a Condition>,
     /// Whether weak bindings may be used.
     pub weak: bool,
+    /// Whether what has to be used may be left out, to say which paths there are.
+    pub lax: bool,
 }
 
 /// A way to read the items.
@@ -106,24 +108,48 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
         for sort in sort_choices(&active, bindings, ask, sorts) {
             let number = template.parts.iter().filter(|part| spread_of(part).is_some()).filter_map(|part| bound_name(part, &active));
             let used: Vec<&str> = template.fields().into_iter().chain(number).chain(sort.fields.iter().copied()).collect();
-            let consumed = active.iter().filter(|(_, bound)| bound.binding).all(|(field, _)| used.contains(field));
-            let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
-            let ranges_consumed = ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
             let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
             let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
+            let told = whole && place.is_none() && is_told(wanted, used.iter().filter_map(|field| active.get(field).copied()));
+            let consumed = ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, told));
+            let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
+            let ranges_consumed = ask.lax || ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
             let ordered =
                 ask.order.is_none_or(|field| sort.next == Some(field) || used.contains(&field) || (single && whole && place.is_none()));
             if consumed && ranges_consumed && ordered {
                 let sort_fields = sort.fields.len() + usize::from(sort.ranged.is_some());
                 let access = access(wanted, ask, place, (position, sort.access));
-                let bindings = used.iter().filter_map(|field| Some(((*field).to_owned(), active.get(field)?.source.clone()))).collect();
-                let descending = wanted.directive.descending;
-                let path = AccessPath { when: Vec::new(), order_by: None, index: place, access, bindings, alike: Vec::new(), descending };
+                let bound = || used.iter().filter_map(|field| Some(((*field).to_owned(), *active.get(field)?)));
+                let path = AccessPath {
+                    when: Vec::new(),
+                    order_by: None,
+                    index: place,
+                    access,
+                    bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
+                    rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
+                    alike: Vec::new(),
+                    descending: wanted.directive.descending,
+                };
                 found.push(Candidate { path, sort_fields, covers: covers(wanted, place) });
             }
         }
     }
     found
+}
+
+/// Whether the parent alone tells which item is meant, where these bind its whole primary key.
+pub fn is_told<'b>(wanted: &Wanted, mut key: impl Iterator<Item = &'b Bound>) -> bool {
+    let single = matches!(wanted.target.returns, Returns::One | Returns::Exists | Returns::Count);
+    single && wanted.parent_record.is_some() && key.all(|bound| bound.arguments.is_empty())
+}
+
+/// Whether a path may leave a binding out; `told` says whether the parent tells the item by its whole primary key.
+pub fn may_stay(bound: &Bound, told: bool) -> bool {
+    match bound.need {
+        Need::Always => false,
+        Need::Named => told,
+        Need::Free => true,
+    }
 }
 
 /// A whole primary key is a GetItem, except where a filter has to be evaluated or a page has to be made.

@@ -6,7 +6,7 @@
 use super::candidates::{Ask, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, Wanted};
-use super::{gaps, missing};
+use super::{gaps, missing, sorted};
 use crate::schema::condition::Condition;
 use crate::schema::diagnostic::Findings;
 use crate::schema::model::{Access, AccessPath};
@@ -29,6 +29,13 @@ pub struct Given<'a> {
     pub weak: bool,
     /// Whether an index may be read that does not tell the type's items from others, whatever comes back.
     pub untold: bool,
+}
+
+impl Given<'_> {
+    /// Whether an argument is there: it is required, or one of these.
+    pub fn is_present(&self, when: &[String], name: &str) -> bool {
+        self.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
+    }
 }
 
 /// A combination that nothing serves.
@@ -61,7 +68,10 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
     for order in orders {
         for when in combinations(&optional) {
             match best(given, &when, order.field.as_deref()) {
-                Some(path) => paths.push(AccessPath { when, order_by: order.value.clone(), ..path }),
+                Some(path) => {
+                    sorted::check(given.wanted, &path, order, findings);
+                    paths.push(AccessPath { when, order_by: order.value.clone(), ..path });
+                }
                 None => misses.push(Miss { when, order: order.clone() }),
             }
         }
@@ -95,10 +105,9 @@ pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
 
 /// The best path where exactly these optional arguments are there. Weak bindings are a second attempt, if any.
 pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
-    let required = |name: &str| given.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null());
-    let present = |name: &str| required(name) || when.iter().any(|there| there == name);
+    let present = |name: &str| given.is_present(when, name);
     [false, given.weak].into_iter().find_map(|weak| {
-        let ask = Ask { present: &present, order, filter: given.filter, weak };
+        let ask = Ask { present: &present, order, filter: given.filter, weak, lax: false };
         let found = candidates(given.wanted, given.bindings, &ask).into_iter();
         let told = found.filter(|candidate| given.untold || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
         told.min_by_key(rank).map(|candidate| candidate.path)

@@ -1,7 +1,8 @@
 //! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
 
 use super::choose::{Given, Miss, best};
-use super::wanted::Wanted;
+use super::left_out;
+use super::wanted::{Need, Wanted};
 use crate::schema::diagnostic::Findings;
 use crate::schema::span;
 use crate::schema::suggest::list;
@@ -30,7 +31,12 @@ pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mu
             whens.push(&miss.when);
         }
     }
-    if whens.len() >= 1 << optional.len() {
+    let whole = whens.len() >= 1 << optional.len();
+    let partly = keys.iter().find(|miss| whole || left_out::by_names(given, miss));
+    if partly.and_then(|miss| left_out::report(given, miss, findings)).is_some() {
+        return;
+    }
+    if whole {
         no_key(given, findings);
     } else {
         no_combination(given, optional, &whens, findings);
@@ -77,7 +83,8 @@ fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut 
 /// No combination is served at all.
 fn no_key(given: &Given, findings: &mut Findings) {
     let wanted = given.wanted;
-    let bound: Vec<&str> = given.bindings.equal.iter().filter(|(_, bound)| bound.binding).map(|(name, _)| name.as_str()).collect();
+    let bound: Vec<&str> =
+        given.bindings.equal.iter().filter(|(_, bound)| bound.need == Need::Always).map(|(name, _)| name.as_str()).collect();
     let ranged = given.bindings.ranges.keys().map(String::as_str);
     let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
     // What is bound as `shard:10` is called `shard`.
@@ -102,7 +109,17 @@ fn no_key(given: &Given, findings: &mut Findings) {
         })
     });
     let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
-    findings.error("KF0414", &place, message, Some(keys_of(given.wanted)));
+    findings.error("KF0414", &place, message, Some(format!("{}{}", of_id(given), keys_of(given.wanted))));
+}
+
+/// How to bind the target's `id` to that of the parent, where these are of two types and one id is the other.
+fn of_id(given: &Given) -> String {
+    let wanted = given.wanted;
+    let there = wanted.parent_record.is_some_and(|record| record.contains_key("id")) && wanted.in_keys("id");
+    if !there || given.bindings.equal.contains_key("id") || given.bindings.uses_parent("id") {
+        return String::new();
+    }
+    format!("`{}.id` is no `{}.id`, unless you write `where: {{ id: \"{{id}}\" }}`; ", wanted.parent, wanted.target.item)
 }
 
 /// Some combinations are served, and others are not.

@@ -10,7 +10,7 @@ use super::paging::Order;
 use super::target::Target;
 use super::together::{Shared, Side, read_together};
 use super::wanted::Wanted;
-use super::{Prepared, max, prepare, scan};
+use super::{Prepared, max, prepare, scan, single};
 use crate::schema::condition::Condition;
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
@@ -67,6 +67,7 @@ pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
         paths: Vec::new(),
     };
     mixed.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut mixed.keys, findings)? };
+    check_several(asked, first, &mixed.paths, findings)?;
     let filter = first.prepared.filter.clone();
     Some(Find {
         item: asked.target.item.clone(),
@@ -182,6 +183,24 @@ fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> O
     None
 }
 
+/// Where the whole keys of all types are the same text, a list holds one item at most.
+fn check_several(asked: &Asked, first: &Member, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+    let wanted = &first.wanted;
+    let whole = |path: &AccessPath| match &path.access {
+        Access::Get { .. } => true,
+        Access::Query { sort, .. } => path.index.is_none() && (wanted.table.sort.is_none() || matches!(sort, SortAccess::Equal { .. })),
+        Access::Scan => false,
+    };
+    let uses = |name: &str| first.prepared.bindings.uses(name);
+    let listed = asked.field.arguments.iter().any(|argument| argument.ty.is_list() && uses(&argument.name));
+    if !single::is_plural(wanted) || listed || !paths.iter().all(whole) {
+        return Some(());
+    }
+    let in_key = |field: &str| paths.iter().any(|path| path.bindings.contains_key(field));
+    single::refuse(wanted, &first.prepared.bindings, &in_key, findings);
+    None
+}
+
 fn scan_of(members: &[Member], findings: &mut Findings) -> Option<AccessPath> {
     let mut path = None;
     for member in members {
@@ -236,7 +255,13 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
         let asks: Vec<Ask> = members
             .iter()
             .zip(&orders)
-            .map(|(member, order)| Ask { present: &present, order: order.as_deref(), filter: member.prepared.filter.as_ref(), weak: *weak })
+            .map(|(member, order)| Ask {
+                present: &present,
+                order: order.as_deref(),
+                filter: member.prepared.filter.as_ref(),
+                weak: *weak,
+                lax: false,
+            })
             .collect();
         let all: Vec<Vec<Candidate>> =
             members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();

@@ -2,7 +2,7 @@
 //!
 //! The steps stand beside this file in the order in which they run: [`target`] tells what is wanted, [`where_clause`] and [`scope`] what
 //! is bound, [`filter`] the condition, [`paging`] the orders, [`candidates`] what could be read, [`choose`] what is read, [`missing`]
-//! why nothing can be; [`through`] is for finds that follow relations instead of keys, [`mixed`] for those of several item types, whose
+//! why nothing can be, [`left_out`] what the paths leave out that there are; [`single`] and [`sorted`] judge what is read; [`through`] is for finds that follow relations instead of keys, [`mixed`] for those of several item types, whose
 //! candidates [`together`] compares; [`apart`] says what does not fit.
 
 mod apart;
@@ -10,10 +10,13 @@ pub(super) mod candidates;
 mod choose;
 pub(super) mod filter;
 mod gaps;
+mod left_out;
 mod missing;
 mod mixed;
 mod paging;
 pub(super) mod scope;
+mod single;
+mod sorted;
 pub(super) mod target;
 mod through;
 mod together;
@@ -32,7 +35,7 @@ use apollo_compiler::ast::{Directive, FieldDefinition};
 use choose::Given;
 use indexmap::IndexMap;
 use paging::Order;
-use wanted::{Bindings, Wanted};
+use wanted::{Bindings, Need, Wanted};
 
 /// The longest plain list where `max:` says nothing.
 pub const MAX_DEFAULT: u32 = 1_000;
@@ -79,7 +82,7 @@ pub fn best_of_write(
     serves: &dyn Fn(&candidates::Candidate) -> bool,
 ) -> Option<AccessPath> {
     let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
-    let ask = candidates::Ask { present: &|_| true, order, filter, weak: true };
+    let ask = candidates::Ask { present: &|_| true, order, filter, weak: true, lax: false };
     let found = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate));
     found.min_by_key(choose::rank).map(|candidate| candidate.path)
 }
@@ -118,7 +121,7 @@ fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>,
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,
     };
-    Some((paths, filter))
+    single::check(wanted, &bindings, &paths, findings).then_some((paths, filter))
 }
 
 /// `max:` is between 1 and [`MAX_LIMIT`].
@@ -207,7 +210,7 @@ fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<
         .bindings
         .equal
         .iter()
-        .filter(|(_, bound)| bound.binding)
+        .filter(|(_, bound)| bound.need != Need::Free)
         .map(|(name, _)| name.as_str())
         .chain(given.bindings.ranges.keys().map(String::as_str))
         .collect();
@@ -246,6 +249,7 @@ fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<
         index,
         access: Access::Scan,
         bindings: IndexMap::new(),
+        rules: IndexMap::new(),
         alike: vec![],
         descending: false,
     };

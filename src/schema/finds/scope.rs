@@ -5,25 +5,32 @@
 //! 1. its entry in `where:`;
 //! 2. an argument of its name;
 //! 3. an argument named `<target><Field>`: `userId` for `User.id`;
-//! 4. a field of the parent as `<parent><Field>`: in `Post`, `id` is `postId` and `createdAt` is `postCreatedAt`;
-//! 5. a field of the parent named `<target><Field>`: `Membership.userId` for `User.id`;
-//! 6. a field of the parent of the same name, unless 4 has used it under its longer name.
+//! 4. a field of the parent named `<field><TargetField>`: beside `author`, `authorId` for `User.id`;
+//! 5. a field of the parent as `<parent><Field>`: in `Post`, `id` is `postId` and `createdAt` is `postCreatedAt`;
+//! 6. a field of the parent named `<target><Field>`: `Membership.userId` for `User.id`;
+//! 7. a field of the parent of the same name, unless 4, 5 or 6 gives it to some field of the target. `id` binds only the same type's `id`.
+//!
+//! A field that is called `userId` in `User` itself names its type already: under 4, 5 and 6 it counts as `User.id` does.
 //!
 //! An argument that is there but null binds nothing: it hides the parent's field all the same, so that what a field reads does not
-//! change its meaning with its arguments.
+//! change its meaning with its arguments. So does a null in `where:`. A field of the parent that `where:` uses is used up.
 //!
-//! Bindings of rule 6 are *strong* for fields of type `ID`, else *weak*. That two types have an `ID` of the same name means that both
-//! refer to the same thing (`userId` in a tagging and in its tag); that two types have a `name` or a `createdAt` means nothing, and
-//! `User.tags` must not look for tags that are called as their user is. Yet a hierarchy whose places are plain text (`country`, `state`,
-//! `city`) is bound by nothing else. So weak bindings are used, all of them, only where no access path exists without. `User.id` does
-//! not bind `Tag.id`, because rule 4 gives it to `Tag.userId`.
+//! Names of the parent bind only fields that stand in a key of the target. A copy that is kept beside a reference, such as `userName`
+//! beside `userId`, asks for nothing.
+//!
+//! An access path has to use what rules 1 to 6 bind ([`Need`]): these say what is meant, and a path that leaves one out finds more than
+//! that. What rule 7 binds may stay unused. It is *strong* for fields of type `ID`, else *weak*. That two types have an `ID` of the same
+//! name means that both refer to the same thing (`userId` in a tagging and in its tag). That two types have a `name` or a `createdAt`
+//! means nothing, and `User.tags` must not look for tags that are called as their user is. Yet a hierarchy whose places are plain text
+//! (`country`, `state`, `city`) is bound by nothing else. So weak bindings are used, all of them, only where no access path exists
+//! without.
 //!
 //! The number of a shard and the choice of a replica are bound by rules 1 and 2 under the names `shard` and `replica`.
 
-use super::wanted::{Bindings, Bound, PAGING, Wanted};
+use super::wanted::{Bindings, Bound, Need, PAGING, Wanted};
 use crate::schema::diagnostic::Findings;
-use crate::schema::draft::Declared;
-use crate::schema::model::Source;
+use crate::schema::draft::{Declared, Record};
+use crate::schema::model::{BindingRule, Source};
 use crate::schema::span;
 use crate::schema::spread::{Spread, SpreadKind};
 use crate::schema::value_type::ValueType;
@@ -38,17 +45,13 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings
     let fields: Vec<(&String, &Declared)> = wanted
         .record
         .iter()
-        .filter(|(name, declared)| !declared.ty.is_list() && !bindings.equal.contains_key(*name) && !bindings.ranges.contains_key(*name))
+        .filter(|(name, declared)| !declared.ty.is_list() && !bindings.hidden.contains(*name))
+        .filter(|(name, _)| !bindings.equal.contains_key(*name) && !bindings.ranges.contains_key(*name))
         .collect();
     let free = |name: &str| !bindings.uses(name) && !PAGING.contains(&name) && !filtered.contains(&name);
     let by_own_name: HashSet<&str> =
         fields.iter().map(|(name, _)| name.as_str()).filter(|name| free(name) && wanted.argument(name).is_some()).collect();
-    let by_long_name: HashSet<String> = fields
-        .iter()
-        .flat_map(|(name, _)| wanted.parent_record.into_iter().flatten().map(move |(own, _)| (own, *name)))
-        .filter(|(own, name)| prefixed(wanted.parent, own) == **name)
-        .map(|(own, _)| own.clone())
-        .collect();
+    let parent = Parent::of(wanted, &bindings);
 
     let mut found: Vec<(String, Bound)> = Vec::new();
     for (name, declared) in fields {
@@ -65,13 +68,14 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings
                     None
                 }
             },
-            None => of_parent(wanted, &by_long_name, (name, declared)),
+            None => parent.as_ref().and_then(|parent| parent.bound(name, declared)),
         };
         found.extend(bound.map(|bound| (name.clone(), bound)));
     }
     if let Some((spread, argument)) = wanted.keys.spread().and_then(|spread| Some((spread, wanted.argument(spread.kind.word())?)))
         && wanted.spread(&argument.name) == Some(spread)
         && !bindings.equal.contains_key(&spread.placeholder())
+        && !bindings.hidden.contains(&spread.placeholder())
         && free(&argument.name)
     {
         match of_spread(wanted, spread, argument, findings) {
@@ -97,8 +101,7 @@ fn of_spread(wanted: &Wanted, spread: Spread, argument: &InputValueDefinition, f
         findings.error("KF0408", &span::of(argument.name.location()), message, Some(help.into()));
         return None;
     }
-    let name = argument.name.to_string();
-    Some(Bound { source: Source::Argument(name.clone()), arguments: vec![name], weak: false, binding: true })
+    Some(by_argument(&argument.name, BindingRule::Argument))
 }
 
 /// `userId` of `User` and `id`.
@@ -124,23 +127,97 @@ fn of_argument(wanted: &Wanted, argument: &str, (name, declared): (&str, &Declar
         findings.error("KF0408", &span::of(definition.name.location()), message, Some(help));
         return None;
     }
-    Some(Bound { source: Source::Argument(argument.to_owned()), arguments: vec![argument.to_owned()], weak: false, binding: true })
+    Some(by_argument(argument, if argument == name { BindingRule::Argument } else { BindingRule::TargetArgument }))
 }
 
-/// Rules 4 to 6.
-fn of_parent(wanted: &Wanted, by_long_name: &HashSet<String>, (name, declared): (&str, &Declared)) -> Option<Bound> {
-    let record = wanted.parent_record?;
-    let fits = |own: &&String| record.get(*own).is_some_and(|parent| !parent.ty.is_list() && values::fits(&parent.value, &declared.value));
-    let long = prefixed(&wanted.target.item, name);
-    let fourth = record.keys().filter(fits).find(|own| prefixed(wanted.parent, own) == name);
-    let fifth = || record.keys().filter(fits).find(|own| **own == long);
-    let sixth = || record.keys().filter(fits).find(|own| *own == name && !by_long_name.contains(*own));
-    let (own, weak) = match fourth.or_else(fifth) {
-        Some(own) => (own, false),
-        None => {
-            let own = sixth()?;
-            (own, !matches!(record.get(own)?.value, ValueType::Id))
+fn by_argument(name: &str, rule: BindingRule) -> Bound {
+    Bound { source: Source::Argument(name.to_owned()), arguments: vec![name.to_owned()], rule, weak: false, need: Need::Always }
+}
+
+/// The parent's fields, by the names under which they bind.
+struct Parent<'a> {
+    wanted: &'a Wanted<'a>,
+    record: &'a Record,
+    /// The fields that `where:` uses.
+    used: HashSet<&'a str>,
+    /// The fields that rules 4 to 6 give to some field of the target.
+    named: HashSet<&'a str>,
+}
+
+impl<'a> Parent<'a> {
+    fn of(wanted: &'a Wanted<'a>, bindings: &Bindings) -> Option<Self> {
+        let record = wanted.parent_record?;
+        let names = || record.keys().map(String::as_str);
+        let gives = |own: &str| wanted.record.keys().any(|name| NAMING.iter().any(|rule| is_by(wanted, *rule, own, name)));
+        let used = names().filter(|own| bindings.uses_parent(own)).collect();
+        Some(Self { wanted, record, used, named: names().filter(|own| gives(own)).collect() })
+    }
+
+    /// Rules 4 to 7.
+    fn bound(&self, name: &str, declared: &Declared) -> Option<Bound> {
+        if !self.wanted.in_keys(name) {
+            return None;
         }
-    };
-    Some(Bound { source: Source::Parent(own.clone()), arguments: Vec::new(), weak, binding: false })
+        let fits = |own: &Declared| !own.ty.is_list() && values::fits(&own.value, &declared.value);
+        let free = || self.record.iter().filter(|(own, kept)| fits(kept) && !self.used.contains(own.as_str()));
+        let named = NAMING.iter().find_map(|rule| Some((free().find(|(own, _)| is_by(self.wanted, *rule, own, name))?, *rule)));
+        let same_item = || name != "id" || self.wanted.parent == self.wanted.target.item;
+        let same = || free().find(|(own, _)| *own == name && !self.named.contains(own.as_str()) && same_item());
+        let (own, rule, weak, need) = match named {
+            Some(((own, _), rule)) => (own, rule, false, Need::Named),
+            None => {
+                let (own, kept) = same()?;
+                (own, BindingRule::SameName, !matches!(kept.value, ValueType::Id), Need::Free)
+            }
+        };
+        Some(Bound { source: Source::Parent(own.clone()), arguments: Vec::new(), rule, weak, need })
+    }
+}
+
+/// The rules of names that say what is meant, in their order.
+const NAMING: [BindingRule; 3] = [BindingRule::FieldName, BindingRule::ParentName, BindingRule::TargetName];
+
+/// Whether a rule gives a field of the parent to a field of the target.
+fn is_by(wanted: &Wanted, rule: BindingRule, own: &str, name: &str) -> bool {
+    let target = &wanted.target.item;
+    match rule {
+        BindingRule::FieldName => {
+            own == prefixed(&wanted.field.name, name)
+                || beyond(target, name).is_some_and(|short| own == prefixed(&wanted.field.name, &short))
+        }
+        BindingRule::ParentName => long_name(wanted.parent, own) == name,
+        BindingRule::TargetName => own == long_name(target, name),
+        BindingRule::Where | BindingRule::Argument | BindingRule::TargetArgument | BindingRule::SameName => false,
+    }
+}
+
+/// `userId` of `User` and `id`, or of `User` and `userId`.
+fn long_name(type_name: &str, field: &str) -> String {
+    match beyond(type_name, field) {
+        Some(_) => field.to_owned(),
+        None => prefixed(type_name, field),
+    }
+}
+
+/// `id` of `User` and `userId`; nothing of `User` and `id`, or `users`.
+fn beyond(type_name: &str, field: &str) -> Option<String> {
+    let whole = prefixed(type_name, "");
+    let mut rest = field.strip_prefix(whole.as_str())?.chars();
+    let first = rest.next().filter(char::is_ascii_uppercase)?;
+    Some(std::iter::once(first.to_ascii_lowercase()).chain(rest).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{beyond, long_name, prefixed};
+
+    #[test]
+    fn a_name_that_begins_with_its_type_is_long_already() {
+        assert_eq!(prefixed("User", "id"), "userId");
+        assert_eq!(beyond("User", "userId").as_deref(), Some("id"));
+        for short in ["id", "user", "users", "userid"] {
+            assert_eq!(beyond("User", short), None, "{short}");
+        }
+        assert_eq!((long_name("User", "id"), long_name("User", "userId")), ("userId".into(), "userId".into()));
+    }
 }

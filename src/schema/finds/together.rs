@@ -7,7 +7,7 @@
 //! of no member, and passed over, or nobody asked to leave it out.
 
 use super::apart::Apart;
-use super::candidates::{Ask, Candidate, access, ends_itself, is_there, keeps_order};
+use super::candidates::{Ask, Candidate, access, ends_itself, is_there, is_told, keeps_order, may_stay};
 use super::wanted::{Bindings, Wanted};
 use crate::schema::model::{Access, AccessPath, Range, SortAccess};
 use crate::schema::table::KeyType;
@@ -76,13 +76,15 @@ pub fn read_together(sides: &[Side]) -> Result<Shared, Apart> {
     let get = matches!(access, Access::Get { .. });
     let rank = (!get, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
     let known = &first.candidate.path;
-    let bindings = bound.into_iter().filter_map(|field| Some((field.clone(), known.bindings.get(&field)?.clone()))).collect();
+    let bindings = bound.iter().filter_map(|field| Some((field.clone(), known.bindings.get(field)?.clone()))).collect();
+    let rules = bound.iter().filter_map(|field| Some((field.clone(), *known.rules.get(field)?))).collect();
     let path = AccessPath {
         when: Vec::new(),
         order_by: None,
         index: place,
         access,
         bindings,
+        rules,
         alike: common.alike(),
         descending: known.descending,
     };
@@ -150,11 +152,13 @@ impl<'a> Common<'a> {
         fields(self.sides.get(side).and_then(|(_, template, _)| *template), self.whole)
     }
 
-    /// Whatever the author bound is in what is common.
+    /// Whatever has to be used is in what is common.
     fn check_bound(&self, partitions: &[&Template]) -> Result<(), Apart> {
         for (at, (side, ..)) in self.sides.iter().enumerate() {
             let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
-            let mut asked = side.bindings.equal.iter().filter(|(_, bound)| bound.binding && is_there(bound, side.ask));
+            let key = used.iter().filter_map(|field| side.bindings.equal.get(*field));
+            let told = self.are_whole() && side.candidate.path.index.is_none() && is_told(side.wanted, key);
+            let mut asked = side.bindings.equal.iter().filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, told));
             if let Some((field, _)) = asked.find(|(field, _)| !used.contains(&field.as_str())) {
                 return Err(Apart::Bound(field.clone()));
             }

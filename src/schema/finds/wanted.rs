@@ -3,12 +3,13 @@
 use super::target::Target;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::{Draft, Record};
-use crate::schema::model::{ItemKeys, Source};
+use crate::schema::model::{BindingRule, ItemKeys, Source, TextPart};
 use crate::schema::span::Span;
 use crate::schema::spread::Spread;
 use crate::schema::table::Table;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use indexmap::IndexMap;
+use std::collections::HashSet;
 
 /// Arguments that page and sort.
 pub const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
@@ -51,6 +52,11 @@ impl<'a> Wanted<'a> {
         self.keys.spread().filter(|spread| spread.kind.word() == word && !self.record.contains_key(word))
     }
 
+    /// Whether a field stands in a key of the target, so that a path can use it.
+    pub fn in_keys(&self, field: &str) -> bool {
+        self.keys.keys.values().flatten().any(|template| template.fields().contains(&field))
+    }
+
     /// The name of an index position, for sentences and `describe`.
     pub fn place_name(&self, index: Option<usize>) -> &str {
         index.and_then(|index| self.table.indexes.get(index)).map_or(self.table.name.as_str(), |index| &index.name)
@@ -64,10 +70,23 @@ pub struct Bound {
     pub source: Source,
     /// The arguments that the value is made of; where one is null, nothing is bound.
     pub arguments: Vec<String>,
+    /// The rule by which it binds.
+    pub rule: BindingRule,
     /// Whether it is used only if no access path exists without it.
     pub weak: bool,
-    /// Whether an access path has to use it: the author wrote it down, as an argument or in `where:`.
-    pub binding: bool,
+    /// Whether an access path has to use it.
+    pub need: Need,
+}
+
+/// Whether an access path has to use a binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Always: the author wrote it down for this field, as an argument or in `where:`.
+    Always,
+    /// Unless the parent tells the item's whole primary key: the name of the parent's field names a type, or the field itself.
+    Named,
+    /// Not at all: two types happen to have a field of the same name.
+    Free,
 }
 
 /// A range over a field of the target.
@@ -98,6 +117,8 @@ pub struct Bindings {
     pub equal: IndexMap<String, Bound>,
     /// Field of the target → its range.
     pub ranges: IndexMap<String, Bounds>,
+    /// Fields of the target that nothing binds, because `where:` says null.
+    pub hidden: HashSet<String>,
 }
 
 impl Bindings {
@@ -105,5 +126,20 @@ impl Bindings {
     pub fn uses(&self, argument: &str) -> bool {
         let ranged = self.ranges.values().flat_map(Bounds::all);
         self.equal.values().chain(ranged).any(|bound| bound.arguments.iter().any(|name| name == argument))
+    }
+
+    /// Whether a field of the parent takes part in a binding or a range.
+    pub fn uses_parent(&self, field: &str) -> bool {
+        let ranged = self.ranges.values().flat_map(Bounds::all);
+        self.equal.values().chain(ranged).any(|bound| takes(&bound.source, field))
+    }
+}
+
+/// Whether a value is made of a field of the parent.
+fn takes(source: &Source, field: &str) -> bool {
+    match source {
+        Source::Parent(name) => name == field,
+        Source::Text(parts) => parts.iter().any(|part| matches!(part, TextPart::Value(source) if takes(source, field))),
+        Source::Argument(_) | Source::Item(..) => false,
     }
 }

@@ -1,9 +1,9 @@
 //! `where:` of a find in, equalities and ranges of the target's fields out. Must not know keys.
 
-use super::wanted::{Bindings, Bound, Bounds, Wanted};
+use super::wanted::{Bindings, Bound, Bounds, Need, Wanted};
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::string;
-use crate::schema::model::{Source, TextPart};
+use crate::schema::model::{BindingRule, Source, TextPart};
 use crate::schema::span::{self, At, Span};
 use crate::schema::spread::{Spread, SpreadKind};
 use crate::schema::suggest::suggest;
@@ -26,6 +26,10 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
     }
     for (field, value) in &wanted.directive.bindings {
         if let Some(spread) = wanted.spread(&field.value) {
+            if value.is_null() {
+                bindings.hidden.insert(spread.placeholder());
+                continue;
+            }
             let entry = Entry { wanted, field, value: &ValueType::Spread(spread) };
             // Several replicas would be the same items again.
             match entry.operand(value, spread.kind == SpreadKind::Shard, findings) {
@@ -41,6 +45,10 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
             sound = false;
             continue;
         };
+        if value.is_null() {
+            bindings.hidden.insert(field.value.clone());
+            continue;
+        }
         let entry = Entry { wanted, field, value: &declared.value };
         match value.as_object() {
             Some(operators) => match entry.range(operators, findings) {
@@ -114,7 +122,7 @@ impl Entry<'_> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
-            let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text";
+            let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text; null where nothing is to bind it";
             findings.error("KF0404", &place, format!("`{}` is bound to a text", self.field.value), Some(help.into()));
             return None;
         };
@@ -128,7 +136,7 @@ impl Entry<'_> {
             Ok([part]) => self.checked_text(vec![part], &text, findings)?,
             Err(parts) => self.checked_text(parts, &text, findings)?,
         };
-        Some(Bound { source, arguments, weak: false, binding: true })
+        Some(Bound { source, arguments, rule: BindingRule::Where, weak: false, need: Need::Always })
     }
 
     /// Literals and `{names}` in their order.

@@ -9,10 +9,10 @@ use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::Kind;
 use crate::schema::finds::target::Target;
-use crate::schema::finds::wanted::{Bound, Wanted};
+use crate::schema::finds::wanted::{Bound, Need, Wanted};
 use crate::schema::finds::{self, filter, where_clause};
 use crate::schema::inputs;
-use crate::schema::model::{Find, Returns, Via};
+use crate::schema::model::{BindingRule, Find, Returns, Via};
 use crate::schema::suggest::{list, suggest};
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
@@ -76,13 +76,14 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
     for field in key_fields {
         // What the filter asks about need not have the field's type: `status IN (:status)`.
         let filtering = filter.as_ref().is_some_and(|filter| filter.arguments().contains(&field));
-        if filtering || bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) {
+        if filtering || bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) || bindings.hidden.contains(field) {
             continue;
         }
         let wish = Wish { owner: &wanted.target.item, record: wanted.record, name: field, purpose: Purpose::Key { many: false } };
         match by_argument(writing, &wish, findings) {
             Ok(Some(bound)) => {
-                let bound = Bound { source: bound.source, arguments: bound.arguments, weak: false, binding: false };
+                let rule = BindingRule::Argument;
+                let bound = Bound { source: bound.source, arguments: bound.arguments, rule, weak: false, need: Need::Free };
                 bindings.equal.insert(field.to_owned(), bound);
             }
             Ok(None) => {}

@@ -5,9 +5,9 @@ use super::binding::{Purpose, Wish, by_argument, by_item};
 use super::directive::Verb;
 use crate::schema::diagnostic::Findings;
 use crate::schema::finds::candidates::Candidate;
-use crate::schema::finds::wanted::{self, Bindings, Wanted};
+use crate::schema::finds::wanted::{self, Bindings, Need, Wanted};
 use crate::schema::finds::{self, MAX_DEFAULT};
-use crate::schema::model::{Access, AccessPath, Find, Returns, SortAccess, Via};
+use crate::schema::model::{Access, AccessPath, BindingRule, Find, Returns, SortAccess, Via};
 use crate::schema::suggest::list;
 use crate::schema::write::WriteTarget;
 use indexmap::IndexMap;
@@ -101,11 +101,14 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findin
     let many = acting.directive.many;
     let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
     let equal = bound.iter().map(|(field, bound)| {
-        let binding = where_of(acting, field).is_some();
-        let bound = wanted::Bound { source: bound.source.clone(), arguments: bound.arguments.clone(), weak: false, binding };
+        let (rule, need) = match where_of(acting, field) {
+            Some(_) => (BindingRule::Where, Need::Always),
+            None => (BindingRule::Argument, Need::Free),
+        };
+        let bound = wanted::Bound { source: bound.source.clone(), arguments: bound.arguments.clone(), rule, weak: false, need };
         ((*field).to_owned(), bound)
     });
-    let bindings = Bindings { equal: equal.collect(), ranges: IndexMap::new() };
+    let bindings = Bindings { equal: equal.collect(), ..Bindings::default() };
     let best = |serves: &dyn Fn(&Candidate) -> bool| finds::best_of_write(&wanted, &bindings, None, serves);
     let Some(path) = best(&|candidate| many || is_one(&wanted, candidate)) else {
         return refuse(acting, &wanted, bound, best(&|_| true).as_ref(), findings);
