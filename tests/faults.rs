@@ -2,7 +2,7 @@
 //!
 //! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
 //! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `copies`
-//! the copies of replicated items, `identity` items of several types under one key, `limits`
+//! the copies of replicated items, `identity` items of several types under one key, `held` what a write found first, `limits`
 //! what DynamoDB takes at most, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` is about clients
 //! that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -15,6 +15,8 @@ mod backend;
 mod cascades;
 #[path = "faults/copies.rs"]
 mod copies;
+#[path = "faults/held.rs"]
+mod held;
 #[path = "faults/identity.rs"]
 mod identity;
 #[path = "faults/leaving.rs"]

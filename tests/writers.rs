@@ -198,3 +198,74 @@ async fn copies_are_the_same_after_writers_of_one_item() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_counter_gives_every_writer_a_number_of_its_own() {
+    let (gateway, recorder) = support::system("depot").await;
+    run(&gateway, "mutation { addRepo(name: \"r\", nextNumber: 1) { name } }", json!({})).await;
+    recorder.take();
+    let answers = together(|number| {
+        let gateway = gateway.clone();
+        async move {
+            let open = "mutation ($t: String!) { openIssue(name: \"r\", title: $t) { number title } }";
+            run(&gateway, open, json!({ "t": format!("issue {number}") })).await
+        }
+    })
+    .await;
+    let mut numbers: Vec<u64> = answers
+        .iter()
+        .enumerate()
+        .map(|(client, answer)| {
+            let issue = &answer["data"]["openIssue"];
+            assert_eq!(issue["title"], format!("issue {client}"), "{answer}");
+            issue["number"].as_u64().unwrap()
+        })
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=CLIENTS as u64).collect::<Vec<_>>());
+    let tries = recorder.take().iter().filter(|(operation, _)| operation == "TransactWriteItems").count();
+    assert!(tries <= 4 * CLIENTS, "{tries} tries");
+    println!("{tries} tries of {CLIENTS} writers");
+    let read = run(&gateway, "{ repo(name: \"r\") { nextNumber } issues(repoName: \"r\") { number title } }", json!({})).await;
+    assert_eq!(read["data"]["repo"]["nextNumber"], CLIENTS + 1);
+    assert_eq!(read["data"]["issues"].as_array().unwrap().len(), CLIENTS);
+}
+
+/// Votes for a card wherever it is, as often as it takes; then moves it on.
+async fn vote_and_move(gateway: Gateway, client: usize) -> usize {
+    let lists = ["a", "b", "c"];
+    let mut votes = 0;
+    for round in 0..8 {
+        loop {
+            let cards = run(&gateway, "{ cards(boardId: \"x\") { listId } }", json!({})).await;
+            let list = cards["data"]["cards"][0]["listId"].clone();
+            let vote = "mutation ($l: ID!) { voteCard(boardId: \"x\", listId: $l, id: \"1\") { votes } }";
+            let answer = run(&gateway, vote, json!({ "l": list })).await;
+            if answer["errors"].is_null() {
+                votes += 1;
+                break;
+            }
+            assert_eq!(answer["errors"][0]["extensions"]["code"], "NOT_FOUND", "{answer}");
+        }
+        let (from, to) = (lists[(client + round) % 3], lists[(client + round + 1) % 3]);
+        let moving = "mutation ($f: ID!, $t: ID!) { moveCard(boardId: \"x\", from: $f, to: $t, id: \"1\") { listId } }";
+        let answer = run(&gateway, moving, json!({ "f": from, "t": to })).await;
+        let code = &answer["errors"][0]["extensions"]["code"];
+        assert!(code.is_null() || code == "NOT_FOUND", "{answer}");
+    }
+    votes
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_moves_loses_nothing() {
+    let (gateway, _) = support::system("depot").await;
+    run(&gateway, "mutation { addCard(boardId: \"x\", listId: \"a\", id: \"1\", title: \"t\") { id } }", json!({})).await;
+    let mut clients = JoinSet::new();
+    for client in 0..16 {
+        clients.spawn(vote_and_move(gateway.clone(), client));
+    }
+    let votes: usize = clients.join_all().await.into_iter().sum();
+    let cards = run(&gateway, "{ cards(boardId: \"x\") { title votes } }", json!({})).await;
+    assert_eq!(cards["data"]["cards"], json!([{ "title": "t", "votes": votes }]));
+    assert_eq!(votes, 16 * 8);
+}

@@ -69,7 +69,12 @@ pub fn expression(condition: &Condition, scope: &Scope<'_>) -> Result<Option<Exp
 /// The expression of the whole condition: an argument that is null or not given is DynamoDB's null, which is less or greater than nothing
 /// and begins nothing. `Err` names the argument whose value does not fit.
 pub fn whole(condition: &Condition, scope: &Scope<'_>) -> Result<Expression, String> {
-    let mut writer = Writer { scope, placeholders: Placeholders::new('f') };
+    lettered(condition, scope, 'f')
+}
+
+/// The same with placeholders of this letter, for a call that has another condition.
+pub fn lettered(condition: &Condition, scope: &Scope<'_>, letter: char) -> Result<Expression, String> {
+    let mut writer = Writer { scope, placeholders: Placeholders::new(letter) };
     let text = writer.condition(condition)?;
     Ok(writer.placeholders.expression(text))
 }

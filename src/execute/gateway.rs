@@ -7,6 +7,7 @@ use super::operations::{Operations, Planned};
 use super::steps::run_steps;
 use super::waves::Run;
 use super::write::engine::Engine;
+use super::write::lanes::Lanes;
 use crate::plan::budget::Budgets;
 use crate::plan::tree::Steps;
 use crate::schema::date_time::instant_text;
@@ -34,6 +35,7 @@ struct Inner {
     operations: Operations,
     max_nodes: usize,
     cursor_key: CursorKey,
+    lanes: Lanes,
 }
 
 /// What a gateway's owner may set.
@@ -103,7 +105,7 @@ impl Gateway {
     pub fn new(model: Arc<Model>, store: Store, settings: Settings) -> Self {
         let operations = Operations::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
-        Self { inner: Arc::new(Inner { model, store, operations, max_nodes: settings.max_nodes, cursor_key }) }
+        Self { inner: Arc::new(Inner { model, store, operations, max_nodes: settings.max_nodes, cursor_key, lanes: Lanes::default() }) }
     }
 
     /// The schema's model.
@@ -124,7 +126,7 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline; with `explain`, `extensions.keyfold` tells the plan and the calls.
     pub async fn run(&self, prepared: Prepared, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, max_nodes, cursor_key, .. } = &*self.inner;
+        let Inner { model, store, max_nodes, cursor_key, lanes, .. } = &*self.inner;
         let Planned { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
@@ -134,7 +136,7 @@ impl Gateway {
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
         let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, cursor_key, now: &text };
-        let engine = Engine { run: &run, now, deadline };
+        let engine = Engine { run: &run, now, deadline, lanes };
         let steps = run_steps(&engine, plan, variables, &introspection);
         let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {
             Ok(answer) => answer,

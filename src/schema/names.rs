@@ -23,6 +23,8 @@ pub struct ItemNames<'a> {
     pub table: &'a Table,
     /// Whether `attribute_exists` may ask a key for the fields that it holds.
     pub keys_tell: bool,
+    /// The item that a mutation's `@find` found, whose fields are named as `:Repo.nextNumber`: its type and stored fields.
+    pub found: Option<(&'a str, &'a Record)>,
 }
 
 impl ItemNames<'_> {
@@ -45,6 +47,12 @@ impl ItemNames<'_> {
                     .any(|known| known.name == **key && values::stored_key_type(&declared.value) == Some(known.kind))
         };
         stored.attribute.or_else(|| stored.keys.iter().find(whole).cloned())
+    }
+
+    /// The field of the found item that an argument's name stands for. An argument of the type's name goes before.
+    pub fn of_found(&self, name: &str) -> Option<&super::draft::Declared> {
+        let ((item, record), (first, field)) = (self.found?, name.split_once('.')?);
+        (first == item && inputs::input(self.draft.schema, self.field, first).is_none()).then(|| record.get(field))?
     }
 
     /// The stored field that a dotted path names.
@@ -98,8 +106,12 @@ impl Names for ItemNames<'_> {
                 members if members.is_empty() => vec![input.name],
                 members => members.into_iter().map(|member| member.name).collect(),
             });
-            all.collect::<Vec<_>>()
+            let found = self.found.iter().flat_map(|(item, record)| record.keys().map(move |field| format!("{item}.{field}")));
+            all.chain(found).collect::<Vec<_>>()
         };
+        if let Some(declared) = self.of_found(name) {
+            return Ok((declared.value.clone(), declared.ty.is_list()));
+        }
         let input = inputs::input(schema, self.field, name).ok_or_else(choices)?;
         let value = input.value(schema).ok_or_else(choices)?;
         Ok((value, input.ty.is_list()))

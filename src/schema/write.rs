@@ -14,6 +14,11 @@ pub struct Write {
     pub actions: Vec<Action>,
     /// What the field gives back.
     pub returns: WriteReturns,
+    /// Fields of the found item that the actions copy or name: when the write is made, they are still as they were found.
+    pub held: Vec<String>,
+    /// Whether a condition or an expression names fields of the found item (`:Repo.nextNumber`). They then stand among the arguments, as
+    /// an object under the type's name.
+    pub names_found: bool,
 }
 
 /// What a mutation field gives back.

@@ -6,6 +6,7 @@ use super::copies;
 use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
 use super::fill::is_made_of_fields;
+use super::hold::Held;
 use super::identity;
 use super::lookups::{self, Scope, guards_of};
 use crate::execute::error::{ErrorCode, Refusal};
@@ -42,19 +43,25 @@ pub(super) struct Aim {
     pub item: Option<Arc<Item>>,
 }
 
+/// What is known of the attempts before this one.
+#[derive(Clone, Copy)]
+pub(super) struct Again {
+    /// Somebody else was faster.
+    pub raced: bool,
+    /// One of them may have been applied.
+    pub uncertain: bool,
+}
+
 /// Drafts all actions of a field.
-pub(super) async fn draft(job: &Job<'_>, generated: &mut Generated, uncertain: bool) -> Result<Draft, Refusals> {
+pub(super) async fn draft(job: &Job<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<Draft, Refusals> {
     let mut drafting = Drafting { job, generated, uncertain, draft: Draft::default(), scope: Scope::new() };
     if let Some(lookup) = &job.planned.found {
-        let Some(item) = lookups::items(job, lookup, &drafting.scope).await?.into_iter().next() else {
-            return Err(vec![Refusal::new(ErrorCode::NotFound, format!("There is no such {}.", lookup.item))]);
-        };
-        drafting.scope.insert(lookup.item.clone(), item.clone());
-        drafting.draft.found = Some(item);
+        drafting.find(lookup, raced).await?;
     }
     for position in 0..job.write.actions.len() {
         drafting.action(position).await?;
     }
+    drafting.check_found()?;
     drafting.draft.take_copies(MOST_IN_TRANSACTION);
     Ok(drafting.draft)
 }
@@ -94,12 +101,21 @@ impl Drafting<'_, '_> {
                 Some(old) => gone = guards_of(job, ty, old),
             }
         }
+        let held = self.hold_found(ty, &key, &mut conditions)?;
+        if held && !replace {
+            // What was found is where the new item is to be.
+            let message = action.message.clone().unwrap_or_else(|| format!("There is already such a {}.", ty.name));
+            return Err(vec![Refusal::new(ErrorCode::Conflict, message)]);
+        }
         if replace {
             identity::demand(ty, &mut conditions);
         }
         self.author(action, &mut conditions)?;
-        let repeat = if replace { Repeat::Same } else { Repeat::SeenByItem(Box::new(item.clone())) };
-        let main = Main { repeat, creates: !replace, makes: true, must_exist: false, ..self.main(action) };
+        let repeat = match replace {
+            true => self.repeat(held, Repeat::Same),
+            false => Repeat::SeenByItem(Box::new(item.clone())),
+        };
+        let main = Main { repeat, creates: !replace, makes: true, must_exist: false, held, ..self.main(action) };
         let call = Call::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         // Whatever stands in their places, the copies of a new item are what it is.
@@ -171,13 +187,16 @@ impl Drafting<'_, '_> {
                 _ => conditions.exists(&aim.key.partition.0),
             }
             identity::demand(ty, &mut conditions);
-            let held = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name);
-            self.hold(ty, item.as_deref(), held, &mut conditions);
+            let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+            let guarded = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name);
+            self.hold(ty, item.as_deref(), guarded, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
             let must_exist = !alone || action.condition.is_some() || version.is_some();
             let or_nothing = or_nothing && !must_exist;
-            let main = Main { version, must_exist, or_nothing, repeat: Repeat::Gone, ..self.main(action) };
+            let repeat = if held { Repeat::Never } else { Repeat::Gone };
+            let relies = unique && item.is_some();
+            let main = Main { version, must_exist, or_nothing, held, relies, repeat, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
             self.copies(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
@@ -233,11 +252,12 @@ impl Drafting<'_, '_> {
         let ty = self.job.type_named(&action.item)?;
         for aim in self.aims(position, action, ty).await? {
             let mut conditions = Conditions::default();
+            let held = self.hold_found(ty, &aim.key, &mut conditions)?;
             if let Some(condition) = &action.condition {
-                let scope = self.job.scope();
+                let scope = self.draft.scope(self.job);
                 identity::demand_of(ty, (condition, written(condition, &scope)?), &scope, &mut conditions);
             }
-            let main = self.main(action);
+            let main = Main { held, ..self.main(action) };
             self.draft.calls.push(Call::main(self.job.table_of(ty), WriteAction::Check(aim.key), conditions, main));
         }
         Ok(())
@@ -253,15 +273,22 @@ impl Drafting<'_, '_> {
             makes: false,
             must_exist: true,
             or_nothing: false,
+            held: false,
+            relies: false,
             version: None,
             repeat: Repeat::Same,
         }
     }
 
+    /// How a call may be repeated that is perhaps held to what was found: if it was applied, what it demands may not hold any more.
+    pub fn repeat(&self, held: bool, repeat: Repeat) -> Repeat {
+        if held && self.draft.held.as_ref().is_some_and(Held::demands) { Repeat::Never } else { repeat }
+    }
+
     /// The author's condition.
     pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), Refusals> {
         if let Some(condition) = &action.condition {
-            conditions.and(written(condition, &self.job.scope())?);
+            conditions.and(written(condition, &self.draft.scope(self.job))?);
         }
         Ok(())
     }
@@ -311,7 +338,7 @@ impl Drafting<'_, '_> {
             return Err(ambiguous());
         }
         // Of many, those that do not meet the condition are not meant.
-        let scope = self.job.scope();
+        let scope = self.draft.scope(self.job);
         let meant = |item: &Arc<Item>| match action.condition.as_ref().filter(|_| many) {
             Some(condition) => evaluate::holds(condition, Some(item), &scope).unwrap_or(false),
             None => true,
@@ -404,7 +431,12 @@ impl Drafting<'_, '_> {
 
 /// The author's condition as it is sent.
 fn written(condition: &Condition, scope: &filter::Scope<'_>) -> Result<Expression, Refusals> {
-    filter::whole(condition, scope).map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])
+    filter::whole(condition, scope).map_err(misfit_of_filter)
+}
+
+/// A value of the request that does not fit a condition.
+pub(super) fn misfit_of_filter(why: String) -> Refusals {
+    vec![Refusal::new(ErrorCode::BadUserInput, why)]
 }
 
 /// The attribute in which a field's value is kept as it is, and the value as it is kept.

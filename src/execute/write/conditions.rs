@@ -5,38 +5,50 @@ use crate::table::call::Expression;
 use std::collections::BTreeMap;
 
 /// Conditions that must all hold.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Conditions {
+    letter: char,
     parts: Vec<String>,
     names: BTreeMap<String, String>,
     values: BTreeMap<String, Attribute>,
 }
 
+impl Default for Conditions {
+    fn default() -> Self {
+        Self::lettered('c')
+    }
+}
+
 impl Conditions {
+    /// None yet, with placeholders of this letter: those of different letters can stand in one call.
+    pub fn lettered(letter: char) -> Self {
+        Self { letter, parts: Vec::new(), names: BTreeMap::new(), values: BTreeMap::new() }
+    }
+
     /// The item is there: it has its partition key attribute.
     pub fn exists(&mut self, attribute: &str) {
         let name = self.name(attribute);
-        self.parts.push(format!("attribute_exists({name})"));
+        self.demand(format!("attribute_exists({name})"));
     }
 
     /// The item is not there, or has no such attribute.
     pub fn absent(&mut self, attribute: &str) {
         let name = self.name(attribute);
-        self.parts.push(format!("attribute_not_exists({name})"));
+        self.demand(format!("attribute_not_exists({name})"));
     }
 
     /// The attribute has this value.
     pub fn equals(&mut self, attribute: &str, value: Attribute) {
         let name = self.name(attribute);
         let value = self.value(value);
-        self.parts.push(format!("{name} = {value}"));
+        self.demand(format!("{name} = {value}"));
     }
 
     /// The attribute has this value, or is missing, as it is where there is no item.
     pub fn absent_or_equal(&mut self, attribute: &str, value: Attribute) {
         let name = self.name(attribute);
         let value = self.value(value);
-        self.parts.push(format!("(attribute_not_exists({name}) OR {name} = {value})"));
+        self.demand(format!("(attribute_not_exists({name}) OR {name} = {value})"));
     }
 
     /// The attribute is as it was read: of the same value, or missing.
@@ -50,18 +62,26 @@ impl Conditions {
     /// The element at a position of a list has this value in one of its attributes.
     pub fn element_equals(&mut self, list: &str, position: usize, attribute: &str, value: Attribute) {
         let (list, attribute, value) = (self.name(list), self.name(attribute), self.value(value));
-        self.parts.push(format!("{list}[{position}].{attribute} = {value}"));
+        self.demand(format!("{list}[{position}].{attribute} = {value}"));
     }
 
     /// A list does not hold this element.
     pub fn lacks(&mut self, list: &str, element: Attribute) {
         let (list, element) = (self.name(list), self.value(element));
-        self.parts.push(format!("(NOT contains({list}, {element}))"));
+        self.demand(format!("(NOT contains({list}, {element}))"));
     }
 
     /// Another expression, with placeholders of its own.
     pub fn and(&mut self, other: Expression) {
-        self.parts.push(format!("({})", other.text));
+        self.demand(format!("({})", other.text));
+        self.names.extend(other.names);
+        self.values.extend(other.values);
+    }
+
+    /// The parts of another expression too, which are joined by AND, with placeholders of its own.
+    pub fn extend(&mut self, other: Option<Expression>) {
+        let Some(other) = other else { return };
+        self.parts.push(other.text);
         self.names.extend(other.names);
         self.values.extend(other.values);
     }
@@ -72,7 +92,7 @@ impl Conditions {
         let before = std::mem::take(&mut self.parts);
         premise(self);
         let premise: Vec<String> = std::mem::replace(&mut self.parts, before).iter().map(|part| format!("(NOT {part})")).collect();
-        self.parts.push(format!("({} OR ({}))", premise.join(" OR "), other.text));
+        self.demand(format!("({} OR ({}))", premise.join(" OR "), other.text));
         self.names.extend(other.names);
         self.values.extend(other.values);
     }
@@ -83,17 +103,27 @@ impl Conditions {
         (!text.is_empty()).then_some(Expression { text, names: self.names, values: self.values })
     }
 
+    /// What is demanded twice is said once.
+    fn demand(&mut self, part: String) {
+        if !self.parts.contains(&part) {
+            self.parts.push(part);
+        }
+    }
+
     fn name(&mut self, attribute: &str) -> String {
-        if let Some((name, _)) = self.names.iter().find(|(name, known)| name.starts_with("#c") && *known == attribute) {
+        if let Some((name, _)) = self.names.iter().find(|(name, known)| name[1..].starts_with(self.letter) && *known == attribute) {
             return name.clone();
         }
-        let name = format!("#c{}", self.names.len());
+        let name = format!("#{}{}", self.letter, self.names.len());
         self.names.insert(name.clone(), attribute.to_owned());
         name
     }
 
     fn value(&mut self, value: Attribute) -> String {
-        let name = format!(":c{}", self.values.len());
+        if let Some((name, _)) = self.values.iter().find(|(name, known)| name[1..].starts_with(self.letter) && **known == value) {
+            return name.clone();
+        }
+        let name = format!(":{}{}", self.letter, self.values.len());
         self.values.insert(name.clone(), value);
         name
     }

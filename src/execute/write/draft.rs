@@ -1,10 +1,12 @@
 //! A write before it is sent: its calls, what each of them means, and what the field gives back.
 
 use super::conditions::Conditions;
+use super::hold::Held;
+use super::lanes::Place;
 use crate::schema::condition::Condition;
 use crate::table::attribute::{Attribute, Item, Key};
 use crate::table::write::{WriteAction, WriteCall};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -19,6 +21,10 @@ pub(super) struct Draft {
     pub results: Vec<Vec<Outcome>>,
     /// What the `@find` found.
     pub found: Option<Arc<Item>>,
+    /// What the found item is held to.
+    pub held: Option<Held>,
+    /// The arguments with the found item's fields among them, where conditions or expressions name some.
+    pub arguments: Option<Map<String, Value>>,
     /// The copies of replicated items that are written beside the first.
     pub copied: Vec<Copied>,
     /// Items whose copies are made like the first after the write: type, and key of the first.
@@ -66,6 +72,8 @@ pub(super) enum Role {
     Copy,
     /// Something that goes along.
     Along,
+    /// The found item, which no action is about, and which must be as it was found.
+    Held,
 }
 
 /// What is known of the main call of an action, to tell why its condition failed.
@@ -86,6 +94,10 @@ pub(super) struct Main {
     pub or_nothing: bool,
     /// The version attribute and the version that the caller expects.
     pub version: Option<(String, Value)>,
+    /// Whether the item is the found one, which must be as it was found.
+    pub held: bool,
+    /// Whether what was read of the item is among the conditions, so that somebody else may have been faster.
+    pub relies: bool,
     /// How the call may be repeated where it is not known whether it was applied.
     pub repeat: Repeat,
 }
@@ -118,7 +130,7 @@ impl Call {
     pub fn demands(&self) -> bool {
         match &self.role {
             Role::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates,
-            Role::Guard(..) => true,
+            Role::Guard(..) | Role::Held => true,
             Role::Copy | Role::Along => false,
         }
     }
@@ -130,6 +142,26 @@ impl Call {
 }
 
 impl Draft {
+    /// The item that a call works on; of a put, its key is not known here.
+    pub fn place(&self, position: usize) -> Option<Place> {
+        let write = &self.calls.get(position)?.write;
+        match &write.action {
+            WriteAction::Put(_) => None,
+            WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some((write.table.clone(), key.clone())),
+        }
+    }
+
+    /// The items of which something that was read is among the conditions.
+    pub fn relied_on(&self) -> Vec<Place> {
+        let relies = |call: &Call| match &call.role {
+            Role::Main(main) => main.held || main.relies,
+            Role::Held => true,
+            Role::Guard(..) | Role::Copy | Role::Along => false,
+        };
+        let positions = self.calls.iter().enumerate().filter(|(_, call)| relies(call));
+        positions.filter_map(|(position, _)| self.place(position)).collect()
+    }
+
     /// How many items the draft writes, copies among them.
     pub fn size(&self) -> usize {
         self.calls.len() + self.copied.iter().map(|copied| copied.writes.len()).sum::<usize>()

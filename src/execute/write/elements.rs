@@ -34,7 +34,7 @@ impl Drafting<'_, '_> {
             let mut changes = Changes::default();
             changes.append(&path(&element.attribute), vec![map.clone()]);
             let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
-            self.element_call(position, action, (ty, aim), (conditions, changes, repeat))?;
+            self.element_call((position, action, element), (ty, aim), (conditions, changes, repeat))?;
         }
         Ok(())
     }
@@ -61,7 +61,7 @@ impl Drafting<'_, '_> {
                     None => changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
-            self.element_call(position, action, (ty, aim), (conditions, changes, Repeat::Same))?;
+            self.element_call((position, action, element), (ty, aim), (conditions, changes, Repeat::Same))?;
         }
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Drafting<'_, '_> {
             };
             let mut changes = Changes::default();
             changes.remove(&inside(element, at, None));
-            self.element_call(position, action, (ty, aim), (conditions, changes, Repeat::Gone))?;
+            self.element_call((position, action, element), (ty, aim), (conditions, changes, Repeat::Gone))?;
         }
         Ok(())
     }
@@ -114,8 +114,7 @@ impl Drafting<'_, '_> {
     /// The call that changes the list of an item.
     fn element_call(
         &mut self,
-        position: usize,
-        action: &Action,
+        (position, action, element): (usize, &Action, &Element),
         (ty, aim): (&ObjectType, Aim),
         (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
     ) -> Result<(), Refusals> {
@@ -125,14 +124,16 @@ impl Drafting<'_, '_> {
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);
+        let of_copies = conditions.clone().build();
+        let held = self.hold_found(ty, &aim.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
-        let main = Main { version, repeat, ..self.main(action) };
+        let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
+        let main = Main { version, held, relies, repeat, ..self.main(action) };
         let call = Call::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update.clone()), conditions, main);
-        let condition = call.write.condition.clone();
         self.draft.calls.push(call);
-        // No key is touched, so that the same holds of all copies.
-        self.copies(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), condition.clone()));
+        // No key is touched, so that the same holds of all copies, but for index keys by which the first was found.
+        self.copies(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_copies.clone()));
         self.draft.results[position].push(Outcome::Answer(ty.name.clone(), aim.key));
         Ok(())
     }

@@ -3,11 +3,13 @@
 //! One call is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems, whose token is the same as long as it says the
 //! same. What was read for a draft is among its conditions, so that a lost race is seen and never overwrites anything.
 
+use super::actions::{self, Again};
 use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Outcome};
 use super::judge::{Verdict, judge};
+use super::lanes::{Lanes, Turn};
 use super::told::{copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen};
-use super::{actions, checks, copies, identity};
+use super::{checks, copies, identity};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
 use crate::execute::waves::Run;
@@ -18,6 +20,7 @@ use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
 use crate::table::error::TableError;
 use crate::table::write::{WriteCall, WriteError};
+use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +42,8 @@ pub struct Engine<'a> {
     pub now: i64,
     /// When the request ends.
     pub deadline: Instant,
+    /// Where the writers of this process wait for each other.
+    pub lanes: &'a Lanes,
 }
 
 /// The write of one field, over all its attempts.
@@ -69,7 +74,8 @@ impl Engine<'_> {
         let token = Uuid::new_v4().simple().to_string();
         let job = Job { engine: self, planned, write, arguments, variables, token };
         checks::check(&job)?;
-        job.run().await
+        // Boxed, so that the future of a request is of a type that the compiler can look through.
+        job.run().boxed().await
     }
 }
 
@@ -79,11 +85,24 @@ impl Job<'_> {
         // The trouble after which it is not known whether the write was made.
         let mut doubt: Option<TableError> = None;
         let (mut races, mut unanswered) = (0, self.engine.run.loaders.backoff());
+        let mut turn: Option<Turn<'_>> = None;
         for attempt in 0.. {
             let doubtful = doubt.is_some();
-            let drafted = actions::draft(self, &mut generated, doubtful).await;
+            let again = Again { raced: races > 0, uncertain: doubtful };
+            let drafted = actions::draft(self, &mut generated, again).await;
             let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
             draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
+            // Who needs an item for which others wait waits behind them, and then reads it anew.
+            let (lanes, relied_on) = (self.engine.lanes, draft.relied_on());
+            if turn.is_none()
+                && let Some(place) = lanes.busy(&relied_on)
+            {
+                turn = lanes.turn(place.clone(), self.engine.deadline).await;
+                if turn.is_none() {
+                    break;
+                }
+                continue;
+            }
             let sent = match ahead::clear(self, &draft, attempt).await {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(Setback::Before(error)) => Err(error),
@@ -92,7 +111,18 @@ impl Job<'_> {
             match sent {
                 Ok(answer) => return self.finish(&draft, answer, doubtful).await,
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
-                    (Verdict::Race, _) => copies::mend(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?,
+                    (Verdict::Race(place), _) => {
+                        copies::mend(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?;
+                        races += 1;
+                        // The turn is the wait.
+                        if let (None, Some(place)) = (&turn, place) {
+                            turn = lanes.turn(place, self.engine.deadline).await;
+                            match turn {
+                                Some(_) => continue,
+                                None => break,
+                            }
+                        }
+                    }
                     (Verdict::Applied(item), _) => return self.finish(&draft, item, true).await,
                     (Verdict::Nothing, _) => return self.finish(&draft, None, doubtful).await,
                     (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
@@ -113,8 +143,7 @@ impl Job<'_> {
                 Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => return Err(vec![half_way(&error)]),
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
-            races += 1;
-            if races == MOST_RACES || !self.wait(races).await {
+            if races >= MOST_RACES || !self.wait(races).await {
                 break;
             }
         }

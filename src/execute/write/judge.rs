@@ -5,6 +5,7 @@ use super::draft::{Draft, Main, Repeat, Role};
 use super::elements::holds;
 use super::engine::{Job, Refusals};
 use super::identity;
+use super::lanes::Place;
 use crate::execute::decode;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate::{self, same_item};
@@ -15,8 +16,8 @@ use std::sync::Arc;
 
 /// What follows from conditions that did not hold.
 pub(super) enum Verdict {
-    /// What was read has changed: read and try again.
-    Race,
+    /// What was read has changed: read and try again. With it comes the item that somebody else was faster at, where one call tells.
+    Race(Option<Place>),
     /// It was applied by an attempt before this one; the item as it is, if it is.
     Applied(Option<Arc<Item>>),
     /// There is no such item, so that there is nothing to do.
@@ -29,12 +30,15 @@ pub(super) enum Verdict {
 
 /// Judges the conditions that failed; with `doubt`, an attempt before this one may have been applied.
 pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure], doubt: bool) -> Verdict {
+    if let Some(verdict) = stale(job, draft, failures, doubt) {
+        return verdict;
+    }
     let (mut refusals, mut taken) = (Refusals::new(), Refusals::new());
-    let mut raced = false;
+    let (mut raced, mut place) = (false, None);
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
-            Role::Along => raced = true,
+            Role::Along | Role::Held => raced = true,
             // It is missing, and mended; or the first copy tells what is wrong.
             Role::Copy => {}
             Role::Guard(ty, field) => {
@@ -46,12 +50,16 @@ pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure],
                 let is_of = |item: &&Item| job.type_named(&main.item).is_ok_and(|ty| identity::is_of(ty, item));
                 let item = failure.item.as_ref().filter(is_of);
                 let foreign = failure.item.is_some() && item.is_none();
-                let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused(job, main, item) };
+                let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused((job, draft), main, item) };
                 let told = if foreign && main.makes { failure.item.as_ref() } else { item };
                 match fate(main, told, refused.is_some()).filter(|_| doubt) {
                     Some(verdict) => return verdict,
                     None if foreign && main.or_nothing => return Verdict::Nothing,
-                    None => raced |= refused.is_none(),
+                    None if refused.is_none() => {
+                        raced = true;
+                        place = place.or_else(|| draft.place(failure.position));
+                    }
+                    None => {}
                 }
                 refusals.extend(refused);
             }
@@ -61,7 +69,34 @@ pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure],
     if !raced {
         refusals.extend(taken);
     }
-    if refusals.is_empty() { Verdict::Race } else { Verdict::Refused(refusals) }
+    if refusals.is_empty() { Verdict::Race(place) } else { Verdict::Refused(refusals) }
+}
+
+/// What follows where the found item is not any more what it was found to be. All that was made of it is of no meaning then; only what the
+/// item's own call is refused for is told.
+fn stale(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure], doubt: bool) -> Option<Verdict> {
+    let held = draft.held.as_ref()?;
+    let scope = draft.scope(job);
+    for failure in failures {
+        let call = draft.calls.get(failure.position)?;
+        let is_of = |item: &&Item| job.type_named(&held.item).is_ok_and(|ty| identity::is_of(ty, item));
+        let item = failure.item.as_ref().filter(is_of);
+        let main = match &call.role {
+            Role::Held => None,
+            Role::Main(main) if main.held => Some(main),
+            _ => continue,
+        };
+        if held.holds(item, &scope) {
+            continue;
+        }
+        let by_found = job.write.names_found;
+        return Some(match main.filter(|_| !by_found).and_then(|main| refused((job, draft), main, item)) {
+            _ if doubt => Verdict::Open,
+            Some(refusal) => Verdict::Refused(vec![refusal]),
+            None => Verdict::Race(draft.place(failure.position)),
+        });
+    }
+    None
 }
 
 /// What a failed condition tells of an attempt before this one; `None`: that it was not applied, or that it does not matter.
@@ -86,7 +121,7 @@ fn taken_by_other(main: &Main) -> Refusal {
 }
 
 /// What the caller is told; `None` where only what was read has changed.
-fn refused(job: &Job<'_>, main: &Main, item: Option<&Item>) -> Option<Refusal> {
+fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -> Option<Refusal> {
     let told = |code, or: String| Some(Refusal::new(code, main.message.clone().unwrap_or(or)));
     if main.creates {
         return match item {
@@ -106,7 +141,7 @@ fn refused(job: &Job<'_>, main: &Main, item: Option<&Item>) -> Option<Refusal> {
             return Some(Refusal { code: ErrorCode::Conflict, message, details });
         }
     }
-    match main.condition.as_ref().map(|condition| evaluate::holds(condition, item, &job.scope())) {
+    match main.condition.as_ref().map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
         Some(Ok(false) | Err(_)) => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         _ => None,
     }

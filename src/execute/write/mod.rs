@@ -1,7 +1,7 @@
 //! A mutation field's actions → one write, and the items it gives back.
 //!
 //! In the order of a write: `engine` runs it, `checks` holds the constraints against what comes in, `actions` (with `updates`,
-//! `elements`, `lookups`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, `identity` which type an item is of, `ahead` deletes what does not fit into
+//! `elements`, `lookups`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, `identity` which type an item is of, `hold` what was found to what it was, `lanes` lets writers of one item wait for each other, `ahead` deletes what does not fit into
 //! a transaction, `judge` tells why a condition fails, and `told` what a caller hears of it.
 
 mod actions;
@@ -16,9 +16,11 @@ mod draft;
 mod elements;
 pub mod engine;
 mod fill;
+mod hold;
 mod identity;
 mod judge;
 mod key_values;
+pub mod lanes;
 mod lookups;
 pub(super) mod stored_values;
 mod told;

@@ -70,10 +70,11 @@ impl Drafting<'_, '_> {
             conditions.exists(&aim.key.partition.0);
         }
         identity::demand(ty, &mut conditions);
+        let held = self.hold_found(ty, &aim.key, &mut conditions)?;
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let mut changes = match expression {
-            Some(update) => Changes::of(model, update, &job.scope()).map_err(unfit)?,
+            Some(update) => Changes::of(model, update, &self.draft.scope(job)).map_err(unfit)?,
             None => Changes::default(),
         };
         for (field, value) in &set {
@@ -110,7 +111,9 @@ impl Drafting<'_, '_> {
             _ if counts => Repeat::Never,
             _ => Repeat::Same,
         };
-        let main = Main { version, makes: *upsert, must_exist: !upsert, repeat, ..self.main(action) };
+        let repeat = self.repeat(held, repeat);
+        let relies = was_read && item.is_some();
+        let main = Main { version, makes: *upsert, must_exist: !upsert, held, relies, repeat, ..self.main(action) };
         let write = WriteAction::Update(aim.key.clone(), of_copy(0));
         self.draft.calls.push(Call::main(job.table_of(ty), write, conditions, main));
         self.copies(ty, &aim.key, |number, key| {
@@ -164,7 +167,7 @@ impl Drafting<'_, '_> {
         let mut changed = Map::new();
         for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
             if let Some(operand) = operand {
-                let value = operand_value(operand, &self.job.scope());
+                let value = operand_value(operand, &self.draft.scope(self.job));
                 changed.insert(field.clone(), value.ok_or_else(|| internal(field))?);
             }
         }

@@ -29,5 +29,5 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Result<Option<Condition
 
 fn names<'a>(wanted: &'a Wanted) -> ItemNames<'a> {
     let Wanted { draft, field, record, keys, table, .. } = wanted;
-    ItemNames { draft, field, record, keys, table, keys_tell: false }
+    ItemNames { draft, field, record, keys, table, keys_tell: false, found: None }
 }

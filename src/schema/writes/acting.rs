@@ -37,6 +37,8 @@ pub struct InScope<'a> {
     pub item: String,
     /// Its stored fields.
     pub record: &'a Record,
+    /// Whether the field's `@find` found it.
+    pub found: bool,
 }
 
 /// An action under way.
@@ -99,7 +101,8 @@ impl<'a> Acting<'a> {
     /// What the names of `if:` and `expression:` mean.
     pub fn names(&self) -> ItemNames<'a> {
         let Writing { draft, field, .. } = self.writing;
-        ItemNames { draft, field, record: self.record, keys: self.keys, table: self.table, keys_tell: true }
+        let found = self.scope.iter().find(|item| item.found).map(|item| (item.item.as_str(), item.record));
+        ItemNames { draft, field, record: self.record, keys: self.keys, table: self.table, keys_tell: true, found }
     }
 
     /// The action's item as a find would want it.

@@ -137,7 +137,10 @@ impl UpdateNames for ExpressionNames<'_> {
     }
 
     fn may_be_null(&self, argument: &str) -> bool {
-        inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable)
+        match self.names.of_found(argument) {
+            Some(declared) => !declared.ty.is_non_null(),
+            None => inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable),
+        }
     }
 
     fn writable(&self, from: &ValueType, to: &ValueType) -> Result<(), String> {

@@ -2,7 +2,8 @@
 //!
 //! The steps stand beside this file: [`directive`] is their syntax, [`find`] what is read first, and then for each action [`clause`] and
 //! [`binding`] tell what its fields are bound to, [`target`] how its item is found, [`element`] which part of it is meant, [`values`] what is
-//! written, [`expressions`] its condition and its update, [`cascade`] what goes with it; [`whole`] judges the actions together.
+//! written, [`expressions`] its condition and its update, [`cascade`] what goes with it; [`whole`] judges the actions together, and [`held`]
+//! tells what they take from the found item.
 
 mod acting;
 mod binding;
@@ -12,6 +13,7 @@ mod directive;
 mod element;
 mod expressions;
 mod find;
+mod held;
 mod target;
 mod values;
 mod whole;
@@ -42,7 +44,7 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, findings: &mut
     let mut found = None;
     if let Some(directive) = field.directives.get("find") {
         let read = find::read(&writing, directive, &directives, findings)?;
-        scope.extend(draft.records.get(&read.find.item).map(|record| InScope { item: read.find.item.clone(), record }));
+        scope.extend(draft.records.get(&read.find.item).map(|record| InScope { item: read.find.item.clone(), record, found: true }));
         used.extend(read.arguments);
         found = Some(read.find);
     }
@@ -56,7 +58,7 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, findings: &mut
         if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
             && !scope.iter().any(|known| known.item == item)
         {
-            scope.extend(draft.records.get(&item).map(|record| InScope { item, record }));
+            scope.extend(draft.records.get(&item).map(|record| InScope { item, record, found: false }));
         }
     }
     if actions.len() < directives.len() {
@@ -65,7 +67,8 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, findings: &mut
     let sound = whole::check_once(&writing, &actions, findings) & whole::check_arguments(&writing, &used, findings);
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
     let returns = whole::returns(&writing, found.as_ref(), &actions, findings)?;
-    sound.then_some(Write { find: found, actions, returns })
+    let taken = held::taken(&writing, found.as_ref(), &actions);
+    sound.then_some(Write { find: found, actions, returns, held: taken.fields, names_found: taken.named })
 }
 
 /// `item:`, or the field's own type.

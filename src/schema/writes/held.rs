@@ -1,0 +1,81 @@
+//! The actions of a field in, what they take from the item that its `@find` found out. Must not know how the item is held to it.
+
+use super::acting::Writing;
+use crate::schema::condition::Condition;
+use crate::schema::inputs;
+use crate::schema::model::{Find, Source, TextPart, Via};
+use crate::schema::write::{Action, ActionKind, WriteTarget};
+
+/// What is taken from a found item.
+#[derive(Default)]
+pub struct Taken {
+    /// The fields, each once.
+    pub fields: Vec<String>,
+    /// Whether some are named in conditions or expressions.
+    pub named: bool,
+}
+
+/// The field of the found item that a condition's or an expression's name stands for: `Repo.nextNumber`. An argument of the type's name
+/// goes before.
+pub fn named<'n>(writing: &Writing, item: &str, name: &'n str) -> Option<&'n str> {
+    let (first, field) = name.split_once('.')?;
+    (first == item && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)
+}
+
+/// What the actions take from the item that was found.
+pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> Taken {
+    let mut taken = Taken::default();
+    let Some(find) = find else { return taken };
+    // A put of the same type is in scope in the found item's place from then on.
+    let mut hidden = false;
+    for action in actions {
+        if !hidden {
+            sources(action, &mut |source| taken.copied(source, &find.item));
+        }
+        hidden |= action.item == find.item && action.at.is_none() && matches!(action.kind, ActionKind::Put { .. });
+        let mut names: Vec<&str> = action.condition.iter().flat_map(Condition::arguments).collect();
+        if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
+            names.extend(expression.arguments());
+        }
+        for field in names.into_iter().filter_map(|name| named(writing, &find.item, name)) {
+            taken.named = true;
+            taken.add(field);
+        }
+    }
+    taken
+}
+
+/// Sees every source of an action: what finds its item or element, and what is written.
+fn sources(action: &Action, see: &mut dyn FnMut(&Source)) {
+    match &action.target {
+        WriteTarget::Key(sources) => sources.values().for_each(&mut *see),
+        WriteTarget::Read { find, .. } => {
+            if let Via::Keys(paths) = &find.via {
+                paths.iter().flat_map(|path| path.bindings.values()).for_each(&mut *see);
+            }
+        }
+    }
+    action.values.values().filter_map(|value| value.source.as_ref()).for_each(&mut *see);
+    if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
+        see(source);
+    }
+}
+
+impl Taken {
+    fn copied(&mut self, source: &Source, item: &str) {
+        match source {
+            Source::Item(of, field) if of == item => self.add(field),
+            Source::Text(parts) => parts.iter().for_each(|part| match part {
+                TextPart::Value(source) => self.copied(source, item),
+                TextPart::Literal(_) => {}
+            }),
+            Source::Item(..) | Source::Argument(_) | Source::Parent(_) => {}
+        }
+    }
+
+    fn add(&mut self, field: &str) {
+        if !self.fields.iter().any(|known| known == field) {
+            self.fields.push(field.to_owned());
+        }
+    }
+}
