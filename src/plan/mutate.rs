@@ -106,10 +106,35 @@ impl<'a> Lookups<'a, '_> {
             }
         };
         let cascade = match &action.kind {
-            ActionKind::Delete { cascade } => cascade.iter().map(|path| self.of_cascade(&action.item, path)).collect::<Result<_, _>>()?,
+            ActionKind::Delete { cascade } => {
+                cascade.iter().map(|path| self.of_cascade(&action.item, path, cascade)).collect::<Result<_, _>>()?
+            }
             _ => Vec::new(),
         };
         Ok(ActionLookups { target, cascade })
+    }
+
+    /// The items of a path of a cascade: by the whole of it, and by its rests from the items of the other paths that it begins with. When
+    /// those items are gone, nothing leads to theirs from the beginning of the path any more.
+    fn of_cascade(&self, item: &str, path: &'a [String], all: &'a [Vec<String>]) -> Result<Cascade, PlanError> {
+        let whole = self.along(item, path, &after(path, all))?;
+        let mut rests = Vec::new();
+        for (position, first) in all.iter().enumerate() {
+            if let Some(rest) = path.strip_prefix(first.as_slice()).filter(|rest| !rest.is_empty()) {
+                let from = self.reached(item, first)?;
+                rests.push((position, self.along(&from.name, rest, &after(path, all))?));
+            }
+        }
+        Ok(Cascade { whole, rests })
+    }
+
+    /// The type at the end of a path of relations.
+    fn reached(&self, item: &str, path: &[String]) -> Result<&'a ObjectType, PlanError> {
+        let builder = Builder::new(self.model, self.selecting);
+        path.iter().try_fold(builder.type_named(item)?, |ty, name| match &builder.field_of(ty, name)?.kind {
+            FieldKind::Find(find) => builder.type_named(&find.item),
+            _ => Err(internal(&format!("{}.{name} is no find", ty.name))),
+        })
     }
 
     /// The items of a find whose sources are arguments and the items in scope before an action.
@@ -137,26 +162,31 @@ impl<'a> Lookups<'a, '_> {
         self.lookup(builder, &find.item, (entity, pages), seeds)
     }
 
-    /// The items that a path of relations leads to from an item that is deleted.
-    fn of_cascade(&self, item: &str, path: &'a [String]) -> Result<Lookup, PlanError> {
+    /// The items that a path of relations leads to from an item that is deleted, with what the relations take that are followed from
+    /// there.
+    fn along(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<Lookup, PlanError> {
         let mut builder = Builder::new(self.model, self.selecting);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
         let arguments = builder.push_arguments(nothing);
-        let mut ty = owner.ty;
-        let mut last: Option<(&'a Field, &'a Find)> = None;
-        for name in path {
+        let (last, before) = path.split_last().ok_or_else(|| internal("a cascade without a relation"))?;
+        let field = builder.field_of(self.reached(item, before)?, last)?;
+        let FieldKind::Find(find) = &field.kind else { return Err(internal(last)) };
+        let ty = builder.type_named(&find.item)?;
+        let mut needs = unique_fields(ty);
+        for name in next {
             let field = builder.field_of(ty, name)?;
-            let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{}.{name} is no find", ty.name))) };
-            ty = builder.type_named(&find.item)?;
-            last = Some((field, find));
+            let FieldKind::Find(find) = &field.kind else { return Err(internal(name)) };
+            let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
+            needs.extend(builder.parent_fields(ty, field, find, &nothing)?);
         }
-        let (field, find) = last.ok_or_else(|| internal("a cascade without a relation"))?;
+        needs.sort();
+        needs.dedup();
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
         let want = if many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
-        let hop = Hop { coordinate, field, find, arguments, needs: unique_fields(ty), must_exist: true, want };
+        let hop = Hop { coordinate, field, find, arguments, needs, must_exist: true, want };
         let reached = builder.through(&owner, path, arguments, hop)?;
         self.lookup(builder, &ty.name, reached, seeds)
     }
@@ -191,6 +221,11 @@ impl<'a> Lookups<'a, '_> {
 
 fn stored_fields(ty: &ObjectType) -> Vec<String> {
     ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))).map(|field| field.name.clone()).collect()
+}
+
+/// The relations that other paths of a cascade follow from the end of a path.
+fn after<'a>(path: &[String], all: &'a [Vec<String>]) -> Vec<&'a String> {
+    all.iter().filter_map(|other| other.strip_prefix(path)?.first()).collect()
 }
 
 /// What must be known of an item that goes: the values that its guards hold.

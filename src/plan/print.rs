@@ -128,7 +128,7 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
     for (action, lookups) in actions.iter().zip(&write.actions) {
         let _ = writeln!(text, "  {} {}", kind(action), action.item);
         text.extend(lookups.target.iter().map(|target| lookup("which", target)));
-        text.extend(lookups.cascade.iter().map(|cascade| lookup("and", cascade)));
+        text.extend(lookups.cascade.iter().map(|cascade| lookup("and", &cascade.whole)));
     }
     text
 }
@@ -140,7 +140,7 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
             "action": kind(action),
             "type": action.item,
             "reads": lookups.target.as_ref().map(lookup),
-            "cascade": lookups.cascade.iter().map(lookup).collect::<Vec<_>>(),
+            "cascade": lookups.cascade.iter().map(|cascade| lookup(&cascade.whole)).collect::<Vec<_>>(),
         })
     });
     json!({ "field": write.field, "found": write.found.as_ref().map(lookup), "actions": actions.collect::<Vec<_>>() })

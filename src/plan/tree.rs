@@ -75,8 +75,17 @@ pub struct PlannedWrite {
 pub struct ActionLookups {
     /// Its items, where its key does not name them.
     pub target: Option<Lookup>,
-    /// The items of the relations that are deleted with it.
-    pub cascade: Vec<Lookup>,
+    /// The relations that are deleted with it, one for each path of `cascade:`.
+    pub cascade: Vec<Cascade>,
+}
+
+/// The items at the end of a path of relations, all deleted with the item at its beginning.
+#[derive(Debug)]
+pub struct Cascade {
+    /// By the whole path, from the item at its beginning.
+    pub whole: Lookup,
+    /// From the items on the path that are deleted as well: the position of the path that leads to them, and the rest of the way.
+    pub rests: Vec<(usize, Lookup)>,
 }
 
 /// Items that are read for a write: a plan without a response.

@@ -1,6 +1,6 @@
 //! A model in, its access paths and writes as rows for `keyfold check` out. Must not know how a table is printed.
 
-use super::model::{Access, AccessPath, FieldKind, Find, ItemKeys, Model, Range, SortAccess, Source, TextPart, Via};
+use super::model::{Access, AccessPath, FieldKind, Find, ItemKeys, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
 use super::table::{KeyAttribute, Table};
 use super::template::{Part, Template};
 use super::write::{Action, ActionKind, WriteTarget};
@@ -81,6 +81,29 @@ fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
     rows
 }
 
+/// The relations on the paths of a cascade that a global index finds: an item that is put just before the delete, and that the index does
+/// not show yet, may stay.
+fn late<'m>(model: &'m Model, object: &'m ObjectType, cascade: &'m [Vec<String>]) -> Vec<(&'m str, &'m str)> {
+    let mut late = Vec::new();
+    for path in cascade {
+        let mut of = object;
+        for name in path {
+            let Some(FieldKind::Find(find)) = of.fields.get(name).map(|field| &field.kind) else { break };
+            let Some((next, keys)) = model.item(&find.item) else { break };
+            if let Via::Keys(paths) = &find.via
+                && let Some(index) = paths.iter().find(|path| path.when.is_empty()).and_then(|path| path.index)
+                && let Some(index) = model.tables.get(keys.table).and_then(|table| table.indexes.get(index)).filter(|index| !index.local)
+            {
+                late.push((name.as_str(), index.name.as_str()));
+            }
+            of = next;
+        }
+    }
+    late.sort_unstable();
+    late.dedup();
+    late
+}
+
 /// An action: the key that it works on, and what it writes; `text` says how a source is written.
 pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(&Source) -> String) -> Option<PathRow> {
     let (object, keys) = model.item(&action.item)?;
@@ -111,6 +134,7 @@ pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(
         ActionKind::Delete { cascade } if !cascade.is_empty() => {
             let paths: Vec<String> = cascade.iter().map(|path| path.join(".")).collect();
             bindings.push(format!("with its {}", paths.join(", ")));
+            bindings.extend(late(model, object, cascade).into_iter().map(|(field, index)| format!("{field} by {index}, perhaps late")));
         }
         _ => {}
     }

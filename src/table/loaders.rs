@@ -126,6 +126,11 @@ impl Loaders {
         answer.map(|(page, _)| page)
     }
 
+    /// Whether global indexes may be behind their tables: on every store but the embedded one.
+    pub fn has_eventual_indexes(&self) -> bool {
+        self.session.store.engine().is_none()
+    }
+
     /// The calls that were made so far, in the order in which they were begun; those still under way are not among them.
     pub fn calls(&self) -> Vec<CallRecord> {
         self.session.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(|(_, call)| call.clone()).collect()

@@ -3,12 +3,13 @@
 use super::assemble;
 use super::conditions::Conditions;
 use super::copies;
-use super::draft::{Call, Draft, Generated, Main, Outcome, Repeat, Role};
+use super::draft::{Call, Draft, Generated, Gone, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
 use super::fill::is_made_of_fields;
 use super::hold::Held;
 use super::identity;
 use super::lookups::{self, Scope, guards_of};
+use super::relations::{self, Which};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate;
 use crate::execute::filter;
@@ -221,9 +222,13 @@ impl Drafting<'_, '_> {
     /// The relations of a deleted item: in the same transaction if they fit, else before it, so that a crash leaves an item that can be
     /// deleted again, and never a relation of nothing.
     async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
-        let doomed = lookups::cascade(self.job, position, item).await?.into_doomed(self.job);
+        let related = relations::of_item(self.job, position, item, Which::All).await?;
+        let doomed = related.doomed(self.job, position);
         let count: usize = doomed.iter().map(|(_, doomed)| doomed.len()).sum();
         let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
+        let places = doomed.iter().filter(|_| fits).flat_map(|(table, doomed)| doomed.keys().map(|key| (table.clone(), key.clone())));
+        let (places, sources) = (places.collect(), related.sources(self.job, position));
+        self.draft.cascades.push(Gone { action: position, item: item.clone(), sources, places, ahead: !fits });
         for (table, doomed) in doomed {
             if fits {
                 let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
@@ -232,7 +237,6 @@ impl Drafting<'_, '_> {
                 self.draft.first.push((table, doomed.into_keys().collect()));
             }
         }
-        self.draft.cascades.push((position, item.clone()));
         Ok(())
     }
 

@@ -1,23 +1,31 @@
 //! Deletes of more than a transaction takes: what goes before the calls of a draft, and what came in meanwhile. A crash in between leaves
 //! an item that can be deleted again, and never a relation of nothing.
 
-use super::draft::{Call, Draft};
+use super::draft::{Call, Draft, Gone};
 use super::engine::{Job, Refusals};
-use super::lookups;
-use super::told::refusal;
-use crate::table::attribute::Key;
-use crate::table::error::TableError;
+use super::lanes::Place;
+use super::relations::{self, Related, Which};
+use super::told::{of_table, refusal};
+use crate::execute::error::ErrorCode;
+use crate::table::attribute::{Item, Key};
 use crate::table::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How often relations are looked for again after what they belong to is gone.
 const MOST_SWEEPS: usize = 10;
+/// About how long a global index is behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in DynamoDB", data
+/// synchronization: "a fraction of a second, under normal conditions".)
+const INDEX_WAIT: Duration = Duration::from_millis(500);
 
 /// Why the calls of a draft are not made.
 pub(super) enum Setback {
     /// Nothing was deleted.
     Before(WriteError),
     /// Something may be deleted, but not all.
-    HalfWay(TableError),
+    HalfWay(ErrorCode),
 }
 
 /// Deletes what goes before the calls of a draft, unless what they demand does not hold: then it would be gone for nothing.
@@ -31,10 +39,14 @@ pub(super) async fn clear(job: &Job<'_>, draft: &Draft, attempt: u32) -> Result<
     for (position, (table, keys)) in draft.first.iter().enumerate() {
         match job.engine.run.loaders.delete_batch(table, keys.clone()).await {
             Ok(()) => {}
-            Err(WriteError::Uncertain(error)) => return Err(Setback::HalfWay(error)),
-            Err(WriteError::Failed(error)) if position > 0 => return Err(Setback::HalfWay(error)),
+            Err(WriteError::Uncertain(error)) => return Err(Setback::HalfWay(of_table(&error).code)),
+            Err(WriteError::Failed(error)) if position > 0 => return Err(Setback::HalfWay(of_table(&error).code)),
             Err(error) => return Err(Setback::Before(error)),
         }
+    }
+    for gone in draft.cascades.iter().filter(|gone| gone.ahead) {
+        let code = |refusals: Refusals| refusals.first().map_or(ErrorCode::Internal, |refusal| refusal.code);
+        sweep_sources(job, gone).await.map_err(|refusals| Setback::HalfWay(code(refusals)))?;
     }
     Ok(())
 }
@@ -69,20 +81,84 @@ fn key_of(job: &Job<'_>, write: &WriteCall) -> Option<Key> {
     }
 }
 
-/// What belongs to an item may be put between the reading of its relations and its end. Afterwards nothing new can come, as puts
-/// check that what they belong to is there; so what is found now is all that is left.
-pub(super) async fn sweep(job: &Job<'_>, draft: &Draft) -> Result<(), Refusals> {
-    for (action, item) in &draft.cascades {
+/// What belongs to an item, or to one that goes with it, may be put between the reading of its relations and its end. Afterwards nothing
+/// new can come, as puts check that what they belong to is there; so what is found now is all that is left. It may lead to others, and an
+/// index may not show it yet.
+pub(super) async fn sweep(job: &Job<'_>, gone: &[Gone]) -> Result<(), Refusals> {
+    for gone in gone {
+        let Gone { action, item, .. } = gone;
+        let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };
+        let mut found = relations::of_item(job, *action, item, Which::All).await?;
+        if !gone.ahead {
+            found.extend(relations::of_related(job, *action, &gone.sources, Which::All).await?);
+        }
+        swept.delete_all(job, Some(item), found).await?;
+        if !relations::may_be_behind(job, *action) {
+            continue;
+        }
         for _ in 0..MOST_SWEEPS {
-            let left = lookups::cascade(job, *action, item).await?;
-            if left.is_empty() {
+            if !moment(job).await {
                 break;
             }
-            for (table, doomed) in left.into_doomed(job) {
-                let deleted = job.engine.run.loaders.delete_batch(&table, doomed.into_keys().collect()).await;
-                deleted.map_err(|error| vec![refusal(error)])?;
+            let mut found = relations::of_item(job, *action, item, Which::Behind).await?;
+            found.extend(relations::of_related(job, *action, &swept.sources, Which::Behind).await?);
+            if !swept.delete_all(job, Some(item), found).await? {
+                break;
             }
         }
     }
     Ok(())
+}
+
+/// Looks once more for what belongs to items that were deleted ahead of their own.
+async fn sweep_sources(job: &Job<'_>, gone: &Gone) -> Result<(), Refusals> {
+    let mut swept = Swept { action: gone.action, sources: Related::default(), places: HashSet::new() };
+    let found = relations::of_related(job, gone.action, &gone.sources, Which::All).await?;
+    swept.delete_all(job, None, found).await.map(drop)
+}
+
+/// What is deleted so far of a cascade.
+struct Swept {
+    action: usize,
+    /// Items from which other paths go on.
+    sources: Related,
+    /// Where the deleted items were.
+    places: HashSet<Place>,
+}
+
+impl Swept {
+    /// Deletes what was found, and what that leads to, until nothing more is found; says whether there was anything.
+    async fn delete_all(&mut self, job: &Job<'_>, item: Option<&Arc<Item>>, found: Related) -> Result<bool, Refusals> {
+        let action = self.action;
+        let (mut found, mut any) = (found, false);
+        for _ in 0..MOST_SWEEPS {
+            found = found.without(job, action, &self.places);
+            if found.is_empty() {
+                break;
+            }
+            any = true;
+            for (table, doomed) in found.doomed(job, action) {
+                let keys: Vec<Key> = doomed.into_keys().collect();
+                self.places.extend(keys.iter().map(|key| (table.clone(), key.clone())));
+                job.engine.run.loaders.delete_batch(&table, keys).await.map_err(|error| vec![refusal(error)])?;
+            }
+            let sources = found.sources(job, action);
+            found = relations::of_related(job, action, &sources, Which::All).await?;
+            self.sources.extend(sources);
+            if let Some(item) = item {
+                found.extend(relations::of_item(job, action, item, Which::All).await?);
+            }
+        }
+        Ok(any)
+    }
+}
+
+/// Waits until an index will have caught up, as a rule; `false` where the deadline is too near.
+async fn moment(job: &Job<'_>) -> bool {
+    let wait = INDEX_WAIT.mul_f64(0.5 + fastrand::f64());
+    if Instant::now() + wait >= job.engine.deadline {
+        return false;
+    }
+    tokio::time::sleep(wait).await;
+    true
 }

@@ -3,6 +3,7 @@
 use super::conditions::Conditions;
 use super::hold::Held;
 use super::lanes::Place;
+use super::relations::Related;
 use crate::schema::condition::Condition;
 use crate::table::attribute::{Attribute, Item, Key};
 use crate::table::write::{WriteAction, WriteCall};
@@ -29,8 +30,22 @@ pub(super) struct Draft {
     pub copied: Vec<Copied>,
     /// Items whose copies are made like the first after the write: type, and key of the first.
     pub behind: Vec<(String, Key)>,
-    /// Items deleted with their relations: they are looked for once more afterwards. Position of the action, and the item.
-    pub cascades: Vec<(usize, Arc<Item>)>,
+    /// Items deleted with their relations: these are looked for once more afterwards.
+    pub cascades: Vec<Gone>,
+}
+
+/// An item that is deleted with its relations.
+pub(super) struct Gone {
+    /// Position of the action.
+    pub action: usize,
+    /// The item.
+    pub item: Arc<Item>,
+    /// The items that go with it and lead to others.
+    pub sources: Related,
+    /// What is deleted in the same transaction, so that an index may show it for a moment longer; empty where it goes ahead.
+    pub places: HashSet<Place>,
+    /// Whether the sources are deleted ahead of the item.
+    pub ahead: bool,
 }
 
 /// What is written of a replicated item's copies besides the first.

@@ -5,10 +5,10 @@
 
 use super::actions::{self, Again};
 use super::ahead::{self, Setback};
-use super::draft::{Draft, Generated, Outcome};
+use super::draft::{Draft, Generated, Gone, Outcome};
 use super::judge::{Verdict, judge};
 use super::lanes::{Lanes, Turn};
-use super::told::{copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen};
+use super::told::{copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen, unswept};
 use super::{checks, copies, identity};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
@@ -84,6 +84,8 @@ impl Job<'_> {
         let mut generated = Generated::new();
         // The trouble after which it is not known whether the write was made.
         let mut doubt: Option<TableError> = None;
+        // What was deleted by an attempt of which no answer came: the next draft finds nothing of it.
+        let mut gone: Vec<Gone> = Vec::new();
         let (mut races, mut unanswered) = (0, self.engine.run.loaders.backoff());
         let mut turn: Option<Turn<'_>> = None;
         for attempt in 0.. {
@@ -103,10 +105,11 @@ impl Job<'_> {
                 }
                 continue;
             }
-            let sent = match ahead::clear(self, &draft, attempt).await {
+            draft.cascades.append(&mut gone);
+            let sent = match ahead::clear(self, &draft, attempt).boxed().await {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(Setback::Before(error)) => Err(error),
-                Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(&error)])),
+                Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(error)])),
             };
             match sent {
                 Ok(answer) => return self.finish(&draft, answer, doubtful).await,
@@ -135,12 +138,15 @@ impl Job<'_> {
                 },
                 Err(WriteError::Uncertain(error)) if draft.repeatable() => {
                     doubt = Some(error);
+                    gone = draft.cascades;
                     if unanswered.wait(self.engine.deadline).await {
                         continue;
                     }
                     break;
                 }
-                Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => return Err(vec![half_way(&error)]),
+                Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => {
+                    return Err(vec![half_way(of_table(&error).code)]);
+                }
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
             if races >= MOST_RACES || !self.wait(races).await {
@@ -171,7 +177,8 @@ impl Job<'_> {
     /// After the write: relations that came in between go too, and the items that the field gives back are gathered. `doubtful`: an attempt
     /// before the last one may have been it.
     async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>, doubtful: bool) -> Result<Vec<Arc<Item>>, Refusals> {
-        ahead::sweep(self, draft).await.map_err(made)?;
+        // Boxed: else the compiler gives up on what the future of a whole write holds.
+        ahead::sweep(self, &draft.cascades).boxed().await.map_err(unswept)?;
         copies::align(self, &draft.behind).await.map_err(|error| vec![copies_behind(&error)])?;
         let outcomes: &[Outcome] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),

@@ -1,8 +1,9 @@
 //! A mutation field's actions → one write, and the items it gives back.
 //!
 //! In the order of a write: `engine` runs it, `checks` holds the constraints against what comes in, `actions` (with `updates`,
-//! `elements`, `lookups`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, `identity` which type an item is of, `hold` what was found to what it was, `lanes` lets writers of one item wait for each other, `ahead` deletes what does not fit into
-//! a transaction, `judge` tells why a condition fails, and `told` what a caller hears of it.
+//! `elements`, `lookups`, `relations`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, `identity` which type an
+//! item is of, `hold` holds what was found to what it was, `lanes` lets writers of one item wait for each other, `ahead` deletes what does
+//! not fit into a transaction, and what comes in meanwhile, `judge` tells why a condition fails, and `told` what a caller hears of it.
 
 mod actions;
 mod ahead;
@@ -22,6 +23,7 @@ mod judge;
 mod key_values;
 pub mod lanes;
 mod lookups;
+mod relations;
 pub(super) mod stored_values;
 mod told;
 mod updates;

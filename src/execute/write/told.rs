@@ -35,8 +35,14 @@ pub(super) fn open_end(error: &TableError) -> Refusal {
 }
 
 /// What a caller is told of a delete of more than a transaction takes that stopped on its way.
-pub(super) fn half_way(error: &TableError) -> Refusal {
-    Refusal::new(of_table(error).code, "Not everything is deleted yet; the same delete again goes on from here.")
+pub(super) fn half_way(code: ErrorCode) -> Refusal {
+    Refusal::new(code, "Not everything is deleted yet; the same delete again goes on from here.")
+}
+
+/// What a caller is told where an item is deleted, and trouble kept the gateway from looking for what came in at the same time.
+pub(super) fn unswept(refusals: Refusals) -> Refusals {
+    let told = |code| Refusal::new(code, "The item is deleted, but what was added to it at the same moment may be left.");
+    refusals.into_iter().map(|refusal| told(refusal.code)).collect()
 }
 
 /// What a caller is told where a write is made, but perhaps not yet of all copies of an item.

@@ -1,0 +1,165 @@
+//! The relations of a cascade: their items looked up, from the item that is deleted and from those that go with it; and the order in which
+//! they are deleted.
+
+use super::conditions::Conditions;
+use super::engine::{Job, Refusals};
+use super::lanes::Place;
+use super::lookups::{keys_of, seeded};
+use super::{assemble, copies, identity};
+use crate::plan::tree::{Cascade, Lookup};
+use crate::schema::model::ObjectType;
+use crate::schema::write::ActionKind;
+use crate::table::attribute::{Item, Key};
+use crate::table::call::Expression;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// Items of a cascade's relations: for each path of `cascade:`, in its order.
+#[derive(Default, Clone)]
+pub(super) struct Related(Vec<Vec<Arc<Item>>>);
+
+/// What of a cascade is deleted of one table: each key, and what must still hold of the item so that no others go with it.
+pub(super) type Doomed = BTreeMap<Key, Option<Expression>>;
+
+/// Which relations are looked up.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Which {
+    /// All.
+    All,
+    /// Those that are read by a global index, which may be behind its table.
+    Behind,
+}
+
+impl Related {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Vec::is_empty)
+    }
+
+    /// Adds items, each to its path.
+    pub fn extend(&mut self, more: Self) {
+        self.0.resize(self.0.len().max(more.0.len()), Vec::new());
+        for (items, more) in self.0.iter_mut().zip(more.0) {
+            items.extend(more);
+        }
+    }
+
+    /// The items from which other paths go on.
+    pub fn sources(mut self, job: &Job<'_>, action: usize) -> Self {
+        let all = paths(job, action);
+        let leads = |position: usize| all.iter().any(|path| path.rests.iter().any(|(from, _)| *from == position));
+        for (position, items) in self.0.iter_mut().enumerate() {
+            if !leads(position) {
+                items.clear();
+            }
+        }
+        self
+    }
+
+    /// Leaves out the items in these places, but for those of relations that are read strongly: they are there again.
+    pub fn without(mut self, job: &Job<'_>, action: usize, places: &HashSet<Place>) -> Self {
+        for (items, path) in self.0.iter_mut().zip(paths(job, action)) {
+            let Ok(ty) = job.type_named(&path.whole.item) else { continue };
+            if !places.is_empty() && lookups(path).any(|lookup| is_behind(job, lookup)) {
+                let table = job.table_of(ty);
+                let model = job.engine.run.model;
+                items.retain(|item| assemble::key_of(model, ty, item).is_none_or(|key| !places.contains(&(table.clone(), key))));
+            }
+        }
+        self
+    }
+
+    /// For each relation and table, what is deleted: the items and their guards. What leads to others goes after them; each item only once,
+    /// where it comes last: until then it may lead to others.
+    pub fn doomed(&self, job: &Job<'_>, action: usize) -> Vec<(Arc<str>, Doomed)> {
+        let mut stages: Vec<(Arc<str>, Doomed)> = Vec::new();
+        for position in inward(job, action).into_iter().rev() {
+            let (Some(items), Some(path)) = (self.0.get(position), paths(job, action).get(position)) else { continue };
+            let Ok(ty) = job.type_named(&path.whole.item) else { continue };
+            let mut doomed = Doomed::new();
+            for item in items {
+                let mut keys = keys_of(job, ty, item).into_iter();
+                let own = keys.next();
+                doomed.extend(own.iter().flat_map(|own| copies::others(job, ty, own)).map(|(_, copy)| (copy, None)));
+                doomed.extend(own.map(|own| (own, guarded(ty, item))));
+                doomed.extend(keys.map(|guard| (guard, None)));
+            }
+            let table = job.table_of(ty);
+            for (_, earlier) in stages.iter_mut().filter(|(of, _)| *of == table) {
+                earlier.retain(|key, _| !doomed.contains_key(key));
+            }
+            stages.push((table, doomed));
+        }
+        stages.retain(|(_, doomed)| !doomed.is_empty());
+        stages
+    }
+}
+
+/// The lookups of a path, by the whole of it and by its rests.
+fn lookups(path: &Cascade) -> impl Iterator<Item = &Lookup> {
+    std::iter::once(&path.whole).chain(path.rests.iter().map(|(_, rest)| rest))
+}
+
+/// The items of the relations of an item that is deleted.
+///
+/// What leads to others is read before them and goes after them. Then whatever comes in meanwhile is still found afterwards by what leads
+/// to it, and so is what is left where a delete stops on its way.
+pub(super) async fn of_item(job: &Job<'_>, action: usize, item: &Arc<Item>, which: Which) -> Result<Related, Refusals> {
+    let all = paths(job, action);
+    let mut related = Related(vec![Vec::new(); all.len()]);
+    for position in inward(job, action) {
+        let Some(path) = all.get(position).filter(|path| which == Which::All || is_behind(job, &path.whole)) else { continue };
+        related.0[position] = seeded(job, &path.whole, |_| vec![item.clone()]).await?;
+    }
+    Ok(related)
+}
+
+/// The items to which the paths of a cascade go on from items that are deleted with it.
+pub(super) async fn of_related(job: &Job<'_>, action: usize, from: &Related, which: Which) -> Result<Related, Refusals> {
+    let all = paths(job, action);
+    let mut related = Related(vec![Vec::new(); all.len()]);
+    for position in inward(job, action) {
+        for (source, rest) in all.get(position).iter().flat_map(|path| &path.rests) {
+            let items = from.0.get(*source).map(Vec::as_slice).unwrap_or_default();
+            if !items.is_empty() && (which == Which::All || is_behind(job, rest)) {
+                related.0[position].extend(seeded(job, rest, |_| items.to_vec()).await?);
+            }
+        }
+    }
+    Ok(related)
+}
+
+/// Whether a relation of a cascade is read by a global index of a store whose indexes may be behind their tables.
+pub(super) fn may_be_behind(job: &Job<'_>, action: usize) -> bool {
+    paths(job, action).iter().flat_map(lookups).any(|lookup| is_behind(job, lookup))
+}
+
+fn is_behind(job: &Job<'_>, lookup: &Lookup) -> bool {
+    let tables = &job.engine.run.model.tables;
+    let global = |(table, index): (usize, Option<usize>)| index.is_some_and(|index| !tables[table].indexes[index].local);
+    job.engine.run.loaders.has_eventual_indexes() && lookup.plan.reads.iter().any(|read| global((read.table, read.index)))
+}
+
+fn paths<'j>(job: &Job<'j>, action: usize) -> &'j [Cascade] {
+    job.planned.actions.get(action).map_or(&[], |lookups| &lookups.cascade)
+}
+
+/// The positions of a cascade's paths, the shorter ones first.
+fn inward(job: &Job<'_>, action: usize) -> Vec<usize> {
+    let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else { return Vec::new() };
+    let mut positions: Vec<usize> = (0..cascade.len()).collect();
+    positions.sort_by_key(|position| cascade[*position].len());
+    positions
+}
+
+/// That an item is still of its type and has the guards that go with it; `None` where its key tells the type and it has none.
+fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
+    let mut conditions = Conditions::default();
+    identity::demand(ty, &mut conditions);
+    for field in ty.fields.values().filter(|field| field.rules.unique) {
+        if let Some(attribute) = ty.stored(&field.name).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+            conditions.unchanged(attribute, item);
+        }
+    }
+    conditions.build()
+}
