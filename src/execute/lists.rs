@@ -129,8 +129,7 @@ impl<'a> Writer<'a> {
                 self.out.push(b',');
             }
             self.out.extend_from_slice(&output.label);
-            self.location = output.location;
-            self.within(Step::Key(&output.key), |writer| write(writer, &output.part))?;
+            self.field(&output.key, output.location, |writer| write(writer, &output.part))?;
         }
         self.out.push(b'}');
         Ok(())

@@ -42,7 +42,7 @@ pub struct Writer<'a> {
     pub(super) state: &'a State<'a>,
     pub(super) out: Vec<u8>,
     path: Vec<Step<'a>>,
-    pub(super) location: (usize, usize),
+    location: (usize, usize),
     errors: Vec<GraphqlError>,
     introspection: Map<String, Value>,
 }
@@ -64,9 +64,8 @@ impl<'a> Writer<'a> {
     /// In place of the root's only field, the reasons why it was not written.
     pub fn refuse(mut self, refusals: Vec<Refusal>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
         let Some(output) = self.state.plan.root.fields.first() else { return (Some(Vec::new()), Vec::new()) };
-        self.location = output.location;
         self.out.extend_from_slice(&output.label);
-        let written = self.within(Step::Key(&output.key), |writer| {
+        let written = self.field(&output.key, output.location, |writer| {
             writer.nullable(&output.ty, |writer| {
                 for refusal in refusals {
                     writer.error(refusal.code, refusal.message);
@@ -118,6 +117,19 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Writes a field. What goes wrong between its nested fields is told at its own place, not at theirs.
+    pub(super) fn field(
+        &mut self,
+        key: &'a str,
+        location: (usize, usize),
+        write: impl FnOnce(&mut Self) -> Result<(), Null>,
+    ) -> Result<(), Null> {
+        let outer = std::mem::replace(&mut self.location, location);
+        let written = self.within(Step::Key(key), write);
+        self.location = outer;
+        written
+    }
+
     /// Enters a step of the path for as long as something is written there.
     pub(super) fn within(&mut self, step: Step<'a>, write: impl FnOnce(&mut Self) -> Result<(), Null>) -> Result<(), Null> {
         self.path.push(step);
@@ -136,8 +148,7 @@ impl<'a> Writer<'a> {
                 self.out.push(b',');
             }
             self.out.extend_from_slice(&output.label);
-            self.location = output.location;
-            self.within(Step::Key(&output.key), |writer| {
+            self.field(&output.key, output.location, |writer| {
                 writer.nullable(&output.ty, |writer| writer.value(&object.type_name, output, at))
             })?;
         }
@@ -221,7 +232,7 @@ impl<'a> Writer<'a> {
             }
         };
         match item.and_then(|item| super::decode::find(reader, item)) {
-            None => self.absent(&output.ty, type_name, &reader.field),
+            None | Some(super::decode::Stored::Attribute(Attribute::Null)) => self.absent(&output.ty, type_name, &reader.field),
             Some(super::decode::Stored::Key(value)) => {
                 leaf::json(&mut self.out, &value);
                 Ok(())
@@ -230,7 +241,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A missing list that must not be null is empty: DynamoDB keeps no empty sets, and writers often leave empty lists out.
+    /// A missing value, or a stored NULL, which is the same. A list that must not be null is then empty: DynamoDB keeps no empty sets, and
+    /// writers often leave empty lists out.
     fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), Null> {
         if ty.is_list() && ty.is_non_null() {
             self.out.extend_from_slice(b"[]");
@@ -263,7 +275,9 @@ impl<'a> Writer<'a> {
             (rows.unwrap_or(at.space), row)
         };
         match item.and_then(|item| super::decode::find(reader, item)) {
-            Some(super::decode::Stored::Attribute(attribute)) => self.maps(&output.ty, attribute, object, &mut place),
+            Some(super::decode::Stored::Attribute(attribute)) if !matches!(attribute, Attribute::Null) => {
+                self.maps(&output.ty, attribute, object, &mut place)
+            }
             _ => self.absent(&output.ty, &object.type_name, &reader.field),
         }
     }

@@ -50,7 +50,7 @@ async fn send(server: &Running, body: String) -> (u16, String) {
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
-async fn ask(server: &Running, query: &str, variables: &str) -> (u16, String) {
+pub async fn ask(server: &Running, query: &str, variables: &str) -> (u16, String) {
     send(server, format!("{{\"query\":{},\"variables\":{variables}}}", Value::from(query))).await
 }
 
