@@ -367,3 +367,159 @@ async fn a_cursor_shows_nothing_of_the_item() {
         assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{cursor}");
     }
 }
+
+#[tokio::test]
+async fn a_page_has_the_size_that_its_field_declares() {
+    let world = memos().await;
+    let page = world.data(r#"{ a: memos(user: "0", first: 9) { edges { cursor } } }"#).await;
+    let last = &page["a"]["edges"][4]["cursor"];
+    for arguments in ["", ", first: null", ", last: null", ", after: null", ", first: null, last: null", &format!(", before: {last}")] {
+        let page = world.data(&format!("{{ a: memos(user: \"0\"{arguments}) {{ nodes {{ at }} }} }}")).await;
+        assert_eq!(page["a"]["nodes"].as_array().unwrap().len(), 2, "{arguments}");
+    }
+    let query = "query($first: Int, $last: Int) { a: memos(user: \"0\", first: $first, last: $last) { nodes { at } } }";
+    for (variables, size) in
+        [(json!({}), 2), (json!({ "first": null }), 2), (json!({ "first": 3 }), 3), (json!({ "first": null, "last": 4 }), 4)]
+    {
+        let response = support::run(&world.gateway, &support::request(query, variables.clone()), false).await;
+        assert_eq!(response["data"]["a"]["nodes"].as_array().unwrap().len(), size, "{variables}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_nothing_says_whether_there_is_more() {
+    let world = memos().await;
+    let page = world.data(r#"{ a: memos(user: "0", first: 9) { edges { cursor } } }"#).await;
+    let cursor = |position: usize| page["a"]["edges"][position]["cursor"].to_string();
+    let (first, last) = (cursor(0), cursor(4));
+    world.calls();
+    let info = "{ nodes { at } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }";
+    for (arguments, next, previous) in [
+        ("first: 0".to_owned(), true, false),
+        ("last: 0".to_owned(), false, true),
+        (format!("first: 0, after: {first}"), true, true),
+        (format!("first: 0, after: {last}"), false, true),
+        (format!("last: 0, before: {last}"), true, true),
+        (format!("last: 0, before: {first}"), true, false),
+        ("first: 0, stars: 1".to_owned(), true, false),
+        ("first: 0, stars: 2".to_owned(), false, false),
+    ] {
+        let page = world.data(&format!("{{ a: memos(user: \"0\", {arguments}) {info} }}")).await;
+        let expected = json!({ "hasNextPage": next, "hasPreviousPage": previous, "startCursor": null, "endCursor": null });
+        assert_eq!(page["a"], json!({ "nodes": [], "pageInfo": expected }), "{arguments}");
+        let limit = if arguments.contains("stars") { 50 } else { 1 };
+        assert_eq!(limits(&world.calls()), [limit], "{arguments}");
+    }
+    let nobody =
+        world.data(&format!("{{ a: memos(user: \"9\", first: 0) {info} b: memos(user: \"0\", first: 0) {{ nodes {{ at }} }} }}")).await;
+    assert_eq!(nobody["a"]["pageInfo"]["hasNextPage"], false);
+    assert_eq!(world.calls().len(), 1, "whether there is more is not looked for where nobody asks");
+}
+
+/// The longest text among the values of the calls.
+fn longest(calls: &[(String, Value)]) -> usize {
+    let values = calls.iter().flat_map(|(_, body)| body["ExpressionAttributeValues"].as_object().unwrap().values());
+    values.filter_map(|value| value["S"].as_str()).map(str::len).max().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_bound_that_is_longer_than_any_key_bounds_all_the_same() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Word @item(keys: { pk: "words#{list}", sk: "w#{word}" }) { list: ID! word: String! }
+type Query {
+  words(list: ID!, over: String, under: String): Int! @find(item: Word, where: { word: { gt: "{over}", lt: "{under}" } })
+  within(list: ID!, from: String, to: String): Int! @find(item: Word, where: { word: { ge: "{from}", le: "{to}" } })
+  starting(list: ID!, start: String): Int! @find(item: Word, where: { word: { beginsWith: "{start}" } })
+  word(list: ID!, word: String!): Word @find
+}
+"#;
+    let long = |letter: &str, count: usize| letter.repeat(count);
+    let words = ["a".to_owned(), long("m", 1021), format!("{}n", long("m", 1021)), long("z", 1022)];
+    let world = World::new(schema, &words.map(|word| json!({ "pk": "words#l", "sk": format!("w#{word}") }))).await;
+    let m = long("m", 1100);
+    let mostly = format!("{}\u{10FFFF}", long("m", 1020));
+    for (field, arguments, expected) in [
+        ("words", format!("over: \"{m}\""), 2),
+        ("words", format!("under: \"{m}\""), 2),
+        ("words", format!("over: \"a\", under: \"{m}\""), 1),
+        ("words", format!("over: \"{mostly}\""), 1),
+        ("within", format!("from: \"{m}\""), 2),
+        ("within", format!("to: \"{m}\""), 2),
+        ("within", format!("to: \"{mostly}\""), 3),
+        ("within", format!("from: \"{m}\", to: \"{}\"", long("z", 2000)), 2),
+        ("within", format!("from: \"{m}\", to: \"{m}n\""), 0),
+        ("starting", format!("start: \"{m}\""), 0),
+    ] {
+        assert_eq!(world.data(&format!("{{ n: {field}(list: \"l\", {arguments}) }}")).await, json!({ "n": expected }), "{arguments}");
+        let calls = world.calls();
+        assert!(longest(&calls) <= 1024, "{arguments}: {}", longest(&calls));
+    }
+    let lost = world.data(&format!("{{ word(list: \"l\", word: \"{m}\") {{ word }} words(list: \"{}\") }}", long("l", 2100))).await;
+    assert_eq!(lost, json!({ "word": null, "words": 0 }));
+    assert!(world.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_count_reads_as_much_as_a_call_holds_and_each_page_is_a_wave() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Word @item(keys: { pk: "words#{list}", sk: "{word}" }) { list: ID! word: String! }
+type Query { words(list: ID!): Int! @find(item: Word)  word(list: ID!, word: String!): Word @find }
+"#;
+    let items: Vec<Value> = (0..6_000).map(|word| json!({ "pk": "words#l", "sk": format!("{word:05}") })).collect();
+    let world = World::new(schema, &items).await;
+    let request = support::request(r#"{ words(list: "l") }"#, Value::Null);
+    let response = support::run(&world.gateway, &request, true).await;
+    assert_eq!(response["data"]["words"], 6_000);
+    let told = &response["extensions"]["keyfold"];
+    let waves: Vec<&Value> = told["calls"].as_array().unwrap().iter().map(|call| &call["wave"]).collect();
+    assert_eq!((json!(waves), &told["waves"]), (json!([1, 2]), &json!(2)));
+    assert_eq!(limits(&world.calls()), [4_000, 64_000]);
+}
+
+#[tokio::test]
+async fn bounds_of_numbers_and_binaries_are_what_they_say() {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", sortKeyType: B, indexes: [{ name: "byPrice", partitionKey: "g", sortKey: "price", sortKeyType: N }])
+type Part @item(keys: { pk: "P#{list}", sk: "{digest}", g: "G#{list}", price: "{price}" }) { list: ID! digest: Binary! price: Float! }
+type Query {
+  prices(list: ID!, over: Float, under: Float): Int! @find(item: Part, where: { price: { gt: "{over}", lt: "{under}" } })
+  within(list: ID!, from: Float, to: Float): Int! @find(item: Part, where: { price: { ge: "{from}", le: "{to}" } })
+  digests(list: ID!, over: Binary, to: Binary): Int! @find(item: Part, where: { digest: { gt: "{over}", le: "{to}" } })
+  part(list: ID!, digest: Binary!): Part @find
+}
+"#;
+    let world = World::new(schema, &[]).await;
+    let prices = ["-5", "0", "3", "1e-130"];
+    let digests = [vec![1u8], vec![2, 2], vec![200], vec![7; 1024]].map(|bytes| STANDARD.encode(bytes));
+    let items: Vec<_> = prices
+        .iter()
+        .zip(&digests)
+        .map(|(price, digest)| {
+            let item = json!({ "Item": { "pk": { "S": "P#l" }, "sk": { "B": digest }, "g": { "S": "G#l" }, "price": { "N": price } } });
+            parse_line(&item.to_string()).unwrap().unwrap()
+        })
+        .collect();
+    let model = world.gateway.model().clone();
+    world.gateway.store().load(&model.tables[0], items, support::deadline()).await.unwrap();
+    let long = STANDARD.encode([7; 1100]);
+    for (field, expected) in [
+        ("prices(list: \"l\", over: 0, under: 3)".to_owned(), 1),
+        ("within(list: \"l\", from: 0, to: 3)".to_owned(), 3),
+        (format!("digests(list: \"l\", over: \"{}\")", digests[0]), 3),
+        (format!("digests(list: \"l\", over: \"{}\", to: \"{}\")", digests[0], digests[1]), 1),
+        (format!("digests(list: \"l\", to: \"{long}\")"), 3),
+        (format!("digests(list: \"l\", over: \"{long}\")"), 1),
+    ] {
+        assert_eq!(world.data(&format!("{{ n: {field} }}")).await, json!({ "n": expected }), "{field}");
+    }
+    // A number beyond DynamoDB's is refused.
+    let refused = world.response(r#"{ n: prices(list: "l", over: 1e200) }"#).await;
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "BAD_USER_INPUT");
+    for (digest, there) in [(&digests[3], true), (&digests[0], true), (&long, false)] {
+        let part = world.data(&format!("{{ part(list: \"l\", digest: \"{digest}\") {{ list }} }}")).await;
+        assert_eq!(part["part"].is_object(), there);
+    }
+}

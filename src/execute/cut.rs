@@ -4,9 +4,10 @@
 //! So one item tells where a list is cut. Its own range goes on after its key; any other range goes on with the sort keys beyond the
 //! item's, or from the same on, as its position says.
 
-use super::ends::{End, between, ends, last_that_begins};
-use super::keys::{KeyRange, MAX_SORT, compare};
+use super::ends::{End, between, ends};
+use super::keys::{KeyRange, compare};
 use crate::table::attribute::KeyValue;
+use crate::table::key_limits::{MAX_SORT_BYTES, last_that_begins};
 use std::cmp::Ordering;
 
 /// A place in the merged order of several ranges: right behind an item, as the ranges are read.
@@ -44,7 +45,7 @@ impl Cut {
     fn within_limits(&self, key: KeyValue, inclusive: bool) -> (KeyValue, bool) {
         match key {
             // No item has such a key. It lies right behind the last key that begins like it.
-            KeyValue::S(text) if text.len() > MAX_SORT => (KeyValue::S(last_that_begins(&text)), !self.ascending),
+            KeyValue::S(text) if text.len() > MAX_SORT_BYTES => (KeyValue::S(last_that_begins(&text)), !self.ascending),
             key => (key, inclusive),
         }
     }
@@ -100,7 +101,7 @@ mod tests {
             (proptest::collection::vec(proptest::sample::select(&LETTERS[..]), 1..4), prop_oneof![4 => Just(0), 1 => 1015usize..1024]);
         let text = text.prop_map(|(letters, fill)| {
             let text = format!("{}{}", "a".repeat(fill), letters.concat());
-            KeyValue::S(text[..text.floor_char_boundary(MAX_SORT)].to_owned())
+            KeyValue::S(text[..text.floor_char_boundary(MAX_SORT_BYTES)].to_owned())
         });
         let number =
             prop_oneof![Just("1.0"), Just("1"), Just("-2"), Just("10"), Just("9"), Just("0")].prop_map(|text| KeyValue::N(text.into()));
@@ -170,11 +171,11 @@ mod tests {
             let range = range(Some(SortCondition::BeginsWith(KeyValue::S(start.clone()))), start.len(), vec![]);
             let rest = cut(&KeyValue::S(at.clone()), 0, ascending, last_first).rest_of(1, &range);
             let whole = format!("{start}{key}");
-            prop_assume!(whole.len() <= MAX_SORT);
+            prop_assume!(whole.len() <= MAX_SORT_BYTES);
             let after = if key == at { !last_first } else { (key > at) == ascending };
             prop_assert_eq!(rest.as_ref().is_some_and(|rest| holds(rest, &KeyValue::S(whole))), after, "{:?}", rest);
             if let Some((_, SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))) = rest.and_then(|rest| rest.sort) {
-                prop_assert!(low.len() <= MAX_SORT && high.len() <= MAX_SORT, "DynamoDB refuses it");
+                prop_assert!(low.len() <= MAX_SORT_BYTES && high.len() <= MAX_SORT_BYTES, "DynamoDB refuses it");
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Sort key conditions ↔ the two ends of the keys that they let in. Must not know pages or cursors.
 
-use super::keys::{MAX_SORT, compare};
+use super::keys::compare;
 use crate::table::attribute::KeyValue;
 use crate::table::call::SortCondition;
+use crate::table::key_limits::{MAX_SORT_BYTES, last_that_begins};
 use std::cmp::Ordering;
 
 /// An end of a range of keys and whether the key itself is in; `None` is open.
@@ -52,7 +53,7 @@ pub fn between(lower: End, upper: End, excluded: &mut Vec<KeyValue>) -> Option<S
 fn behind(start: &KeyValue) -> End {
     match start {
         KeyValue::S(start) => match next_text(start) {
-            Some(next) if next.len() > MAX_SORT => Some((KeyValue::S(last_that_begins(start)), true)),
+            Some(next) if next.len() > MAX_SORT_BYTES => Some((KeyValue::S(last_that_begins(start)), true)),
             next => next.map(|next| (KeyValue::S(next), false)),
         },
         KeyValue::B(start) => {
@@ -70,16 +71,4 @@ fn next_text(start: &str) -> Option<String> {
     let (last, letter) = start.char_indices().rfind(|(_, letter)| *letter < char::MAX)?;
     let next = (letter..=char::MAX).nth(1)?;
     Some(format!("{}{next}", &start[..last]))
-}
-
-/// Of all texts that a sort key may be and that begin like this one, the last.
-pub fn last_that_begins(start: &str) -> String {
-    let mut text = start[..start.floor_char_boundary(MAX_SORT)].to_owned();
-    // The last letters of four bytes, of three, of two and of one.
-    for letter in [char::MAX, '\u{FFFF}', '\u{7FF}', '\u{7F}'] {
-        while text.len() + letter.len_utf8() <= MAX_SORT {
-            text.push(letter);
-        }
-    }
-    text
 }

@@ -13,7 +13,9 @@ use crate::schema::template::{Part, Template};
 use crate::schema::value_type::{Moment, ValueType};
 use crate::table::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::call::SortCondition;
+use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
 use crate::table::number as decimal;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -22,10 +24,6 @@ use std::sync::Arc;
 /// The most keys or ranges that the list arguments of one field may make.
 pub const MAX_COMBINATIONS: usize = 100;
 
-/// The longest partition key value, in bytes (DynamoDB developer guide, "Quotas": partition key length).
-const MAX_PARTITION: usize = 2048;
-/// The longest sort key value, in bytes (same page, sort key length).
-pub(super) const MAX_SORT: usize = 1024;
 /// The last character, with which a range without an upper bound ends.
 const LAST: char = '\u{10FFFF}';
 
@@ -94,11 +92,11 @@ pub fn combinations(
 pub fn primary_key(table: &Table, key: &KeyBinding, values: &Values) -> Option<Key> {
     let partition = {
         let template = key.partition.as_ref()?;
-        key_value(table.partition.kind, template, render(template, values)?, MAX_PARTITION)?
+        key_value(table.partition.kind, template, render(template, values)?, MAX_PARTITION_BYTES)?
     };
     let sort = match (&table.sort, &key.sort) {
         (Some(attribute), Some(template)) => {
-            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, MAX_SORT)?))
+            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, MAX_SORT_BYTES)?))
         }
         (None, _) => None,
         (Some(_), None) => return None,
@@ -112,15 +110,13 @@ fn render(template: &Template, values: &Values) -> Option<String> {
 
 /// A template's text as a key value. In a number key, an instant is its epoch.
 fn key_value(kind: KeyType, template: &Template, text: String, longest: usize) -> Option<KeyValue> {
-    use base64::Engine;
     match kind {
-        _ if text.is_empty() || text.len() > longest => None,
-        KeyType::S => Some(KeyValue::S(text)),
+        KeyType::S => (1..=longest).contains(&text.len()).then_some(KeyValue::S(text)),
         KeyType::N => match template.parts.as_slice() {
             [Part::Placeholder { value, .. }] => number(value, text).map(KeyValue::N),
             _ => None,
         },
-        KeyType::B => base64::engine::general_purpose::STANDARD.decode(text).ok().map(KeyValue::B),
+        KeyType::B => STANDARD.decode(text).ok().filter(|bytes| (1..=longest).contains(&bytes.len())).map(KeyValue::B),
     }
 }
 
@@ -147,7 +143,7 @@ pub fn range(
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Ok(Some(range)) };
     let text = render(template, values);
-    let Some(value) = text.and_then(|text| key_value(partition.kind, template, text, MAX_PARTITION)) else { return Ok(None) };
+    let Some(value) = text.and_then(|text| key_value(partition.kind, template, text, MAX_PARTITION_BYTES)) else { return Ok(None) };
     range.partition = Some((partition.name.clone(), value));
     let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, sort, &query.key.sort) else {
         return Ok(Some(range));
@@ -161,7 +157,7 @@ pub fn range(
     }
     let condition = match access {
         SortAccess::All => None,
-        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, MAX_SORT)) {
+        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, MAX_SORT_BYTES)) {
             Some(value) => Some(SortCondition::Equal(value)),
             None => return Ok(None),
         },
@@ -172,7 +168,7 @@ pub fn range(
                 text.truncate(common_beginning(&text, &other));
             }
             range.prefix = text.len();
-            if text.len() > MAX_SORT {
+            if text.len() > MAX_SORT_BYTES {
                 return Ok(None);
             }
             (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
@@ -189,18 +185,19 @@ pub fn range(
                             Some(value) => match beyond_width(template, *parts, &value) {
                                 Some(side) if side == beyond => return Ok(None),
                                 Some(_) => Some(None),
-                                None => Some(ranged_text(sort.kind, template, *parts, &value).map(|text| (text, *inclusive))),
+                                None => ranged_text(sort.kind, template, *parts, &value).map(|text| Some((text, *inclusive))),
                             },
                         }),
                     };
-                    // No padded number is beyond such a bound, or each is.
+                    // No padded number is beyond such a bound, or each is; or no key has such a value.
                     let (Some(lower), Some(upper)) = (bound(lower, Ordering::Greater)?, bound(upper, Ordering::Less)?) else {
                         return Ok(None);
                     };
                     let ends = Ends { lower, upper, after: literal_after(template, *parts) };
                     match sort.kind {
-                        KeyType::N => ends.of_numbers(&mut range.excluded),
-                        _ => ends.of_text(&prefix, &mut range.excluded),
+                        KeyType::N => ends.of_values(&mut range.excluded, &KeyValue::N),
+                        KeyType::B => ends.of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
+                        KeyType::S => ends.of_text(&prefix, &mut range.excluded),
                     }
                 }
                 Some(BoundRange::BeginsWith(source)) => match state.value(source, space, row)? {
@@ -320,18 +317,19 @@ struct Ends<'t> {
 }
 
 impl Ends<'_> {
-    fn of_numbers(self, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
-        let number = KeyValue::N;
-        Some(match (self.lower, self.upper) {
+    /// Of numbers and binaries, which are keys by themselves.
+    fn of_values(self, excluded: &mut Vec<KeyValue>, key: &dyn Fn(String) -> KeyValue) -> Option<SortCondition> {
+        let end = |end: Option<(String, bool)>| end.map(|(text, inclusive)| (key(text), inclusive));
+        Some(match (end(self.lower), end(self.upper)) {
             (Some((lower, with_lower)), Some((upper, with_upper))) => {
-                excluded.extend((!with_lower).then(|| number(lower.clone())));
-                excluded.extend((!with_upper).then(|| number(upper.clone())));
-                SortCondition::Between(number(lower), number(upper))
+                excluded.extend((!with_lower).then(|| lower.clone()));
+                excluded.extend((!with_upper).then(|| upper.clone()));
+                SortCondition::Between(lower, upper)
             }
-            (Some((lower, true)), None) => SortCondition::GreaterOrEqual(number(lower)),
-            (Some((lower, false)), None) => SortCondition::Greater(number(lower)),
-            (None, Some((upper, true))) => SortCondition::LessOrEqual(number(upper)),
-            (None, Some((upper, false))) => SortCondition::Less(number(upper)),
+            (Some((lower, true)), None) => SortCondition::GreaterOrEqual(lower),
+            (Some((lower, false)), None) => SortCondition::Greater(lower),
+            (None, Some((upper, true))) => SortCondition::LessOrEqual(upper),
+            (None, Some((upper, false))) => SortCondition::Less(upper),
             (None, None) => return None,
         })
     }

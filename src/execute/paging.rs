@@ -3,10 +3,11 @@
 
 use super::error::ErrorCode;
 use super::state::Failure;
+use crate::plan::tree::PageSizes;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The page of a connection whose field says nothing.
+/// The page of a connection whose field declares no size.
 const DEFAULT_PAGE: u32 = 50;
 
 /// Which page is wanted.
@@ -20,8 +21,10 @@ pub struct Paging {
     pub from: Option<String>,
 }
 
-/// Reads the paging arguments of a field; `given` are those that the document itself names.
-pub fn paging(arguments: &Map<String, Value>, given: &[String], max: u32) -> Result<Paging, Arc<Failure>> {
+/// Reads the paging arguments of a field; `given` are those that the document itself names. A caller who names no size gets the one that
+/// the field declares, for whichever end.
+pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSizes) -> Result<Paging, Arc<Failure>> {
+    let PageSizes { max, first, last } = bounds;
     let value = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let wants = |name: &str| given.iter().any(|known| known == name) && value(name).is_some();
     let refuse = |message: String| Err(Failure::new(ErrorCode::BadUserInput, message));
@@ -32,9 +35,9 @@ pub fn paging(arguments: &Map<String, Value>, given: &[String], max: u32) -> Res
     if wants("after") && backward {
         return refuse("\"after\" goes with \"first\", \"before\" with \"last\".".into());
     }
-    let (size, from) = if backward { ("last", "before") } else { ("first", "after") };
+    let (size, from, declared) = if backward { ("last", "before", last.or(first)) } else { ("first", "after", first.or(last)) };
     let number = match value(size).and_then(Value::as_i64) {
-        None => i64::from(DEFAULT_PAGE.min(max)),
+        None => i64::from(declared.unwrap_or(DEFAULT_PAGE.min(max))),
         Some(number) => number,
     };
     let Ok(number) = u32::try_from(number) else {
@@ -55,7 +58,8 @@ mod tests {
 
     fn of(arguments: Value, given: &[&str]) -> Result<Paging, String> {
         let given: Vec<String> = given.iter().map(|name| (*name).to_owned()).collect();
-        paging(arguments.as_object().unwrap(), &given, 100).map_err(|failure| failure.message.clone())
+        let sizes = PageSizes { max: 100, first: None, last: None };
+        paging(arguments.as_object().unwrap(), &given, sizes).map_err(|failure| failure.message.clone())
     }
 
     #[test]
@@ -68,6 +72,23 @@ mod tests {
     fn null_is_as_good_as_nothing() {
         let page = of(json!({"first": null, "after": null, "last": null}), &["first", "after", "last"]).unwrap();
         assert_eq!(page, Paging { size: DEFAULT_PAGE, backward: false, from: None });
+    }
+
+    #[test]
+    fn the_declared_size_is_that_of_either_end() {
+        let size = |(first, last), arguments: Value, given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|name| (*name).to_owned()).collect();
+            paging(arguments.as_object().unwrap(), &given, PageSizes { max: 40, first, last }).unwrap().size
+        };
+        for (declared, forward, backward) in
+            [((None, None), 40, 40), ((Some(20), None), 20, 20), ((None, Some(7)), 7, 7), ((Some(20), Some(7)), 20, 7)]
+        {
+            assert_eq!(size(declared, json!({}), &[]), forward, "{declared:?}");
+            assert_eq!(size(declared, json!({"first": null}), &["first"]), forward, "{declared:?}");
+            assert_eq!(size(declared, json!({"after": "x"}), &["after"]), forward, "{declared:?}");
+            assert_eq!(size(declared, json!({"before": "x"}), &["before"]), backward, "{declared:?}");
+            assert_eq!(size(declared, json!({"last": 3}), &["last"]), 3, "{declared:?}");
+        }
     }
 
     #[test]

@@ -17,6 +17,11 @@ use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
 const MAX_LIMIT: u32 = 1_000;
+/// How many items a count reads by its first call: 1 MB, which ends a page, of items of 260 bytes.
+const FIRST_COUNT: u32 = 4_000;
+/// How many it reads by each further call once the first held so many: 1 MB of items of 16 bytes, smaller than which hardly any is. The
+/// embedded store takes up memory for all of them at once, so that this is not asked of it before items are known to be small.
+const FURTHER_COUNT: u32 = 64_000;
 /// What a filtered Query reads at least, as most of it may not meet the filter.
 const MIN_FILTERED_LIMIT: u32 = 50;
 
@@ -138,22 +143,27 @@ impl Search {
         missing: Option<usize>,
         loaders: &Loaders,
     ) -> Result<(Rest, u64), TableError> {
-        let mut count = 0;
-        let mut strangers = false;
+        let (mut count, mut strangers) = (0, false);
+        let (mut pages, mut of_count) = (0, FIRST_COUNT);
         let Some(range) = range else { return Ok((rest, count)) };
         while !rest.ended && missing.is_none_or(|missing| rest.read.len() < missing) {
-            let open = missing.map_or(MAX_LIMIT, |missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
+            let open = missing.map(|missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
             // A single type is mostly by itself; where it turns out not to be, no more round trips are made than with a filter.
             let sparse = self.filter.is_some() || strangers || (self.others && self.recognise.types.len() > 1);
-            let limit = match sparse {
-                true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
-                false => open.min(MAX_LIMIT),
+            let limit = match open {
+                None => of_count,
+                Some(open) if sparse => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+                Some(open) => open.min(MAX_LIMIT),
             };
             let mut call = self.call(range, limit, rest.after.take());
             if let Some(neighbour) = &rest.neighbour {
                 neighbour.widen(&mut call);
             }
-            let mut page = loaders.query(&call).await?;
+            let mut page = loaders.query_after(&call, pages).await?;
+            pages += 1;
+            if page.scanned >= limit {
+                of_count = FURTHER_COUNT;
+            }
             (rest.after, rest.ended) = match &mut rest.neighbour {
                 Some(neighbour) => neighbour.take(&mut page),
                 None => (page.last_key.clone(), page.last_key.is_none()),

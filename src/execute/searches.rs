@@ -41,9 +41,9 @@ pub fn wanted(
         ranges.extend(range.filter(|range| !ranges.contains(range)));
     }
     let page = match query.want {
-        Want::Page { arguments, max, .. } => {
+        Want::Page { arguments, sizes, .. } => {
             let values = state.arguments[arguments].as_ref().map_err(Clone::clone)?;
-            Some(paging(values, &state.plan.arguments[arguments].given, max)?)
+            Some(paging(values, &state.plan.arguments[arguments].given, sizes)?)
         }
         _ => None,
     };
@@ -58,15 +58,16 @@ pub fn wanted(
         _ => None,
     };
     let backward = page.as_ref().is_some_and(|page| page.backward);
-    if ranges.is_empty() || page.as_ref().is_some_and(|page| page.size == 0) {
-        return Ok(None);
-    }
     let wanted = match (query.want, &page) {
         (Want::First, _) => Some(1),
         (Want::Whole { max }, _) => Some(max.saturating_add(1)),
         (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
         (Want::Page { .. }, None) | (Want::Count { .. }, _) => None,
     };
+    // A page of nothing reads an item only to tell whether there is one.
+    if ranges.is_empty() || wanted == Some(0) {
+        return Ok(None);
+    }
     let forward = query.descending == backward;
     let search = Search {
         table: table.name.as_str().into(),

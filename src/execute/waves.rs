@@ -81,7 +81,7 @@ impl Run<'_> {
             };
             let due = std::mem::take(&mut late);
             number += 1;
-            self.loaders.begin_wave(number);
+            self.loaders.begin_wave();
             self.expand_elements(state);
             let mut calls = Calls { memory: &memory, gets: Vec::new(), searches: Vec::new(), known: HashMap::new() };
             let mut slots: Vec<(ReadId, Vec<Slot>)> = wave.iter().map(|read| (*read, self.slots(state, *read, &mut calls))).collect();

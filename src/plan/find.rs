@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
             Returns::Count => Want::Count { looked_at: true },
             Returns::Connection => {
                 let probe = self.asks_for_more(connection, &collected.sets);
-                Want::Page { arguments, max: find.max, probe }
+                Want::Page { arguments, sizes: page_sizes(field, find), probe }
             }
         };
         let wants_existence = matches!(find.returns, Returns::Exists | Returns::Count) || of.presence.is_none();
@@ -435,6 +435,14 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+fn page_sizes(field: &Field, find: &Find) -> PageSizes {
+    let default = |name: &str| {
+        let argument = field.arguments.iter().find(|argument| argument.name == name)?;
+        u32::try_from(argument.default.as_ref()?.as_u64()?).ok()
+    };
+    PageSizes { max: find.max, first: default("first"), last: default("last") }
 }
 
 /// Names for a caller: `"a" and "b"`.

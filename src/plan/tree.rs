@@ -287,8 +287,8 @@ pub enum Want {
     Page {
         /// The field's arguments.
         arguments: ArgumentsId,
-        /// The largest page.
-        max: u32,
+        /// The size of a page.
+        sizes: PageSizes,
         /// Whether it is asked if there is more beyond the page.
         probe: bool,
     },
@@ -297,6 +297,17 @@ pub enum Want {
         /// Whether they have to be looked at to know which of them are meant; if not, DynamoDB counts them (`Select: COUNT`).
         looked_at: bool,
     },
+}
+
+/// How large the pages of a field are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageSizes {
+    /// The largest page.
+    pub max: u32,
+    /// The default that the field declares for `first`.
+    pub first: Option<u32>,
+    /// The default that the field declares for `last`.
+    pub last: Option<u32>,
 }
 
 /// Where a value comes from when a plan runs.

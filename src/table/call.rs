@@ -88,6 +88,8 @@ pub struct Page {
     pub items: Vec<Arc<Item>>,
     /// How many items met the filter.
     pub count: u32,
+    /// How many items were read. Fewer than the limit: the call held no more, or the data ended.
+    pub scanned: u32,
     /// Where to go on; `None` at the end of the data.
     pub last_key: Option<Item>,
 }

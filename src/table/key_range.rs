@@ -5,14 +5,10 @@
 
 use super::attribute::{Attribute, Item, Key, KeyValue};
 use super::call::SortCondition;
+use super::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES, first_after, is_too_long, last_before};
 use super::number::Number;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-
-/// The longest partition key in bytes (DynamoDB developer guide, "Quotas in Amazon DynamoDB", partition keys and sort keys).
-const MAX_PARTITION_BYTES: usize = 2048;
-/// The longest sort key in bytes (same page).
-const MAX_SORT_BYTES: usize = 1024;
 
 /// What a sort condition comes to.
 #[derive(Debug, PartialEq)]
@@ -96,8 +92,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Reduces a sort condition: every key is longer than the empty text, and a range that ends before it begins is empty.
-/// (DynamoDB answers all of these with a ValidationException.)
+/// Reduces a sort condition: every key is longer than the empty text, none is longer than the longest, and a range that ends before it
+/// begins is empty. (DynamoDB answers all of these with a ValidationException.)
 pub(super) fn reduce(condition: &SortCondition) -> Range {
     use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
     match condition {
@@ -106,6 +102,16 @@ pub(super) fn reduce(condition: &SortCondition) -> Range {
         BeginsWith(value) if !can_exist(value, MAX_SORT_BYTES) => Range::Nothing,
         Less(value) | LessOrEqual(value) if is_empty(value) => Range::Nothing,
         Greater(value) | GreaterOrEqual(value) if is_empty(value) => Range::Everything,
+        Less(value) | LessOrEqual(value) if is_too_long(value) => Range::Condition(LessOrEqual(last_before(value))),
+        Greater(value) | GreaterOrEqual(value) if is_too_long(value) => match first_after(value) {
+            Some(first) => Range::Condition(GreaterOrEqual(first)),
+            None => Range::Nothing,
+        },
+        Between(low, high) if is_too_long(low) => match first_after(low) {
+            Some(first) => reduce(&Between(first, high.clone())),
+            None => Range::Nothing,
+        },
+        Between(low, high) if is_too_long(high) => reduce(&Between(low.clone(), last_before(high))),
         Between(_, high) if is_empty(high) => Range::Nothing,
         Between(low, high) if is_empty(low) => Range::Condition(LessOrEqual(high.clone())),
         Between(low, high) if compare(low, high) == Some(Ordering::Greater) => Range::Nothing,
@@ -181,6 +187,7 @@ mod tests {
     fn conditions_are_reduced() {
         use SortCondition::*;
         let n = |text: &str| KeyValue::N(text.into());
+        let (long, longest) = (|letter: &str| s(&letter.repeat(1025)), |letter: &str| s(&letter.repeat(1024)));
         for (condition, range) in [
             (Equal(s("")), Range::Nothing),
             (Equal(s("a")), Range::Condition(Equal(s("a")))),
@@ -191,6 +198,16 @@ mod tests {
             (LessOrEqual(s("")), Range::Nothing),
             (Greater(s("")), Range::Everything),
             (GreaterOrEqual(s("")), Range::Everything),
+            (Less(long("b")), Range::Condition(LessOrEqual(longest("b")))),
+            (LessOrEqual(long("b")), Range::Condition(LessOrEqual(longest("b")))),
+            (Greater(long("b")), Range::Condition(GreaterOrEqual(s(&format!("{}c", "b".repeat(1023)))))),
+            (GreaterOrEqual(long("b")), Range::Condition(GreaterOrEqual(s(&format!("{}c", "b".repeat(1023)))))),
+            (Greater(long("\u{10FFFF}")), Range::Nothing),
+            (Between(s("a"), long("b")), Range::Condition(Between(s("a"), longest("b")))),
+            (Between(s(""), long("b")), Range::Condition(LessOrEqual(longest("b")))),
+            (Between(long("b"), long("c")), Range::Condition(Between(s(&format!("{}c", "b".repeat(1023))), longest("c")))),
+            (Between(long("b"), long("b")), Range::Nothing),
+            (Between(long("b"), s("b")), Range::Nothing),
             (Between(s("b"), s("a")), Range::Nothing),
             (Between(s("a"), s("")), Range::Nothing),
             (Between(s(""), s("z")), Range::Condition(LessOrEqual(s("z")))),

@@ -54,7 +54,7 @@ pub struct CallRecord {
     pub write: bool,
     /// Duration in milliseconds, retries included.
     pub ms: f64,
-    /// The wave it belongs to, from 1.
+    /// The wave it belongs to, from 1: what has the same number runs side by side.
     pub wave: usize,
 }
 
@@ -66,6 +66,7 @@ impl Loaders {
             deadline,
             permits: Semaphore::new(CALLS_IN_FLIGHT),
             wave: AtomicUsize::new(1),
+            last_wave: AtomicUsize::new(0),
             calls: Mutex::default(),
             interner: Mutex::default(),
         });
@@ -73,9 +74,9 @@ impl Loaders {
         Self { session, gets }
     }
 
-    /// Names the wave that the next calls belong to, from 1.
-    pub fn begin_wave(&self, wave: usize) {
-        self.session.wave.store(wave, Ordering::Relaxed);
+    /// Begins a wave: the next calls come after all that were made. A wave without calls is not counted.
+    pub fn begin_wave(&self) {
+        self.session.wave.store(self.session.last_wave.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// Lets later Gets read anew what was read before: something was written. Gets that are under way keep their loader, and what they
@@ -113,9 +114,14 @@ impl Loaders {
 
     /// Reads one page. A page that no key can be on (an empty partition key, a range that ends before it begins) needs no call.
     pub async fn query(&self, query: &Query) -> Result<Page, TableError> {
+        self.query_after(query, 0).await
+    }
+
+    /// Reads one page after so many others, each of which had to come before it: it belongs to as many waves later.
+    pub async fn query_after(&self, query: &Query, pages: usize) -> Result<Page, TableError> {
         let session = &self.session;
         let operation = if query.partition.is_some() { "Query" } else { "Scan" };
-        let slot = session.reserve();
+        let slot = session.reserve_after(pages);
         let _permit = session.permit().await?;
         let begun = Instant::now();
         let Some(answer) = read_page(&session.store, query, session.deadline).await else { return Ok(Page::default()) };
@@ -145,6 +151,8 @@ pub(super) struct Session {
     pub(super) deadline: Instant,
     permits: Semaphore,
     wave: AtomicUsize,
+    /// The last wave that has calls.
+    last_wave: AtomicUsize,
     /// The wave of each call and, once it is over, its record; in the order in which the calls were begun.
     calls: Mutex<Vec<(usize, Option<CallRecord>)>>,
     /// The Gets that were asked for, read or not; a write forgets none of them.
@@ -160,8 +168,13 @@ impl Session {
 
     /// Takes the next place in the list of calls, before any waiting, so that the list's order depends on the plan alone.
     pub(super) fn reserve(&self) -> usize {
+        self.reserve_after(0)
+    }
+
+    /// Takes the next place for a call that comes so many waves later than this one.
+    fn reserve_after(&self, waves: usize) -> usize {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.push((self.wave.load(Ordering::Relaxed), None));
+        calls.push((self.wave.load(Ordering::Relaxed) + waves, None));
         calls.len() - 1
     }
 
@@ -169,6 +182,7 @@ impl Session {
     pub(super) fn record(&self, slot: usize, call: CallRecord) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((wave, record)) = calls.get_mut(slot) {
+            self.last_wave.fetch_max(*wave, Ordering::Relaxed);
             *record = Some(CallRecord { wave: *wave, ..call });
         }
     }

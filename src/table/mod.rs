@@ -17,6 +17,7 @@ mod expressions;
 mod failure;
 mod interner;
 mod item_size;
+pub mod key_limits;
 mod key_range;
 pub mod loaders;
 pub mod number;

@@ -69,25 +69,25 @@ pub(super) async fn batch_get_items(store: &Store, wanted: &[Wanted<'_>], deadli
             Err(error) => return (fail(outcomes, &open, &error), capacity),
         };
         capacity += units(output.consumed_capacity());
+        let mut strange = None;
         for (table, items) in output.responses.unwrap_or_default() {
             for found in items {
-                match item(found) {
-                    Ok(found) => {
-                        if let Some(i) = place(&table, &found) {
-                            outcomes[i] = Ok(Some(found));
-                        }
-                    }
-                    // Which key it has cannot be told, so none of those that are left can be said not to exist.
-                    Err(error) => return (fail(outcomes, &open, &error), capacity),
+                match item(found).map(|found| (place(&table, &found), found)) {
+                    Ok((Some(i), found)) => outcomes[i] = Ok(Some(found)),
+                    Ok((None, _)) => strange = Some(not_asked_for(&table)),
+                    Err(error) => strange = Some(error),
                 }
             }
         }
-        let unprocessed = output.unprocessed_keys.unwrap_or_default();
-        let still_open: Vec<usize> = unprocessed
-            .into_iter()
-            .flat_map(|(table, rest)| rest.keys.into_iter().map(move |key| (table.clone(), key)))
-            .filter_map(|(table, key)| place(&table, &item_from_sdk(key)?))
-            .collect();
+        // Which key the item has cannot be told, so none of those that are left can be said not to exist.
+        if let Some(error) = strange {
+            return (fail(outcomes, &open, &error), capacity);
+        }
+        let unprocessed = output.unprocessed_keys.unwrap_or_default().into_iter();
+        let unprocessed = unprocessed.flat_map(|(table, rest)| rest.keys.into_iter().map(move |key| (table.clone(), key)));
+        let left: Option<Vec<usize>> = unprocessed.map(|(table, key)| place(&table, &item_from_sdk(key)?)).collect();
+        // Where an unprocessed key is none of those asked for, each without an answer may be meant.
+        let still_open = left.unwrap_or_else(|| open.iter().copied().filter(|i| matches!(outcomes[*i], Ok(None))).collect());
         let progress = still_open.len() < open.len();
         open = still_open;
         open.sort_unstable();
@@ -151,7 +151,7 @@ async fn query_partition(store: &Store, query: &Query, built: &Expressions, dead
     });
     let output = answer.await?;
     let capacity = units(output.consumed_capacity.as_slice());
-    Ok((page(output.items, output.count, output.last_evaluated_key)?, capacity))
+    Ok((page(output.items, (output.count, output.scanned_count), output.last_evaluated_key)?, capacity))
 }
 
 async fn scan(store: &Store, query: &Query, built: &Expressions, deadline: Instant) -> Result<(Page, f64), TableError> {
@@ -173,13 +173,14 @@ async fn scan(store: &Store, query: &Query, built: &Expressions, deadline: Insta
     });
     let output = answer.await?;
     let capacity = units(output.consumed_capacity.as_slice());
-    Ok((page(output.items, output.count, output.last_evaluated_key)?, capacity))
+    Ok((page(output.items, (output.count, output.scanned_count), output.last_evaluated_key)?, capacity))
 }
 
-fn page(items: Option<Vec<SdkItem>>, count: i32, last_key: Option<SdkItem>) -> Result<Page, TableError> {
+fn page(items: Option<Vec<SdkItem>>, (count, scanned): (i32, i32), last_key: Option<SdkItem>) -> Result<Page, TableError> {
     Ok(Page {
         items: items.unwrap_or_default().into_iter().map(item).collect::<Result<_, _>>()?,
         count: u32::try_from(count).unwrap_or(0),
+        scanned: u32::try_from(scanned).unwrap_or(0),
         // Some compatible servers send an empty map at the end of the data.
         last_key: last_key.filter(|key| !key.is_empty()).map(|key| item_from_sdk(key).ok_or_else(unknown_type)).transpose()?,
     })
@@ -220,6 +221,10 @@ fn fail(mut outcomes: Vec<Outcome>, open: &[usize], error: &TableError) -> Vec<O
 
 fn item(found: SdkItem) -> Result<Arc<Item>, TableError> {
     item_from_sdk(found).map(Arc::new).ok_or_else(unknown_type)
+}
+
+fn not_asked_for(table: &str) -> TableError {
+    TableError { kind: TableErrorKind::Invalid, detail: format!("BatchGetItem {table}: an item came that was not asked for") }
 }
 
 fn unknown_type() -> TableError {

@@ -2,10 +2,13 @@
 
 use crate::fixture::{deadline, get, item, query, sort_key, table};
 use crate::scripted::{Reply, Server};
+use keyfold::table::attribute::{Key, KeyValue};
+use keyfold::table::call::Get;
 use keyfold::table::error::TableErrorKind;
 use keyfold::table::loaders::Loaders;
 use keyfold::table::store::Store;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -161,6 +164,52 @@ async fn keys_that_stay_unprocessed_fail_alone() {
     let found = loaders.get(&[get("things", "p", "a"), get("things", "p", "b"), get("things", "p", "c")]).await;
     assert!(found[0].as_ref().unwrap().is_some() && found[1].as_ref().unwrap().is_some());
     assert_eq!(found[2].as_ref().unwrap_err().kind, TableErrorKind::Throttled);
+}
+
+/// Unprocessed keys as a server may spell them that is not DynamoDB: none of them is a key that was asked for.
+fn spelled_otherwise(keys: &[Value]) -> Value {
+    let spelled = keys.iter().map(|key| json!({ "PK": key["PK"], "n": { "N": format!(" {}", key["n"]["N"].as_str().unwrap()) } }));
+    json!({ "Responses": {}, "UnprocessedKeys": { "numbers": { "Keys": spelled.collect::<Vec<_>>() } } })
+}
+
+fn of_number(number: usize) -> Get {
+    Get {
+        table: "numbers".into(),
+        key: Key { partition: ("PK".into(), KeyValue::S("p".into())), sort: Some(("n".into(), KeyValue::N(number.to_string()))) },
+        projection: Arc::new(["PK".into(), "n".into()]),
+        consistent: false,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unprocessed_key_that_nobody_asked_for_leaves_nothing_absent() {
+    let keys = |body: &Value| body["RequestItems"]["numbers"]["Keys"].as_array().unwrap().clone();
+    let gets: Vec<Get> = (0..3).map(of_number).collect();
+    // It is asked for again.
+    let server = Server::new(move |before, _, body| match (before, keys(&body)) {
+        (0, keys) => {
+            let mut answer = spelled_otherwise(&keys[1..]);
+            answer["Responses"] = json!({ "numbers": [keys[0]] });
+            Reply::ok(answer)
+        }
+        (_, keys) => Reply::ok(json!({ "Responses": { "numbers": keys } })),
+    });
+    let found = Loaders::new(&Store::over(server.clone()), deadline()).get(&gets).await;
+    assert!(found.iter().all(|outcome| outcome.as_ref().unwrap().is_some()), "{found:?}");
+    assert_eq!(server.requests(), 2);
+    // If it stays unprocessed, that is an error.
+    let server = Server::new(move |_, _, body| Reply::ok(spelled_otherwise(&keys(&body))));
+    let found = Loaders::new(&Store::over(server), deadline()).get(&gets).await;
+    assert!(found.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.kind == TableErrorKind::Throttled)), "{found:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_nobody_asked_for_leaves_nothing_absent() {
+    let item = |number: &str| json!({ "PK": { "S": "p" }, "n": { "N": number } });
+    let server = Server::new(move |_, _, _| Reply::ok(json!({ "Responses": { "numbers": [item("1.0"), item("17")] } })));
+    let found = Loaders::new(&Store::over(server), deadline()).get(&[of_number(1), of_number(2)]).await;
+    assert!(found[0].as_ref().unwrap().is_some(), "{found:?}");
+    assert_eq!(found[1].as_ref().unwrap_err().kind, TableErrorKind::Invalid);
 }
 
 #[tokio::test(start_paused = true)]

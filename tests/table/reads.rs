@@ -67,7 +67,6 @@ async fn one_batch_spans_tables_and_tasks() {
     }
     recorder.take();
     let loaders = Loaders::new(&store, deadline());
-    loaders.begin_wave(3);
     let (one, other) = ([get("users", "p", "a"), get("things", "p", "b")], [get("things", "p", "a"), get("things", "p", "none")]);
     let (left, right) = futures_util::future::join(loaders.get(&one), loaders.get(&other)).await;
     assert!(left.iter().all(|outcome| outcome.as_ref().unwrap().is_some()));
@@ -87,7 +86,7 @@ async fn one_batch_spans_tables_and_tasks() {
     let calls = loaders.calls();
     assert_eq!(
         (calls[0].operation, calls[0].table.as_str(), calls[0].keys, calls[0].items, calls[0].wave),
-        ("BatchGetItem", "things,users", 4, 3, 3)
+        ("BatchGetItem", "things,users", 4, 3, 1)
     );
     assert!(calls[0].capacity > 0.0 && calls[0].ms > 0.0);
 }
@@ -233,6 +232,19 @@ async fn pages_follow_one_another_to_the_end() {
     }
     let operations: Vec<&str> = loaders.calls().iter().map(|call| call.operation).collect();
     assert_eq!(operations, [["Query"; 6], ["Scan"; 6]].concat());
+}
+
+#[tokio::test]
+async fn a_further_page_is_a_wave_of_its_own() {
+    let (_, loaders) = filled(3).await;
+    let page = query("things", "p");
+    loaders.query(&page).await.unwrap();
+    loaders.query_after(&page, 2).await.unwrap();
+    loaders.begin_wave();
+    // Nothing was called in that one.
+    loaders.begin_wave();
+    loaders.query(&page).await.unwrap();
+    assert_eq!(loaders.calls().iter().map(|call| call.wave).collect::<Vec<_>>(), [1, 3, 4]);
 }
 
 #[tokio::test]
