@@ -297,6 +297,28 @@ fn an_id_that_several_types_share_is_bound_by_where() {
 }
 
 #[test]
+fn a_reference_to_the_parent_is_no_copy() {
+    let schema = |find: &str| {
+        format!(
+            r#"extend schema @table(name: "boards", partitionKey: "PK", sortKey: "SK")
+            type List @item(keys: {{ PK: "BOARD#{{boardId}}", SK: "LIST#{{id}}" }}) {{
+              boardId: ID! id: ID! name: String
+              cards: [Card!]! {find}
+            }}
+            type Card @item(keys: {{ PK: "BOARD#{{boardId}}", SK: "CARD#{{id}}" }}) {{
+              boardId: ID! id: ID! listId: ID! listName: String
+            }}
+            type Query {{ list(boardId: ID!, id: ID!): List @find }}"#
+        )
+    };
+    // No key has `listId`, so that nothing less than the whole board could be read.
+    assert_eq!(mistakes(&schema("@find")), ["KF0431"]);
+    let model = model(&schema("@find(where: { listId: null })"));
+    let board = "PK = \"BOARD#{boardId}\" AND begins_with(SK, \"CARD#\") | boardId = parent.boardId";
+    assert_rows(&model, "List.cards", &[&format!(" | boards | Query | {board}")]);
+}
+
+#[test]
 fn items_of_several_types_use_every_name_too() {
     let schema = |note: &str| {
         format!(
@@ -313,7 +335,7 @@ fn items_of_several_types_use_every_name_too() {
             type Query {{ list(boardId: ID!, id: ID!): List @find }}"#
         )
     };
-    assert_eq!(mistakes(&schema("")), ["KF0428"]);
+    assert_eq!(mistakes(&schema("")), ["KF0431"]);
     let model = model(&schema(", GSI1PK: \"LIST#{listId}\", GSI1SK: \"NOTE#{id}\""));
     assert_rows(&model, "List.entries", &[" | byList | Query | GSI1PK = \"LIST#{listId}\" | listId = parent.id"]);
 }

@@ -39,11 +39,42 @@ fn with_input(directory: &Path, arguments: &[&str], input: &str) -> Ended {
 #[test]
 fn check_shows_how_each_field_is_read() {
     let told = in_pantry(&["check"]).well();
-    let row = told.lines().find(|line| line.starts_with("User.memberships ")).unwrap();
-    assert!(row.contains("Query") && row.contains("PK = \"{userId}\" AND begins_with(SK, \"Group#\")"), "{row}");
-    assert!(told.lines().any(|line| line.starts_with("Group.users ") && line.contains("memberships.user")), "{told}");
+    let at = told.lines().position(|line| line.starts_with("User.memberships ")).unwrap();
+    let lines: Vec<&str> = told.lines().skip(at).take(3).collect();
+    assert!(
+        lines[0].contains("Query nishiki-table-dev-db ")
+            && lines[0].split_whitespace().collect::<Vec<_>>().ends_with(&["userId", "=", "parent.id", "5"]),
+        "{lines:?}"
+    );
+    assert!(lines[1].trim_start().starts_with("PK = {userId} AND") && lines[2].ends_with("  begins_with(SK, \"Group#\")"), "{lines:?}");
+    assert!(told.lines().any(|line| line.starts_with("Group.users ") && line.contains("through memberships.user")), "{told}");
     let named = run(Path::new("/"), &["check", "--schema", repository("schema.graphql").to_str().unwrap()]).well();
     assert_eq!(named, told);
+}
+
+#[test]
+fn check_fits_100_columns_for_every_schema() {
+    for schema in
+        ["schema.graphql", "examples/patterns/schema.graphql", "tests/systems/timeline/schema.graphql", "tests/schemas/reads.graphql"]
+    {
+        let told = in_pantry(&["check", repository(schema).to_str().unwrap()]).well();
+        let wide: Vec<&str> = told.lines().filter(|line| line.chars().count() > 100).collect();
+        assert!(wide.is_empty() && told.lines().count() > 50, "{schema}: {wide:?}");
+    }
+}
+
+#[test]
+fn check_shows_one_type_and_says_it_as_json() {
+    let told = in_pantry(&["check", "--type", "Membership"]).well();
+    assert!(told.lines().any(|line| line.starts_with("Membership.user ")) && !told.contains("User.memberships"), "{told}");
+    assert!(in_pantry(&["check", "--type", "Membershp"]).badly(1).contains("no object type Membershp"));
+    let told: serde_json::Value = serde_json::from_str(&in_pantry(&["check", "--type", "User", "--format", "json"]).well()).unwrap();
+    let row = told["fields"].as_array().unwrap().iter().find(|row| row["field"] == "User.memberships").unwrap();
+    assert_eq!(row["bound"][0], serde_json::json!({ "field": "userId", "operator": "=", "source": "parent.id", "rule": 5 }));
+    assert_eq!((&row["operation"], &row["table"], &row["index"]), (&"Query".into(), &"nishiki-table-dev-db".into(), &().into()));
+    let wrong = run(Path::new("/"), &["check", "--format", "json", repository("tests/diagnostics/ten_mistakes.graphql").to_str().unwrap()]);
+    let told: serde_json::Value = serde_json::from_str(&wrong.out).unwrap();
+    assert_eq!((told["found"].as_array().unwrap().len(), &told["fields"]), (10, &serde_json::Value::Null));
 }
 
 #[test]

@@ -1,198 +1,188 @@
-//! A model in, one line for each way that each field is read or written out: what `keyfold check` shows.
+//! A model in, one entry for each way that each field is read or written out, as a table of 100 columns or as JSON: what `keyfold check`
+//! shows.
 
-use super::output::aligned;
-use crate::schema::describe;
-use crate::schema::model::{Access, AccessPath, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, TypeKind, Via};
-use crate::schema::model::{FieldKind, ItemKeys};
-use crate::schema::table::KeyAttribute;
-use crate::schema::template::{Part, Template};
-use crate::schema::write::{Write, WriteTarget};
+use super::output::wrapped;
+use crate::schema::describe::{self, BoundField, PathRow};
+use crate::schema::model::Model;
+use serde_json::{Value, json};
 
-/// Every field that reads or writes items, with its access paths and actions, as aligned columns.
-pub fn table(model: &Model) -> String {
-    let heading = ["FIELD", "WHEN", "CALL", "FROM", "KEY CONDITION", "BOUND"].map(str::to_owned).to_vec();
-    let mut rows = vec![heading];
-    for parent in model.types.values() {
-        for field in parent.fields.values() {
-            match &field.kind {
-                FieldKind::Find(find) => rows.extend(find_rows(model, parent, &field.name, find)),
-                FieldKind::Write(write) => rows.extend(write_rows(model, parent, &field.name, write)),
-                FieldKind::Stored(_) | FieldKind::Page => {}
-            }
-        }
+/// The widths of the columns; with two spaces between them they make 100.
+type Widths = [usize; 4];
+
+/// The first column is as wide as the fields need, within bounds; the second has what is left.
+fn widths(rows: &[PathRow]) -> Widths {
+    let field = rows.iter().map(|row| row.field.chars().count()).max().unwrap_or(0).clamp(12, 26);
+    [field, 62 - field, 28, 4]
+}
+
+/// The rules of names, as in "Binding" of docs/language.md.
+const BINDING: &str = "\
+RULE  1 `where:`                                5 a field of the parent, seen as <parent><Field>
+      2 an argument of the field's name         6 a field of the parent, <type><Field>
+      3 an argument <type><Field>               7 a field of the parent, of the same name
+      4 a field of the parent, <field><Field>";
+
+/// The rules of names where items are written, as in "What binds to what" of docs/language.md.
+const WRITING: &str = "\
+RULE of mutations
+      1 `set:` or `where:`                      4 a field of an input object
+      2 an argument of the field's name         5 a field of an item in scope, seen as <type><Field>
+      3 an argument <type><Field>               6 a field of an item in scope, of the same name";
+
+/// Every way in which a field reads or writes items; of one type's fields, if one is named.
+pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
+    let mine = |row: &PathRow| of.is_none_or(|name| row.field.split('.').next() == Some(name));
+    describe::describe(model).into_iter().filter(mine).collect()
+}
+
+/// The rows as a table, with what the rules' numbers mean.
+pub fn table(model: &Model, rows: &[PathRow]) -> String {
+    let widths = widths(rows);
+    let mut text = line(widths, &["FIELD", "CALL AND KEY", "BOUND", "RULE"]);
+    let mut before = "";
+    let (mut reads, mut writes) = (false, false);
+    for row in rows {
+        let written = is_written(model, row);
+        reads |= !row.bound.is_empty() && !written;
+        writes |= !row.bound.is_empty() && written;
+        text.push_str(&lines(widths, row, row.field == before));
+        before = &row.field;
     }
-    aligned(&rows)
-}
-
-fn find_rows(model: &Model, parent: &ObjectType, field: &str, find: &Find) -> Vec<Vec<String>> {
-    let name = format!("{}.{field}", parent.name);
-    match &find.via {
-        Via::Through(relations) => vec![vec![name, String::new(), "through".into(), relations.join(".")]],
-        Via::Keys(paths) => {
-            let Some(keys) = item_keys(model, &find.item) else { return Vec::new() };
-            paths.iter().map(|path| path_row(model, keys, path, name.clone())).collect()
-        }
-        Via::Mixed(mixed) => {
-            let name = format!("{name}: {}", mixed.members.join(" | "));
-            mixed.paths.iter().map(|path| path_row(model, &mixed.keys, path, name.clone())).collect()
-        }
+    for (_, legend) in [(reads, BINDING), (writes, WRITING)].iter().filter(|(shown, _)| *shown) {
+        text.push_str(&format!("\n{legend}\n"));
     }
+    text
 }
 
-/// What a mutation reads first, and its actions in their order.
-fn write_rows(model: &Model, parent: &ObjectType, field: &str, write: &Write) -> Vec<Vec<String>> {
-    let mut rows: Vec<Vec<String>> = write.find.iter().flat_map(|find| find_rows(model, parent, field, find)).collect();
-    for action in &write.actions {
-        if let WriteTarget::Read { find, .. } = &action.target {
-            rows.extend(find_rows(model, parent, field, find));
-        }
-        let row = describe::row_of_action(model, &format!("{}.{field}", parent.name), action, &source_text);
-        rows.extend(row.map(|row| vec![row.field, row.when, row.operation.to_owned(), row.place, row.condition, row.bindings]));
-    }
-    rows
+/// Cells in their columns.
+fn line(widths: Widths, cells: &[&str]) -> String {
+    let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+    format!("{}\n", padded.join("  ").trim_end())
 }
 
-fn item_keys<'a>(model: &'a Model, item: &str) -> Option<&'a ItemKeys> {
-    match &model.types.get(item)?.kind {
-        TypeKind::Item(keys) => Some(keys),
-        _ => None,
-    }
+/// Whether the row is of a field that writes.
+fn is_written(model: &Model, row: &PathRow) -> bool {
+    row.field.split_once('.').is_some_and(|(_, field)| {
+        let root = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation);
+        root.is_some_and(|root| row.field == format!("{root}.{field}")) && model.mutation(field).is_some()
+    })
 }
 
-fn path_row(model: &Model, keys: &ItemKeys, path: &AccessPath, name: String) -> Vec<String> {
-    let Some(table) = model.tables.get(keys.table) else { return vec![name] };
-    let (partition, sort) = table.keys_of(path.index);
-    let (call, condition) = match &path.access {
-        Access::Scan => ("Scan", String::new()),
-        Access::Get { partition: first, sort: second } => {
-            let mut condition = equal(keys, partition, *first);
-            if let (Some(sort), Some(second)) = (sort, second) {
-                condition.push_str(&format!(" AND {}", equal(keys, sort, *second)));
-            }
-            ("GetItem", condition)
-        }
-        Access::Query { partition: first, sort: access } => {
-            let mut condition = equal(keys, partition, *first);
-            if let Some(more) = sort.and_then(|sort| sort_condition(keys, sort, access)) {
-                condition.push_str(&format!(" AND {more}"));
-            }
-            ("Query", condition)
-        }
-    };
-    let index = path.index.and_then(|index| table.indexes.get(index));
-    let from = index.map_or_else(|| table.name.clone(), |index| format!("{}/{}", table.name, index.name));
-    let mut when: Vec<String> = path.when.clone();
-    when.extend(path.order_by.iter().map(|value| format!("orderBy: {value}")));
-    let mut bound: Vec<String> = path.bindings.iter().map(|(field, source)| format!("{field} = {}", source_text(source))).collect();
-    bound.extend(path.reading(table, keys).map(|reading| reading.to_string()));
-    if path.descending {
-        bound.push("descending".into());
-    }
-    vec![name, when.join(", "), call.into(), from, condition, bound.join(", ")]
-}
-
-fn sort_condition(keys: &ItemKeys, sort: &KeyAttribute, access: &SortAccess) -> Option<String> {
-    let name = &sort.name;
-    match access {
-        SortAccess::All => None,
-        SortAccess::Equal { template } => Some(equal(keys, sort, *template)),
-        SortAccess::Prefix { template, parts } => {
-            let text = template_at(keys, sort, *template).map(|template| parts_text(template, *parts)).unwrap_or_default();
-            Some(format!("begins_with({name}, \"{text}\")"))
-        }
-        SortAccess::Range { template, parts, range } => {
-            let template = template_at(keys, sort, *template)?;
-            let field = match template.parts.get(*parts) {
-                Some(Part::Placeholder { field, .. }) => field.as_str(),
-                _ => "",
-            };
-            Some(format!("{name} \"{}\" with {}", parts_text(template, parts + 1), range_text(field, range)))
-        }
-    }
-}
-
-fn range_text(field: &str, range: &Range) -> String {
-    match range {
-        Range::BeginsWith(source) => format!("begins_with({field}, {})", source_text(source)),
-        Range::Between { lower, upper } => {
-            let lower = lower.iter().map(|(source, inclusive)| (if *inclusive { ">=" } else { ">" }, source));
-            let upper = upper.iter().map(|(source, inclusive)| (if *inclusive { "<=" } else { "<" }, source));
-            lower.chain(upper).map(|(sign, source)| format!("{field} {sign} {}", source_text(source))).collect::<Vec<_>>().join(" AND ")
-        }
-    }
-}
-
-fn template_at<'a>(keys: &'a ItemKeys, key: &KeyAttribute, position: usize) -> Option<&'a Template> {
-    keys.keys.get(&key.name)?.get(position)
-}
-
-fn equal(keys: &ItemKeys, key: &KeyAttribute, position: usize) -> String {
-    let text = template_at(keys, key, position).map(|template| parts_text(template, template.parts.len())).unwrap_or_default();
-    format!("{} = \"{text}\"", key.name)
-}
-
-/// The first parts of a template as the schema writes them.
-fn parts_text(template: &Template, parts: usize) -> String {
-    let text = template.parts.iter().take(parts).map(|part| match part {
-        Part::Literal(text) => text.clone(),
-        Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),
-        Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
+/// A row as lines of the table; a field that has several rows is named once.
+fn lines(widths: Widths, row: &PathRow, again: bool) -> String {
+    let mut field: Vec<String> = if again { Vec::new() } else { vec![row.field.clone()] };
+    field.extend((!row.when.is_empty()).then(|| format!("  with {}", row.when)));
+    let mut call = place(row, widths[1]);
+    call.extend(clauses(&row.condition, widths[1] - 2).iter().chain(&row.notes).map(|text| format!("  {text}")));
+    let wrap = |texts: Vec<String>, column: usize| -> Vec<String> { texts.iter().flat_map(|text| wrapped(text, widths[column])).collect() };
+    let (field, call) = (wrap(field, 0), wrap(call, 1));
+    let bound: Vec<(String, String)> = row.bound.iter().flat_map(|bound| bound_lines(bound, widths[2])).collect();
+    let height = field.len().max(call.len()).max(bound.len());
+    let cell = |lines: &[String], at: usize| lines.get(at).cloned().unwrap_or_default();
+    let all = (0..height).map(|at| {
+        let (bound, rule) = bound.get(at).cloned().unwrap_or_default();
+        line(widths, &[&cell(&field, at), &cell(&call, at), &bound, &rule])
     });
-    text.collect()
+    all.collect()
 }
 
-fn source_text(source: &Source) -> String {
-    match source {
-        Source::Argument(name) => format!(":{name}"),
-        Source::Parent(field) => format!("parent.{field}"),
-        Source::Item(ty, field) => format!("{ty}.{field}"),
-        Source::Text(parts) => {
-            let parts = parts.iter().map(|part| match part {
-                TextPart::Literal(text) => text.clone(),
-                TextPart::Value(source) => format!("{{{}}}", source_text(source)),
-            });
-            format!("\"{}\"", parts.collect::<String>())
+/// The call and where it goes; an index that does not fit beside its table stands below it.
+fn place(row: &PathRow, width: usize) -> Vec<String> {
+    let table = if row.table.is_empty() { &row.place } else { &row.table };
+    let call = format!("{} {table}", row.operation);
+    match &row.index {
+        None => vec![call],
+        Some(index) => {
+            let whole = format!("{call}/{index}");
+            if whole.chars().count() <= width { vec![whole] } else { vec![call, format!("  index {index}")] }
         }
     }
+}
+
+/// A key condition on one line if it fits, else each of its parts on its own.
+fn clauses(condition: &str, width: usize) -> Vec<String> {
+    if condition.is_empty() || condition.chars().count() <= width {
+        return (!condition.is_empty()).then(|| condition.to_owned()).into_iter().collect();
+    }
+    let mut clauses: Vec<String> = Vec::new();
+    for part in condition.split(" AND ") {
+        match clauses.last_mut() {
+            // The bounds of a range belong together.
+            Some(last) if last.contains(" BETWEEN ") && !last.contains(" AND ") => last.push_str(&format!(" AND {part}")),
+            Some(last) => {
+                last.push_str(" AND");
+                clauses.push(part.to_owned());
+            }
+            None => clauses.push(part.to_owned()),
+        }
+    }
+    clauses
+}
+
+/// What binds a field, with the rule's number on its first line.
+fn bound_lines(bound: &BoundField, width: usize) -> Vec<(String, String)> {
+    let texts = wrapped(&format!("{} {} {}", bound.field, bound.operator, bound.source), width);
+    let rule = |at: usize| if at == 0 { bound.rule.to_string() } else { String::new() };
+    texts.into_iter().enumerate().map(|(at, text)| (text, rule(at))).collect()
+}
+
+/// The rows as JSON.
+pub fn json(rows: &[PathRow]) -> Value {
+    let bound = |row: &PathRow| -> Vec<Value> {
+        let one =
+            |bound: &BoundField| json!({ "field": bound.field, "operator": bound.operator, "source": bound.source, "rule": bound.rule });
+        row.bound.iter().map(one).collect()
+    };
+    let row = |row: &PathRow| {
+        json!({
+            "field": row.field, "when": row.when, "operation": row.operation, "table": row.table, "index": row.index,
+            "through": if row.table.is_empty() { Some(&row.place) } else { None },
+            "condition": row.condition, "bound": bound(row), "notes": row.notes,
+        })
+    };
+    rows.iter().map(row).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::table::KeyType;
-    use crate::schema::value_type::ValueType;
 
-    fn keys() -> ItemKeys {
-        let placeholder = |field: &str, width| Part::Placeholder { field: field.into(), value: ValueType::Id, width };
-        let pk = Template { parts: vec![Part::Literal("U#".into()), placeholder("userId", None)] };
-        let sk = Template { parts: vec![placeholder("kind", None), Part::Literal("#".into()), placeholder("score", Some(8))] };
-        let keys = [("PK".to_owned(), vec![pk]), ("SK".to_owned(), vec![sk])].into_iter().collect();
-        ItemKeys { table: 0, keys, constants: vec![], shares_keys: false }
-    }
-
-    fn key(name: &str) -> KeyAttribute {
-        KeyAttribute { name: name.into(), kind: KeyType::S }
-    }
-
-    #[test]
-    fn conditions_are_written_as_the_schema_writes_templates() {
-        assert_eq!(equal(&keys(), &key("PK"), 0), "PK = \"U#{userId}\"");
-        assert_eq!(equal(&keys(), &key("SK"), 0), "SK = \"{kind}#{score:08}\"");
-        let prefix = SortAccess::Prefix { template: 0, parts: 2 };
-        assert_eq!(sort_condition(&keys(), &key("SK"), &prefix).as_deref(), Some("begins_with(SK, \"{kind}#\")"));
-        let range =
-            Range::Between { lower: Some((Source::Argument("min".into()), true)), upper: Some((Source::Parent("top".into()), false)) };
-        let range = SortAccess::Range { template: 0, parts: 2, range };
-        assert_eq!(
-            sort_condition(&keys(), &key("SK"), &range).as_deref(),
-            Some("SK \"{kind}#{score:08}\" with score >= :min AND score < parent.top")
-        );
-        assert_eq!(sort_condition(&keys(), &key("SK"), &SortAccess::All), None);
+    fn row() -> PathRow {
+        let bound = |field: &str, operator, source: &str, rule| BoundField { field: field.into(), operator, source: source.into(), rule };
+        PathRow {
+            field: "User.favorites".into(),
+            when: "type, since".into(),
+            place: "gsiOne".into(),
+            operation: "Query",
+            condition: "gsiOnePk = \"FavoriteData#{userId}#{type}\" AND gsiOneSk >= {since}".into(),
+            bindings: String::new(),
+            bound: vec![bound("userId", "=", "parent.id", 5), bound("clippedAt", ">=", ":aVeryLongNameOfAnArgument", 1)],
+            notes: vec!["descending".into()],
+            table: "develop.Favorite".into(),
+            index: Some("gsiOne".into()),
+        }
     }
 
     #[test]
-    fn a_source_made_of_text_is_quoted() {
-        let text = Source::Text(vec![TextPart::Literal("user-".into()), TextPart::Value(Source::Argument("id".into()))]);
-        assert_eq!(source_text(&text), "\"user-{:id}\"");
+    fn a_row_is_wrapped_within_its_columns() {
+        let row = row();
+        let widths = widths(std::slice::from_ref(&row));
+        assert_eq!(widths.iter().sum::<usize>() + 6, 100);
+        let text = "\
+User.favorites  Query develop.Favorite/gsiOne                     userId = parent.id            5
+  with type,      gsiOnePk = \"FavoriteData#{userId}#{type}\" AND   clippedAt >=                  1
+    since         gsiOneSk >= {since}                               :aVeryLongNameOfAnArgument
+                  descending
+";
+        assert_eq!(lines(widths, &row, false), text);
+        assert!(lines(widths, &row, true).starts_with("  with type,"));
+    }
+
+    #[test]
+    fn the_bounds_of_a_range_stay_together() {
+        let condition = "pk = {owner} AND sk BETWEEN {from} AND {to} AND begins_with(sk, \"A\")";
+        assert_eq!(clauses(condition, 20), ["pk = {owner} AND", "sk BETWEEN {from} AND {to} AND", "begins_with(sk, \"A\")"]);
+        assert_eq!(clauses("pk = {id}", 20), ["pk = {id}"]);
+        assert!(clauses("", 20).is_empty());
     }
 }

@@ -2,8 +2,10 @@
 
 use super::schema_file::{self, SchemaChoice};
 use super::{access_paths, output};
-use anyhow::Result;
-use clap::Args;
+use crate::schema::diagnostic::{Diagnostic, Diagnostics, Severity};
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,6 +17,21 @@ pub struct Check {
 
     #[command(flatten)]
     choice: SchemaChoice,
+
+    /// Show the fields of this type only
+    #[arg(long = "type", value_name = "TYPE")]
+    of: Option<String>,
+
+    /// Form of what is shown; JSON holds mistakes and warnings, too
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: CheckFormat,
+}
+
+/// Form of what is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    Text,
+    Json,
 }
 
 impl Check {
@@ -22,16 +39,46 @@ impl Check {
     pub fn run(self) -> Result<ExitCode> {
         let file = self.file.unwrap_or(self.choice.schema);
         let text = schema_file::read(&file)?;
-        match schema_file::parse(&file, &text) {
-            Ok((model, warnings)) => {
-                schema_file::show(&warnings);
-                output::print(&access_paths::table(&model))?;
-                Ok(ExitCode::SUCCESS)
+        let (model, found) = match schema_file::parse(&file, &text) {
+            Ok((model, warnings)) => (Some(model), warnings),
+            Err(mistakes) => (None, mistakes),
+        };
+        if let (Some(model), Some(name)) = (&model, &self.of)
+            && !model.types.contains_key(name)
+        {
+            bail!("{} has no object type {name}", file.display());
+        }
+        let rows = model.as_ref().map(|model| access_paths::rows(model, self.of.as_deref()));
+        match self.format {
+            CheckFormat::Json => {
+                let fields = rows.as_deref().map(access_paths::json);
+                output::print(&format!("{:#}\n", json!({ "found": listed(&found), "fields": fields })))?;
             }
-            Err(mistakes) => {
-                schema_file::show(&mistakes);
-                Ok(ExitCode::FAILURE)
+            CheckFormat::Text => {
+                schema_file::show(&found);
+                if let (Some(model), Some(rows)) = (&model, &rows) {
+                    output::print(&access_paths::table(model, rows))?;
+                }
             }
         }
+        Ok(if model.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// Mistakes and warnings, each with the line and the column where it begins, counted from 1.
+fn listed(found: &Diagnostics) -> Vec<Value> {
+    let one = |diagnostic: &Diagnostic| {
+        let before = found.text.get(..diagnostic.span.start).unwrap_or(&found.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        json!({
+            "code": diagnostic.code, "severity": severity, "message": diagnostic.message, "help": diagnostic.help,
+            "line": line, "column": column,
+        })
+    };
+    found.list.iter().map(one).collect()
 }

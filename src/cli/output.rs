@@ -31,6 +31,33 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// A text in lines of a width, broken at spaces; lines after the first are indented by two more than it. What is wider is broken within.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let indent = text.chars().take_while(|letter| *letter == ' ').count();
+    let mut lines = Vec::new();
+    let mut line = " ".repeat(indent);
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        let mut letters: Vec<char> = word.chars().collect();
+        if !empty && line.chars().count() + 1 + letters.len() > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent + 2)));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        while line.chars().count() + letters.len() > width && width > indent + 2 {
+            let room = width - line.chars().count();
+            line.extend(letters.drain(..room));
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent + 2)));
+        }
+        line.extend(letters);
+        empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +67,13 @@ mod tests {
         let rows = [vec!["é".to_owned(), "b".to_owned()], vec!["long".to_owned(), String::new()]];
         assert_eq!(aligned(&rows), "é     b\nlong\n");
         assert_eq!(aligned(&[]), "");
+    }
+
+    #[test]
+    fn a_text_is_wrapped_at_spaces_and_within_long_words() {
+        assert_eq!(wrapped("a bc def", 20), ["a bc def"]);
+        assert_eq!(wrapped("  abc defg h", 8), ["  abc", "    defg", "    h"]);
+        assert_eq!(wrapped("ab cdefghijkl", 6), ["ab", "  cdef", "  ghij", "  kl"]);
+        assert_eq!(wrapped("", 6), [""]);
     }
 }

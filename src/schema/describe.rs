@@ -1,6 +1,10 @@
-//! A model in, its access paths and writes as rows for `keyfold check` out. Must not know how a table is printed.
+//! A model in, its access paths and writes as rows for `keyfold check` out, each with what it binds and by which rule. Must not know how a
+//! table is printed.
 
-use super::model::{Access, AccessPath, FieldKind, Find, ItemKeys, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use super::finds::scope::prefixed;
+use super::model::{
+    Access, AccessPath, BindingRule, FieldKind, Find, ItemKeys, Model, ObjectType, Range, SortAccess, Source, TextPart, Via,
+};
 use super::table::{KeyAttribute, Table};
 use super::template::{Part, Template};
 use super::write::{Action, ActionKind, WriteTarget};
@@ -20,6 +24,27 @@ pub struct PathRow {
     pub condition: String,
     /// Where each bound field comes from: `userId = parent.id`.
     pub bindings: String,
+    /// The same, field by field, with the rules of "Binding" or, where items are written, of "What binds to what" (docs/language.md).
+    pub bound: Vec<BoundField>,
+    /// What else there is to say: the shards that are read, the order, what is written by an expression.
+    pub notes: Vec<String>,
+    /// The table; empty for a find through relations.
+    pub table: String,
+    /// The index, if one is read.
+    pub index: Option<String>,
+}
+
+/// What binds a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundField {
+    /// The field of the item.
+    pub field: String,
+    /// `=`, one of `<`, `<=`, `>`, `>=`, or `begins with`.
+    pub operator: &'static str,
+    /// Where its value comes from: `:id` of an argument, `parent.id`, `Group.id` of an item in scope, or a text in quotes.
+    pub source: String,
+    /// The number of the rule by which it is bound; 1 is what the author wrote for this field.
+    pub rule: u8,
 }
 
 /// The rows of every find and every write, in the order of the schema.
@@ -29,9 +54,9 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
         for field in object.fields.values() {
             let coordinate = format!("{}.{}", object.name, field.name);
             match &field.kind {
-                FieldKind::Find(find) => rows.extend(rows_of(model, coordinate, find)),
+                FieldKind::Find(find) => rows.extend(rows_of(model, coordinate, find, &|_, rule, _| rule as u8 + 1)),
                 FieldKind::Write(write) => {
-                    rows.extend(write.find.iter().flat_map(|find| rows_of(model, coordinate.clone(), find)));
+                    rows.extend(write.find.iter().flat_map(|find| rows_before(model, coordinate.clone(), find)));
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
                 }
                 FieldKind::Stored(_) | FieldKind::Page => {}
@@ -41,13 +66,32 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
     rows
 }
 
-fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
+/// The reads of what is found before something is written: there, names bind by the rules of writes.
+fn rows_before(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
+    rows_of(model, field, find, &|name, rule, source| match rule {
+        BindingRule::Where => 1,
+        _ => rule_of_write(&find.item, name, source),
+    })
+}
+
+/// How the number of a rule follows from a bound field, the rule of its path and the source.
+type Numbered<'a> = &'a dyn Fn(&str, BindingRule, &Source) -> u8;
+
+fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<PathRow> {
     let (paths, keys) = match &find.via {
         Via::Through(hops) => {
-            let place = hops.join(".");
-            let row =
-                PathRow { field, when: String::new(), place, operation: "through", condition: String::new(), bindings: String::new() };
-            return vec![row];
+            return vec![PathRow {
+                field,
+                when: String::new(),
+                place: hops.join("."),
+                operation: "through",
+                condition: String::new(),
+                bindings: String::new(),
+                bound: Vec::new(),
+                notes: Vec::new(),
+                table: String::new(),
+                index: None,
+            }];
         }
         Via::Keys(paths) => match model.item(&find.item) {
             Some((_, keys)) => (paths, keys),
@@ -67,6 +111,10 @@ fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
         },
         condition: condition(table, keys, path),
         bindings: bindings(table, keys, path).join(", "),
+        bound: bound_fields(keys, table, path, number),
+        notes: notes(find, path, path.reading(table, keys).map(|reading| reading.to_string())),
+        table: table.name.clone(),
+        index: path.index.and_then(|index| table.indexes.get(index)).map(|index| index.name.clone()),
     };
     paths.iter().map(row).collect()
 }
@@ -74,10 +122,10 @@ fn rows_of(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
 /// The read of an action, if it needs one, and the action.
 fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
     let mut rows = match &action.target {
-        WriteTarget::Read { find, .. } => rows_of(model, field.to_owned(), find),
+        WriteTarget::Read { find, .. } => rows_before(model, field.to_owned(), find),
         WriteTarget::Key(_) => Vec::new(),
     };
-    rows.extend(row_of_action(model, field, action, &text_of));
+    rows.extend(row_of_action(model, field, action));
     rows
 }
 
@@ -104,22 +152,38 @@ fn late<'m>(model: &'m Model, object: &'m ObjectType, cascade: &'m [Vec<String>]
     late
 }
 
-/// An action: the key that it works on, and what it writes; `text` says how a source is written.
-pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(&Source) -> String) -> Option<PathRow> {
+/// An action: the key that it works on, and what it writes.
+fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow> {
     let (object, keys) = model.item(&action.item)?;
     let table = model.tables.get(keys.table)?;
     let mut bindings = Vec::new();
+    let mut bound = Vec::new();
+    let by_name = |owner: &str, name: &str, source: &Source| BoundField {
+        field: name.to_owned(),
+        operator: "=",
+        source: said(source),
+        rule: rule_of_write(owner, name, source),
+    };
     if let WriteTarget::Key(sources) = &action.target {
-        bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text(source))));
+        bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text_of(source))));
+        bound.extend(sources.iter().map(|(name, source)| by_name(&action.item, name, source)));
     }
-    bindings.extend(action.at.as_ref().map(|at| match &at.by {
-        Some((name, _, source)) => format!("at {}[{name} = {}]", at.field, text(source)),
-        None => format!("at {}", at.field),
-    }));
+    let owner = action.at.as_ref().map_or(&action.item, |at| &at.element);
+    bound.extend(action.values.iter().filter_map(|(name, value)| Some(by_name(owner, name, value.source.as_ref()?))));
+    let at = |text: &dyn Fn(&Source) -> String| {
+        action.at.as_ref().map(|at| match &at.by {
+            Some((name, _, source)) => format!("at {}[{name} = {}]", at.field, text(source)),
+            None => format!("at {}", at.field),
+        })
+    };
+    bindings.extend(at(&text_of));
     bindings.extend(action.values.iter().map(|(name, value)| match &value.source {
-        Some(source) => format!("{name} = {}", text(source)),
+        Some(source) => format!("{name} = {}", text_of(source)),
         None => format!("{name} by default"),
     }));
+    let defaults = action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
+    let mut notes: Vec<String> = at(&said).into_iter().chain(defaults).collect();
+    let told = bindings.len();
     match &action.kind {
         ActionKind::Update { expression: Some(expression), .. } => {
             // What stands only in the key of an index is in no clause.
@@ -139,6 +203,7 @@ pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(
         _ => {}
     }
     bindings.extend(action.condition.iter().map(|condition| format!("if {condition}")));
+    notes.extend(bindings.iter().skip(told).cloned());
     let operation = match (&action.kind, &action.at) {
         (ActionKind::Check, _) => "ConditionCheck",
         (ActionKind::Put { .. }, None) => "PutItem",
@@ -151,8 +216,75 @@ pub fn row_of_action(model: &Model, field: &str, action: &Action, text: &dyn Fn(
         format!("{} = {}", key.name, texts.join(" or "))
     };
     let condition = table.primary_key().map(key).collect::<Vec<_>>().join(" AND ");
-    let (field, place, bindings) = (field.to_owned(), table.name.clone(), bindings.join(", "));
-    Some(PathRow { field, when: String::new(), place, operation, condition, bindings })
+    Some(PathRow {
+        field: field.to_owned(),
+        when: String::new(),
+        place: table.name.clone(),
+        operation,
+        condition,
+        bindings: bindings.join(", "),
+        bound,
+        notes,
+        table: table.name.clone(),
+        index: None,
+    })
+}
+
+/// The rule by which names bind where items are written, told from the names (docs/language.md, "What binds to what").
+fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
+    match source {
+        Source::Argument(argument) if argument == name => 2,
+        Source::Argument(argument) if *argument == prefixed(owner, name) => 3,
+        Source::Argument(argument) if argument.split_once('.').is_some_and(|(_, field)| field == name) => 4,
+        Source::Item(item, field) if prefixed(item, field) == name => 5,
+        Source::Item(_, field) if field == name => 6,
+        _ => 1,
+    }
+}
+
+/// What a path binds: by equality, and in a range.
+fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbered) -> Vec<BoundField> {
+    let equal = path.bindings.iter().filter_map(|(field, source)| {
+        let rule = number(field, *path.rules.get(field)?, source);
+        Some(BoundField { field: field.split(':').next().unwrap_or(field).to_owned(), operator: "=", source: said(source), rule })
+    });
+    let mut bound: Vec<BoundField> = equal.collect();
+    let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return bound };
+    let part = table.keys_of(path.index).1.and_then(|key| keys.keys.get(&key.name)?.get(*template)?.parts.get(*parts));
+    let Some(Part::Placeholder { field, .. }) = part else { return bound };
+    let mut ranged = |operator, source: &Source| bound.push(BoundField { field: field.clone(), operator, source: said(source), rule: 1 });
+    match range {
+        Range::BeginsWith(source) => ranged("begins with", source),
+        Range::Between { lower, upper } => {
+            lower.iter().for_each(|(source, inclusive)| ranged(if *inclusive { ">=" } else { ">" }, source));
+            upper.iter().for_each(|(source, inclusive)| ranged(if *inclusive { "<=" } else { "<" }, source));
+        }
+    }
+    bound
+}
+
+/// What a path reads of several types, shards or replicas, and in which direction.
+fn notes(find: &Find, path: &AccessPath, reading: Option<String>) -> Vec<String> {
+    let types = match &find.via {
+        Via::Mixed(mixed) => Some(format!("items of {}", mixed.members.join(", "))),
+        _ => None,
+    };
+    types.into_iter().chain(reading).chain(path.descending.then(|| "descending".to_owned())).collect()
+}
+
+/// A source as the conditions of the schema write it: `:id` is an argument.
+fn said(source: &Source) -> String {
+    match source {
+        Source::Argument(name) => format!(":{name}"),
+        Source::Text(parts) => {
+            let part = |part: &TextPart| match part {
+                TextPart::Literal(literal) => literal.clone(),
+                TextPart::Value(source) => format!("{{{}}}", said(source)),
+            };
+            format!("\"{}\"", parts.iter().map(part).collect::<String>())
+        }
+        other => text_of(other),
+    }
 }
 
 /// What the fields are bound to, and the shards or the replica that is read.

@@ -18,7 +18,8 @@ struct Partial {
 pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()> {
     let wanted = given.wanted;
     let partials = partials(given, miss);
-    let strange = |field: &String| !wanted.in_keys(field) && !field.contains(':');
+    let written = |field: &String| given.bindings.equal.get(field).is_none_or(|bound| bound.need == Need::Always);
+    let strange = |field: &String| written(field) && !wanted.in_keys(field) && !field.contains(':');
     if partials.is_empty() || partials.iter().flat_map(|partial| &partial.left).any(strange) {
         return None;
     }
@@ -109,6 +110,7 @@ pub fn said(wanted: &Wanted, field: &str, bound: &Bound) -> String {
     match &bound.source {
         Source::Argument(name) => format!("`{field}` from the argument `{name}`"),
         Source::Parent(own) => format!("`{field}` from `{}.{own}`", wanted.parent),
-        Source::Text(_) | Source::Item(..) => format!("`{field}` from `where:`"),
+        Source::Item(item, own) => format!("`{field}` from `{item}.{own}`"),
+        Source::Text(_) => format!("`{field}` from `where:`"),
     }
 }

@@ -74,17 +74,28 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, directive: &No
     Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max, consistent })
 }
 
-/// The best way to read the items of a write, of the candidates that serve; unlike in a find, bindings by name need not be used.
-pub fn best_of_write(
+/// The ways to read the items of a write that serve, the best first. Unlike in a find, what arguments bind by their names need not be used:
+/// an argument may be there to be written.
+pub fn paths_of_write(
     wanted: &Wanted,
     bindings: &Bindings,
     filter: Option<&Condition>,
     serves: &dyn Fn(&candidates::Candidate) -> bool,
-) -> Option<AccessPath> {
+) -> Vec<AccessPath> {
     let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
     let ask = candidates::Ask { present: &|_| true, order, filter, weak: true, lax: false };
-    let found = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate));
-    found.min_by_key(choose::rank).map(|candidate| candidate.path)
+    let mut found: Vec<_> = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate)).collect();
+    found.sort_by_key(choose::rank);
+    found.into_iter().map(|candidate| candidate.path).collect()
+}
+
+/// Reports the paths by which the items of a write could be read and what each lacks; `None` if there are none.
+pub fn left_out_of_write(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> Option<()> {
+    let optional = |name: &String| wanted.argument(name).is_none_or(|argument| !argument.ty.is_non_null());
+    let when = bindings.equal.values().flat_map(|bound| bound.arguments.clone()).filter(optional).collect();
+    let order = Order { value: None, field: None, span: wanted.directive.span.clone() };
+    let given = Given { wanted, bindings, filter: None, weak: true, untold: true };
+    left_out::report(&given, &choose::Miss { when, order }, findings)
 }
 
 /// Each key and index that the items are in, with the fields that it is read by.

@@ -15,8 +15,8 @@
 //! An argument that is there but null binds nothing: it hides the parent's field all the same, so that what a field reads does not
 //! change its meaning with its arguments. So does a null in `where:`. A field of the parent that `where:` uses is used up.
 //!
-//! Names of the parent bind only fields that stand in a key of the target. A copy that is kept beside a reference, such as `userName`
-//! beside `userId`, asks for nothing.
+//! Names of the parent bind only fields that stand in a key of the target, and references: fields of type `ID` that 4, 5 or 6 name. A copy
+//! that is kept beside a reference, such as `userName` beside `userId`, asks for nothing.
 //!
 //! An access path has to use what rules 1 to 6 bind ([`Need`]): these say what is meant, and a path that leaves one out finds more than
 //! that. What rule 7 binds may stay unused. It is *strong* for fields of type `ID`, else *weak*. That two types have an `ID` of the same
@@ -155,14 +155,15 @@ impl<'a> Parent<'a> {
 
     /// Rules 4 to 7.
     fn bound(&self, name: &str, declared: &Declared) -> Option<Bound> {
-        if !self.wanted.in_keys(name) {
+        let keyed = self.wanted.in_keys(name);
+        if !(keyed || matches!(declared.value, ValueType::Id)) {
             return None;
         }
         let fits = |own: &Declared| !own.ty.is_list() && values::fits(&own.value, &declared.value);
         let free = || self.record.iter().filter(|(own, kept)| fits(kept) && !self.used.contains(own.as_str()));
         let named = NAMING.iter().find_map(|rule| Some((free().find(|(own, _)| is_by(self.wanted, *rule, own, name))?, *rule)));
         let same_item = || name != "id" || self.wanted.parent == self.wanted.target.item;
-        let same = || free().find(|(own, _)| *own == name && !self.named.contains(own.as_str()) && same_item());
+        let same = || free().find(|(own, _)| keyed && *own == name && !self.named.contains(own.as_str()) && same_item());
         let (own, rule, weak, need) = match named {
             Some(((own, _), rule)) => (own, rule, false, Need::Named),
             None => {

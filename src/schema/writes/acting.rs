@@ -11,6 +11,7 @@ use crate::schema::span::Span;
 use crate::schema::table::Table;
 use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;
+use std::collections::HashSet;
 
 /// A field of `Mutation` under way.
 #[derive(Clone, Copy)]
@@ -59,6 +60,8 @@ pub struct Acting<'a> {
     pub scope: &'a [InScope<'a>],
     /// What `set:` or `where:` binds.
     pub clause: IndexMap<String, Bound>,
+    /// The fields that nothing binds, because `set:` or `where:` says null.
+    pub hidden: HashSet<String>,
 }
 
 /// What a field is bound to.

@@ -96,16 +96,21 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
     Ok(Bound { source, arguments: vec![input.name.clone()], nullable: input.nullable, span: input.span.clone() })
 }
 
+/// By an item in scope whose type the name tells (rule 5); `Err` on a mistake.
+pub fn by_long_name(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
+    one_of(acting, wish, &all_long(acting, wish, declared), findings)
+}
+
+/// The fields of items in scope that are called `<type><Field>` as the wish is.
+fn all_long<'s>(acting: &'s Acting, wish: &Wish, declared: &Declared) -> Vec<(&'s InScope<'s>, &'s str)> {
+    all_named(acting.scope, declared, &|item, field| prefixed(item, field) == wish.name)
+}
+
 /// By an item in scope (rules 5 and 6); `Err` on a mistake.
 pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
-    let span = &acting.directive.span;
-    let bound = |item: &InScope, field: &str| {
-        let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
-        let source = Source::Item(item.item.clone(), field.to_owned());
-        Bound { source, arguments: Vec::new(), nullable, span: span.clone() }
-    };
-    let long = all_named(acting.scope, declared, &|item, field| prefixed(item, field) == wish.name);
+    let long = all_long(acting, wish, declared);
     let short = || {
         let used = |item: &str| wish.record.contains_key(&prefixed(item, wish.name)) && item != wish.owner;
         let copied = wish.purpose != Purpose::Value
@@ -113,8 +118,18 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
         let same = |item: &str, field: &str| field == wish.name && !used(item) && (field != "id" || item == wish.owner);
         if copied { all_named(acting.scope, declared, &same) } else { Vec::new() }
     };
-    let found = if long.is_empty() { short() } else { long };
-    match found.as_slice() {
+    one_of(acting, wish, &if long.is_empty() { short() } else { long }, findings)
+}
+
+/// The only one of what fits; `Err` if there are several.
+fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    let span = &acting.directive.span;
+    let bound = |item: &InScope, field: &str| {
+        let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
+        let source = Source::Item(item.item.clone(), field.to_owned());
+        Bound { source, arguments: Vec::new(), nullable, span: span.clone() }
+    };
+    match found {
         [] => Ok(None),
         [(item, field)] => Ok(Some(bound(item, field))),
         several => {

@@ -14,10 +14,15 @@ use crate::schema::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Value;
 use indexmap::IndexMap;
+use std::collections::HashSet;
+
+/// What is bound, and the fields that null keeps from being bound.
+pub type Clause = (IndexMap<String, Bound>, HashSet<String>);
 
 /// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element of its list.
-pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Findings) -> Option<IndexMap<String, Bound>> {
+pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Findings) -> Option<Clause> {
     let mut bound = IndexMap::new();
+    let mut hidden = HashSet::new();
     let mut sound = true;
     let clause = acting.directive.clause();
     if let Some(place) = &acting.directive.malformed {
@@ -32,6 +37,10 @@ pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Fi
             sound = false;
             continue;
         };
+        if written.is_null() {
+            hidden.insert(field.value.clone());
+            continue;
+        }
         match (Entry { acting, owner, field, declared }).read(written, findings) {
             Some(value) if !bound.contains_key(&field.value) => _ = bound.insert(field.value.clone(), value),
             Some(_) => {
@@ -41,7 +50,7 @@ pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Fi
             None => sound = false,
         }
     }
-    sound.then_some(bound)
+    sound.then_some((bound, hidden))
 }
 
 struct Entry<'a> {
@@ -56,7 +65,8 @@ impl Entry<'_> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
-            let help = "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text";
+            let help =
+                "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; null where nothing is to bind it";
             findings.error("KF0702", &place, format!("`{}` is bound to a text", self.field.value), Some(help.into()));
             return None;
         };

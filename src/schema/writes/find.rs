@@ -9,10 +9,10 @@ use crate::schema::diagnostic::Findings;
 use crate::schema::directives::FindDirective;
 use crate::schema::draft::Kind;
 use crate::schema::finds::target::Target;
-use crate::schema::finds::wanted::{Bound, Need, Wanted};
+use crate::schema::finds::wanted::{Bindings, Bound, Need, Wanted};
 use crate::schema::finds::{self, filter, where_clause};
 use crate::schema::inputs;
-use crate::schema::model::{BindingRule, Find, Returns, Via};
+use crate::schema::model::{Access, AccessPath, BindingRule, Find, Returns, SortAccess, Via};
 use crate::schema::suggest::{list, suggest};
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
@@ -95,16 +95,19 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
     }
     // Of several, a filter or an order tells which one is meant.
     let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
-    let best = |one: bool| finds::best_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !one || told || is_one(wanted, candidate));
-    let Some(path) = best(true) else {
+    let paths =
+        |one: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !one || told || is_one(wanted, candidate));
+    let serving = paths(true);
+    let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
-        let (code, message) = match best(false) {
+        let (code, message) = match paths(false).first() {
             Some(_) => ("KF0707", format!("`@find` finds several items of `{item}`, and a mutation goes on with one")),
             None => ("KF0706", format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate())),
         };
         findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
         return None;
     };
+    check_decided(writing, wanted, &bindings, &serving, findings)?;
     let ranged = bindings.ranges.values().flat_map(|bounds| bounds.all());
     let used = bindings.equal.iter().filter(|(field, _)| path.bindings.contains_key(*field)).map(|(_, bound)| bound);
     let mut arguments: Vec<String> = used.chain(ranged).flat_map(|bound| bound.arguments.clone()).collect();
@@ -114,6 +117,28 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
     let item = wanted.target.item.clone();
     let find = Find { item, returns: Returns::One, via: Via::Keys(vec![path]), filter, max: finds::MAX_DEFAULT, consistent: strong };
     Some(Found { find, arguments })
+}
+
+/// Where the whole key is not bound, every argument that could tell the item by its name does so: no other path uses more.
+fn check_decided(writing: &Writing, wanted: &Wanted, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+    let [best, others @ ..] = paths else { return Some(()) };
+    let whole = |path: &AccessPath| match &path.access {
+        Access::Get { .. } => true,
+        Access::Query { sort, .. } => path.index.is_none() && matches!(sort, SortAccess::Equal { .. }),
+        Access::Scan => false,
+    };
+    let by_name = |field: &String| bindings.equal.get(field).is_some_and(|bound| bound.need == Need::Free);
+    let more = others.iter().flat_map(|path| path.bindings.keys()).find(|field| by_name(field) && !best.bindings.contains_key(*field));
+    let Some(field) = more.filter(|_| !whole(best)) else { return Some(()) };
+    let argument = bindings.equal.get(field).and_then(|bound| bound.arguments.first())?;
+    let span =
+        inputs::input(writing.draft.schema, writing.field, argument).map_or_else(|| wanted.directive.span.clone(), |input| input.span);
+    let used: Vec<&str> = best.bindings.keys().map(String::as_str).collect();
+    let message = format!("`{field}` could tell which `{}` is found, and so could {}", wanted.target.item, list(&used));
+    let help =
+        format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it tells the item, `where: {{ {field}: null }}` if it does not");
+    findings.error("KF0434", &span, message, Some(help));
+    None
 }
 
 /// What finds the item is always there.

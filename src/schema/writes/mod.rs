@@ -26,6 +26,7 @@ use acting::{Acting, InScope, Writing};
 use apollo_compiler::ast::FieldDefinition;
 use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
+use std::collections::HashSet;
 
 /// Most actions of a field: a transaction's items (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
 const MOST_ACTIONS: usize = 100;
@@ -101,7 +102,8 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
     let (keys, record) = draft.item(item)?;
     let table = draft.tables.get(keys.table)?;
     let item = item.to_owned();
-    let mut acting = Acting { writing: *writing, directive, item, keys, record, table, scope, clause: IndexMap::new() };
+    let mut acting =
+        Acting { writing: *writing, directive, item, keys, record, table, scope, clause: IndexMap::new(), hidden: HashSet::new() };
     expressions::check_options(&acting, findings)?;
     let at = match &directive.at {
         Some(written) => Some(element::read(&acting, written, findings)?),
@@ -111,7 +113,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
     let put = directive.verb == Verb::Put;
     let owner = part.filter(|_| put).unwrap_or((&acting.item, record));
     let (owner_name, owner_record) = (owner.0.to_owned(), owner.1);
-    acting.clause = clause::read(&acting, (&owner_name, owner_record), findings)?;
+    (acting.clause, acting.hidden) = clause::read(&acting, (&owner_name, owner_record), findings)?;
 
     let aim = match expressions::finds(directive.verb, at.is_some()) {
         true => target::read(&acting, findings)?,

@@ -1,14 +1,16 @@
 //! An action's bindings in, how it finds its item out: by its whole key, or by a read before. Must not know what is written.
 
 use super::acting::{Acting, Bound};
-use super::binding::{Purpose, Wish, by_argument, by_item};
+use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name};
 use super::directive::Verb;
 use crate::schema::diagnostic::Findings;
 use crate::schema::finds::candidates::Candidate;
+use crate::schema::finds::scope::prefixed;
 use crate::schema::finds::wanted::{self, Bindings, Need, Wanted};
 use crate::schema::finds::{self, MAX_DEFAULT};
-use crate::schema::model::{Access, AccessPath, BindingRule, Find, Returns, SortAccess, Via};
+use crate::schema::model::{Access, AccessPath, BindingRule, Find, Returns, SortAccess, Source, Via};
 use crate::schema::suggest::list;
+use crate::schema::value_type::ValueType;
 use crate::schema::write::WriteTarget;
 use indexmap::IndexMap;
 
@@ -39,6 +41,7 @@ pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Aim> {
     }
     let others: Vec<&str> = acting.key_fields().into_iter().filter(|field| !primary.contains(field)).collect();
     bind_all(acting, &others, &mut bound, findings)?;
+    bind_references(acting, &mut bound, findings)?;
     by_read(acting, &bound, findings)
 }
 
@@ -54,16 +57,30 @@ fn bind_all<'a>(acting: &Acting<'a>, fields: &[&'a str], bound: &mut IndexMap<&'
     sound.then_some(())
 }
 
-/// A key field by `where:`, arguments or, where it is of the table's own key, items in scope.
+/// Fields of type `ID` in no key that name an item in scope: what belongs to that item is meant, and no key finds it.
+fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, Bound>, findings: &mut Findings) -> Option<()> {
+    let keyed = acting.key_fields();
+    let ids = acting.record.iter().filter(|(_, declared)| matches!(declared.value, ValueType::Id));
+    for (name, _) in ids.filter(|(name, _)| !keyed.contains(&name.as_str()) && !acting.hidden.contains(*name)) {
+        let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Key { many: false } };
+        bound.extend(by_long_name(acting, &wish, findings).ok()?.map(|found| (name.as_str(), found)));
+    }
+    Some(())
+}
+
+/// A key field by `where:`, arguments or items in scope; a bare name of these binds only fields of the table's own key.
 fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &mut Findings) -> Result<Option<Bound>, ()> {
     if let Some(bound) = where_of(acting, field) {
         return Ok(Some(bound.clone()));
+    }
+    if acting.directive.verb != Verb::Put && acting.hidden.contains(field) {
+        return Ok(None);
     }
     let wish = Wish { owner: &acting.item, record: acting.record, name: field, purpose: Purpose::Key { many } };
     match by_argument(&acting.writing, &wish, findings)? {
         Some(bound) => Ok(Some(bound)),
         None if primary => by_item(acting, &wish, findings),
-        None => Ok(None),
+        None => by_long_name(acting, &wish, findings),
     }
 }
 
@@ -101,18 +118,27 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findin
     let many = acting.directive.many;
     let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
     let equal = bound.iter().map(|(field, bound)| {
-        let (rule, need) = match where_of(acting, field) {
-            Some(_) => (BindingRule::Where, Need::Always),
-            None => (BindingRule::Argument, Need::Free),
+        let (rule, need) = match &bound.source {
+            _ if where_of(acting, field).is_some() => (BindingRule::Where, Need::Always),
+            Source::Item(item, own) if prefixed(item, own) == **field => (BindingRule::ParentName, Need::Named),
+            Source::Item(..) => (BindingRule::SameName, Need::Free),
+            _ => (BindingRule::Argument, Need::Free),
         };
         let bound = wanted::Bound { source: bound.source.clone(), arguments: bound.arguments.clone(), rule, weak: false, need };
         ((*field).to_owned(), bound)
     });
     let bindings = Bindings { equal: equal.collect(), ..Bindings::default() };
-    let best = |serves: &dyn Fn(&Candidate) -> bool| finds::best_of_write(&wanted, &bindings, None, serves);
-    let Some(path) = best(&|candidate| many || is_one(&wanted, candidate)) else {
-        return refuse(acting, &wanted, bound, best(&|_| true).as_ref(), findings);
+    let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
+    let serving = paths(&|candidate| many || is_one(&wanted, candidate));
+    let Some(path) = serving.first().cloned() else {
+        let several = paths(&|_| true);
+        if several.is_empty() && bindings.equal.values().any(|bound| bound.need == Need::Named) {
+            finds::left_out_of_write(&wanted, &bindings, findings)?;
+            return None;
+        }
+        return refuse(acting, &wanted, bound, several.first(), findings);
     };
+    check_decided(acting, bound, &serving, findings)?;
     let used: Vec<(&str, &Bound)> = bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
     if acting.directive.upsert {
@@ -132,6 +158,35 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findin
         consistent: strong,
     };
     Some(Aim { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
+}
+
+/// What an argument's name lets find the item by one path, and not by another, the author decides. An update may write it instead.
+fn check_decided(acting: &Acting, bound: &IndexMap<&str, Bound>, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+    let directive = acting.directive;
+    let writes = directive.verb == Verb::Update && directive.expression.is_none();
+    let primary = acting.primary_fields();
+    let texts = || [&directive.expression, &directive.condition].into_iter().flatten();
+    let said = |bound: &Bound| bound.arguments.iter().any(|name| texts().any(|text| names_argument(&text.value, name)));
+    let uses = |path: &AccessPath, field: &str| path.bindings.contains_key(field);
+    let open = bound.iter().find(|(field, bound)| {
+        let by_name = where_of(acting, field).is_none() && !bound.arguments.is_empty() && !said(bound);
+        let idle = paths.first().is_some_and(|best| !uses(best, field));
+        let written = writes && !primary.contains(*field) && !paths.iter().all(|path| uses(path, field));
+        by_name && (idle && !writes || written) && paths.iter().any(|path| uses(path, field))
+    });
+    let Some((field, bound)) = open else { return Some(()) };
+    let or = if writes { ", or be written to it" } else { ", and the path that is read leaves it out" };
+    let message = format!("`{field}` could tell which `{}` is meant{or}", acting.item);
+    let argument = bound.arguments.first().map_or(*field, String::as_str);
+    let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it does, `where: {{ {field}: null }}` if not");
+    findings.error("KF0434", &bound.span, message, Some(help));
+    None
+}
+
+/// Whether an expression uses an argument: `:name`, as a whole word.
+fn names_argument(text: &str, name: &str) -> bool {
+    let colon = format!(":{name}");
+    text.match_indices(&colon).any(|(at, _)| !text[at + colon.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
 /// Whether what is bound tells one item from the others of its partition.

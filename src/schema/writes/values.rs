@@ -104,6 +104,9 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Valu
 }
 
 fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+    if acting.directive.verb == Verb::Put && acting.hidden.contains(name) {
+        return Ok(None);
+    }
     if acting.directive.verb == Verb::Put
         && let Some(bound) = acting.clause.get(name)
     {
