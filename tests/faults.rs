@@ -3,7 +3,8 @@
 //! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
 //! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `orphans`
 //! what comes in while its parent goes, `copies` the copies of replicated items, `identity` items of several types under one key, `held`
-//! what a write found first, `limits` what DynamoDB takes at most, and `order` several writes of one operation. Time is paused: nothing
+//! what a write found first, `limits` what DynamoDB takes at most, `unfit` what it does not take of an item as it
+//! is, and `order` several writes of one operation. Time is paused: nothing
 //! sleeps. `leaving` is about clients that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -34,3 +35,5 @@ mod races;
 mod scripted;
 #[path = "faults/troubles.rs"]
 mod troubles;
+#[path = "faults/unfit.rs"]
+mod unfit;

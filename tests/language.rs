@@ -1,5 +1,5 @@
 //! The examples of docs/language.md are true: each loads without a mistake, in the schema that `tests/language/<heading>.graphql` (the
-//! second of a heading: `<heading>-2.graphql`) puts around it, and no directive is without one.
+//! second of a heading: `<heading>-2.graphql`) puts around it, and no directive is without one. The tests that it names are there.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -76,4 +76,24 @@ fn every_directive_has_an_example() {
     let without: Vec<&str> =
         directives.filter(|directive| !["@auth", "@cacheControl", "@watch"].contains(directive) && !named(directive)).collect();
     assert_eq!(without, Vec::<&str>::new());
+}
+
+/// The tests that the reference names, each as `file::test`.
+fn named_tests() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("docs/language.md")).unwrap();
+    let codes = text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('`').skip(1).step_by(2));
+    codes.filter(|code| code.starts_with("tests/")).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_test_that_the_reference_names_is_there() {
+    let is_there = |named: &String| {
+        let (file, test) = named.split_once("::")?;
+        let text = std::fs::read_to_string(root().join(file)).ok()?;
+        text.contains(&format!("fn {test}(")).then_some(())
+    };
+    let named = named_tests();
+    let missing: Vec<&String> = named.iter().filter(|named| is_there(named).is_none()).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+    assert!(named.len() >= 19, "each kind of write names its test: {}", named.len());
 }

@@ -15,14 +15,14 @@ use super::key_range::canonical;
 use super::retry::{Ended, Next};
 use super::single_write::item_of;
 use super::store::Store;
-use super::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use super::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -46,8 +46,8 @@ pub(super) async fn write_all(store: &Store, calls: &[WriteCall], token: &str, d
     if let Some(text) = too_large(calls) {
         return Err(WriteError::TooLarge(text));
     }
-    if let Some((first, second)) = written_twice(calls) {
-        return Err(invalid(format!("writes {first} and {second} are of one item, and a transaction writes an item once")));
+    if let Some(second) = written_twice(calls) {
+        return Err(WriteError::Unfit(Some(second), Unfit::Twice));
     }
     let items: Vec<TransactWriteItem> =
         calls.iter().map(transact_item).collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?;
@@ -128,6 +128,10 @@ fn judge_reasons(reasons: &[CancellationReason]) -> Next<WriteError> {
     if all(&[throttled.as_slice(), &["TransactionConflict"]].concat()) {
         return Next::Again(TableError { kind: TableErrorKind::Throttled, detail }, Duration::ZERO);
     }
+    let unfit = |(position, reason): (usize, &CancellationReason)| Some((position, Unfit::of(reason.message()?)?));
+    if let Some((position, unfit)) = reasons.iter().enumerate().find_map(unfit) {
+        return Next::Stop(WriteError::Unfit(Some(position), unfit));
+    }
     Next::Stop(WriteError::Failed(TableError { kind: TableErrorKind::Invalid, detail }))
 }
 
@@ -149,15 +153,15 @@ fn larger() -> String {
     "A transaction writes at most 4 MB, and these items are larger.".to_owned()
 }
 
-/// The positions of two writes of one item. What the key of a put is, only another write of its table tells; where none does, the server
+/// The position of the second write of one item. What the key of a put is, only another write of its table tells; where none does, the server
 /// finds it out.
-fn written_twice(calls: &[WriteCall]) -> Option<(usize, usize)> {
+fn written_twice(calls: &[WriteCall]) -> Option<usize> {
     let key = |call: &WriteCall| match &call.action {
         WriteAction::Put(_) => None,
         WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some(key.clone()),
     };
     let shapes: HashMap<&str, Key> = calls.iter().filter_map(|call| Some((&*call.table, key(call)?))).collect();
-    let mut seen: HashMap<(&str, Key), usize> = HashMap::new();
+    let mut seen: HashSet<(&str, Key)> = HashSet::new();
     for (position, call) in calls.iter().enumerate() {
         let key = match &call.action {
             WriteAction::Put(item) => shapes.get(&*call.table).and_then(|shape| {
@@ -167,9 +171,9 @@ fn written_twice(calls: &[WriteCall]) -> Option<(usize, usize)> {
             _ => key(call),
         };
         if let Some(key) = key
-            && let Some(first) = seen.insert((&call.table, canonical(&key).into_owned()), position)
+            && !seen.insert((&call.table, canonical(&key).into_owned()))
         {
-            return Some((first, position));
+            return Some(position);
         }
     }
     None

@@ -10,7 +10,7 @@ use super::loaders::{CallRecord, Loaders, milliseconds};
 use super::retry::Backoff;
 use super::single_write::{operation, write_one};
 use super::transaction::{tables_of, write_all};
-use super::write::{WriteCall, WriteError};
+use super::write::{Unfit, WriteCall, WriteError};
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 use futures_util::stream::{self, StreamExt};
 use std::collections::HashSet;
@@ -40,8 +40,7 @@ impl Loaders {
     }
 
     /// Several writes as one TransactWriteItems with an idempotency token of up to 36 bytes: all or none; none at all need no call. The
-    /// token is the same in every attempt, so that an attempt whose fate is not known is repeated without a double effect. Of two writes
-    /// of one item the error's detail tells the positions.
+    /// token is the same in every attempt, so that an attempt whose fate is not known is repeated without a double effect.
     pub async fn transact(&self, calls: &[WriteCall], token: &str) -> Result<(), WriteError> {
         if calls.is_empty() {
             return Ok(());
@@ -52,7 +51,7 @@ impl Loaders {
         let begun = Instant::now();
         let answer = write_all(&session.store, calls, token, session.deadline).await;
         self.forget();
-        if !matches!(answer, Err(WriteError::TooLarge(_))) {
+        if !matches!(answer, Err(WriteError::TooLarge(_) | WriteError::Unfit(_, Unfit::Twice))) {
             let capacity = *answer.as_ref().unwrap_or(&0.0);
             session.record(slot, record("TransactWriteItems", tables_of(calls), (calls.len(), 0), capacity, begun));
         }

@@ -210,7 +210,6 @@ async fn what_will_not_pass_is_told_at_once() {
         (|| Reply::error(400, "ValidationException"), TableErrorKind::Invalid),
         (|| Reply::error(400, "AccessDeniedException"), TableErrorKind::Denied),
         (|| Reply::error(400, "ResourceNotFoundException"), TableErrorKind::NoSuchTable),
-        (|| canceled(&["None", "ItemCollectionSizeLimitExceeded"]), TableErrorKind::Invalid),
         (|| canceled(&["ValidationError", "TransactionConflict"]), TableErrorKind::Invalid),
         (|| canceled(&[]), TableErrorKind::Invalid),
     ] {
@@ -218,7 +217,15 @@ async fn what_will_not_pass_is_told_at_once() {
         let error = failed(loaders(&server).transact(&[count_up("a"), count_up("b")], "token").await);
         assert_eq!((error.kind, server.requests()), (kind, 1), "{error}");
     }
-    for code in ["ValidationException", "AccessDeniedException", "ItemCollectionSizeLimitExceededException"] {
+    // That an item collection is full is told apart.
+    for reply in [(|| canceled(&["None", "ItemCollectionSizeLimitExceeded"])) as fn() -> Reply, || {
+        Reply::error(400, "ItemCollectionSizeLimitExceededException")
+    }] {
+        let loaders = loaders(&Server::new(move |_, _, _| reply()));
+        let outcome = loaders.transact(&[count_up("a"), count_up("b")], "token").await;
+        assert!(matches!(&outcome, Err(WriteError::TooLarge(text)) if text.contains("10 GB")), "{outcome:?}");
+    }
+    for code in ["ValidationException", "AccessDeniedException"] {
         let server = Server::new(move |_, _, _| Reply::error(400, code));
         failed(loaders(&server).write(&count_up("a")).await);
         assert_eq!(server.requests(), 1, "{code}");

@@ -7,7 +7,7 @@ use keyfold::table::error::TableErrorKind;
 use keyfold::table::loaders::Loaders;
 use keyfold::table::store::Store;
 use keyfold::table::tap::Recorder;
-use keyfold::table::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use keyfold::table::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -159,10 +159,10 @@ async fn what_no_transaction_takes_is_not_sent() {
         other => panic!("{other:?}"),
     };
     let token = || "token".to_owned();
-    let twice = "writes 0 and 2 are of one item, and a transaction writes an item once";
     let put = || write(WriteAction::Put(item("p", "a")), None);
     for calls in [vec![count_up("a"), count_up("b"), count_up("a")], vec![put(), count_up("b"), count_up("a")]] {
-        assert_eq!(failed(calls, token()).await, format!("TransactWriteItems things: {twice}"));
+        let twice = loaders.transact(&calls, "token").await.unwrap_err();
+        assert!(matches!(twice, WriteError::Unfit(Some(2), Unfit::Twice)), "{twice:?}");
     }
     assert!(failed(vec![count_up("a")], "f".repeat(37)).await.contains("a token of 37 bytes"));
     assert!(failed(vec![count_up("a")], String::new()).await.contains("a token of 0 bytes"));
@@ -175,7 +175,8 @@ async fn what_no_transaction_takes_is_not_sent() {
     assert!(recorder.take().is_empty());
 
     // What the keys of two puts are, nothing here tells; the server does.
-    assert!(failed(vec![put(), put()], token()).await.contains("multiple operations on one item"));
+    let twice = loaders.transact(&[put(), put()], "token").await.unwrap_err();
+    assert!(matches!(twice, WriteError::Unfit(None, Unfit::Twice)), "{twice:?}");
     loaders.transact(&many[..100], "token").await.unwrap();
 }
 
@@ -255,12 +256,14 @@ async fn what_the_table_cannot_take_has_failed() {
     let wrong = expression("ADD #n :one", &[("#n", "name")], &[(":one", n("1"))]);
     let wrong = write(WriteAction::Update(key("p", "s#0000"), Some(wrong)), None);
     let elsewhere = WriteCall { table: table("missing").name.as_str().into(), ..count_up("a") };
-    for (call, kind) in [(wrong, TableErrorKind::Invalid), (elsewhere, TableErrorKind::NoSuchTable)] {
-        for outcome in [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await] {
-            match outcome.unwrap_err() {
-                WriteError::Failed(error) => assert_eq!(error.kind, kind, "{error}"),
-                other => panic!("{other:?}"),
-            }
+    // Whether it adds to what is no number, only the item tells.
+    assert!(matches!(loaders.write(&wrong).await.unwrap_err(), WriteError::Unfit(None, Unfit::NoOperand)));
+    let outcome = loaders.transact(&[wrong], "token").await.unwrap_err();
+    assert!(matches!(outcome, WriteError::Unfit(Some(0), Unfit::NoOperand)), "{outcome:?}");
+    for outcome in [loaders.write(&elsewhere).await.map(|_| ()), loaders.transact(std::slice::from_ref(&elsewhere), "token").await] {
+        match outcome.unwrap_err() {
+            WriteError::Failed(error) => assert_eq!(error.kind, TableErrorKind::NoSuchTable, "{error}"),
+            other => panic!("{other:?}"),
         }
     }
     // Of a size it is told apart: the caller can send less.

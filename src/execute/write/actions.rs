@@ -10,6 +10,7 @@ use super::hold::Held;
 use super::identity;
 use super::lookups::{self, Scope, guards_of};
 use super::relations::{self, Which};
+use super::told::absent;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate;
 use crate::execute::filter;
@@ -336,20 +337,25 @@ impl Drafting<'_, '_> {
             _ => refusals,
         })?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
-            return Err(vec![not_found(ty, action.message.as_deref())]);
+            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         }
         if found.len() > 1 && !many {
             return Err(ambiguous());
         }
         // Of many, those that do not meet the condition are not meant.
         let scope = self.draft.scope(self.job);
-        let meant = |item: &Arc<Item>| match action.condition.as_ref().filter(|_| many) {
-            Some(condition) => evaluate::holds(condition, Some(item), &scope).unwrap_or(false),
-            None => true,
-        };
-        let found = found.into_iter().filter(meant);
-        let aim = |item: Arc<Item>| Some(Aim { key: assemble::key_of(model, ty, &item)?, item: Some(item) });
-        Ok(found.filter_map(aim).collect())
+        let unfit = |why| vec![Refusal::new(ErrorCode::BadUserInput, why)];
+        let mut aims = Vec::with_capacity(found.len());
+        for item in found {
+            let meant = match action.condition.as_ref().filter(|_| many) {
+                Some(condition) => evaluate::holds(condition, Some(&item), &scope).map_err(unfit)?,
+                None => true,
+            };
+            if let (true, Some(key)) = (meant, assemble::key_of(model, ty, &item)) {
+                aims.push(Aim { key, item: Some(item) });
+            }
+        }
+        Ok(aims)
     }
 
     /// The values of a key's fields.
@@ -457,10 +463,6 @@ pub(super) fn attribute_of(
 pub(super) fn misfit(misfit: assemble::Misfit) -> Refusals {
     let message = format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message);
     vec![Refusal::new(ErrorCode::BadUserInput, message)]
-}
-
-pub(super) fn not_found(ty: &ObjectType, message: Option<&str>) -> Refusal {
-    Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("There is no such {}.", ty.name), str::to_owned))
 }
 
 pub(super) fn internal(what: &str) -> Refusals {

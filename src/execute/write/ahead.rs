@@ -71,7 +71,8 @@ async fn hold(job: &Job<'_>, draft: &Draft, attempt: u32) -> Result<(), WriteErr
     })
 }
 
-fn key_of(job: &Job<'_>, write: &WriteCall) -> Option<Key> {
+/// The key of the item that a call writes.
+pub(super) fn key_of(job: &Job<'_>, write: &WriteCall) -> Option<Key> {
     match &write.action {
         WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some(key.clone()),
         WriteAction::Put(item) => {

@@ -4,6 +4,7 @@ use super::conditions::Conditions;
 use super::hold::Held;
 use super::lanes::Place;
 use super::relations::Related;
+use crate::execute::error::{ErrorCode, Refusal};
 use crate::schema::condition::Condition;
 use crate::table::attribute::{Attribute, Item, Key};
 use crate::table::write::{WriteAction, WriteCall};
@@ -194,23 +195,23 @@ impl Draft {
     }
 
     /// Sees to it that no item is in a transaction twice, which DynamoDB refuses: what goes along is left out where it goes already, and
-    /// two actions on one item are the caller's mistake.
-    pub fn settle(&mut self) -> Result<(), String> {
+    /// two actions on one item are the caller's mistake. `key` gives the key that a call writes.
+    pub fn settle(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), Refusal> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
-        let key_of = |call: &Call| match &call.write.action {
-            WriteAction::Put(_) => None,
-            WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => {
-                Some((call.write.table.clone(), key.clone()))
-            }
-        };
-        for call in &self.calls {
-            let first = match (&call.role, key_of(call)) {
-                (Role::Main(_) | Role::Copy, Some(key)) => seen.insert(key),
-                _ => true,
-            };
-            if let (Role::Main(main), false) = (&call.role, first) {
-                twice = Some(format!("This would write the same {} twice.", main.item));
+        let key_of = |call: &Call| Some((call.write.table.clone(), key(&call.write)?));
+        for call in self.calls.iter().filter(|call| !matches!(call.role, Role::Along)) {
+            if key_of(call).is_some_and(|key| !seen.insert(key)) {
+                twice = match &call.role {
+                    Role::Main(main) => {
+                        Some(Refusal::new(ErrorCode::BadUserInput, format!("This would write the same {} twice.", main.item)))
+                    }
+                    Role::Guard(ty, field) => {
+                        let message = format!("Two items of type {ty} would have the same {field}.");
+                        Some(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", Value::from(field.as_str()))] })
+                    }
+                    Role::Copy | Role::Along | Role::Held => twice,
+                };
             }
         }
         self.calls.retain(|call| match (&call.role, key_of(call)) {

@@ -3,13 +3,14 @@
 //! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
 //! writers on one element, each sees what the other did.
 
-use super::actions::{Aim, Drafting, misfit, not_found};
+use super::actions::{Aim, Drafting, misfit};
 use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::identity;
 use super::stored_values;
+use super::told::absent;
 use super::updates::count_versions;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate::equal;
@@ -44,7 +45,7 @@ impl Drafting<'_, '_> {
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for aim in self.aims(position, action, ty).await? {
             let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
-                return Err(vec![not_found(of_element, action.message.as_deref())]);
+                return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
             let mut changes = Changes::default();
             for (field, written) in &action.values {
@@ -77,7 +78,7 @@ impl Drafting<'_, '_> {
                     self.draft.results[position].extend(item.map(Outcome::Known));
                     continue;
                 }
-                return Err(vec![not_found(of_element, action.message.as_deref())]);
+                return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
             let mut changes = Changes::default();
             changes.remove(&inside(element, at, None));
@@ -97,7 +98,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let Some(item) = job.read(&ty.name, &aim.key).await? else {
-            return Err(vec![not_found(ty, action.message.as_deref())]);
+            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
         let wanted = self.given(source).unwrap_or(Value::Null);
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };

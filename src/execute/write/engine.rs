@@ -8,7 +8,7 @@ use super::ahead::{self, Setback};
 use super::draft::{Draft, Generated, Gone, Outcome};
 use super::judge::{Verdict, judge};
 use super::lanes::{Lanes, Turn};
-use super::told::{copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unseen, unswept};
+use super::told::{absent, copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unfit, unseen, unswept};
 use super::{checks, copies, identity};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
@@ -93,7 +93,7 @@ impl Job<'_> {
             let again = Again { raced: races > 0, uncertain: doubtful };
             let drafted = actions::draft(self, &mut generated, again).await;
             let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
-            draft.settle().map_err(|why| vec![Refusal::new(ErrorCode::BadUserInput, why)])?;
+            draft.settle(|write| ahead::key_of(self, write)).map_err(|refusal| vec![refusal])?;
             // Who needs an item for which others wait waits behind them, and then reads it anew.
             let (lanes, relied_on) = (self.engine.lanes, draft.relied_on());
             if turn.is_none()
@@ -147,6 +147,7 @@ impl Job<'_> {
                 Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => {
                     return Err(vec![half_way(of_table(&error).code)]);
                 }
+                Err(WriteError::Unfit(at, why)) => return Err(in_doubt(doubt.as_ref(), vec![unfit(&draft, at, why)])),
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
             if races >= MOST_RACES || !self.wait(races).await {
@@ -177,7 +178,6 @@ impl Job<'_> {
     /// After the write: relations that came in between go too, and the items that the field gives back are gathered. `doubtful`: an attempt
     /// before the last one may have been it.
     async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>, doubtful: bool) -> Result<Vec<Arc<Item>>, Refusals> {
-        // Boxed: else the compiler gives up on what the future of a whole write holds.
         ahead::sweep(self, &draft.cascades).boxed().await.map_err(unswept)?;
         copies::align(self, &draft.behind).await.map_err(|error| vec![copies_behind(&error)])?;
         let outcomes: &[Outcome] = match self.write.returns {
@@ -196,7 +196,9 @@ impl Job<'_> {
             }
         }
         match self.write.returns {
-            WriteReturns::Item(action) if items.is_empty() && self.must_give() => Err(vec![self.nothing(action, doubtful || !single)]),
+            WriteReturns::Item(action) if items.is_empty() && self.must_give() => {
+                Err(vec![self.nothing(action, doubtful || draft.calls.len() > 1)])
+            }
             _ => Ok(items),
         }
     }
@@ -214,9 +216,10 @@ impl Job<'_> {
         if written {
             return unseen(ErrorCode::Unavailable);
         }
-        let action = self.write.actions.get(action);
-        let message = action.map(|action| action.message.clone().unwrap_or_else(|| format!("There is no such {}.", action.item)));
-        Refusal::new(ErrorCode::NotFound, message.unwrap_or_default())
+        match self.write.actions.get(action) {
+            Some(action) => absent(&action.item, action.condition.as_ref(), action.message.as_deref()),
+            None => unseen(ErrorCode::Internal),
+        }
     }
 
     /// The values of the request that conditions and expressions may use.

@@ -6,6 +6,7 @@ use super::elements::holds;
 use super::engine::{Job, Refusals};
 use super::identity;
 use super::lanes::Place;
+use super::told::absent;
 use crate::execute::decode;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate::{self, same_item};
@@ -130,7 +131,7 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
         };
     }
     if item.is_none() && main.must_exist {
-        return told(ErrorCode::NotFound, format!("There is no such {}.", main.item));
+        return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref()));
     }
     if let Some((attribute, expected)) = &main.version {
         let current =

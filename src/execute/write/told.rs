@@ -1,10 +1,12 @@
 //! Trouble with a write in, what the caller is told of it out: whether something was written is never left in the dark where it is known.
 
+use super::draft::{Draft, Role};
 use super::engine::Refusals;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::waves::failure;
+use crate::schema::condition::Condition;
 use crate::table::error::{TableError, TableErrorKind};
-use crate::table::write::WriteError;
+use crate::table::write::{Unfit, WriteError};
 
 /// What a caller is told of a write that did not happen, or of which that is not known.
 pub(super) fn refusal(error: WriteError) -> Refusal {
@@ -15,8 +17,50 @@ pub(super) fn refusal(error: WriteError) -> Refusal {
             _ => of_table(&error),
         },
         WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
+        WriteError::Unfit(_, why) => misfit("item", why),
         WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
         WriteError::Uncertain(error) => open_end(&error),
+    }
+}
+
+/// What a caller is told of a change that cannot be made of an item as it is, or with the values of the request.
+pub(super) fn unfit(draft: &Draft, at: Option<usize>, why: Unfit) -> Refusal {
+    let mut mains = draft.calls.iter().filter_map(|call| if let Role::Main(main) = &call.role { Some(&main.item) } else { None });
+    let item = match at.and_then(|at| draft.calls.get(at)).map(|call| &call.role) {
+        Some(Role::Main(main)) => Some(&main.item),
+        Some(Role::Guard(item, _)) => Some(item),
+        // Of several, the server does not say which it is.
+        _ => mains.next().filter(|_| mains.next().is_none()),
+    };
+    misfit(item.map_or("item", String::as_str), why)
+}
+
+fn misfit(item: &str, why: Unfit) -> Refusal {
+    let (code, message) = match why {
+        Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes a part of a value that this {item} does not have.")),
+        Unfit::NoOperand => (ErrorCode::Conflict, format!("The update calculates with a value that this {item} does not have.")),
+        Unfit::Number => (ErrorCode::BadUserInput, format!("A number of this {item} would have more than 38 digits, or be out of range.")),
+        Unfit::Depth => (ErrorCode::BadUserInput, format!("A value of this {item} would be nested deeper than 32 levels.")),
+        Unfit::Key => (ErrorCode::BadUserInput, format!("A key of this {item} would be empty or too long.")),
+        Unfit::Twice => (ErrorCode::BadUserInput, format!("This would write the same {item} twice.")),
+    };
+    Refusal::new(code, message)
+}
+
+/// What a caller is told where an item that must be there is not. An author's message is about the condition: it is told only where the
+/// condition itself asks whether the item is there, or where there is no other.
+pub(super) fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> Refusal {
+    let message = message.filter(|_| condition.is_none_or(asks_for_existence));
+    Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("There is no such {item}."), str::to_owned))
+}
+
+/// Whether a condition names an attribute that must be there.
+fn asks_for_existence(condition: &Condition) -> bool {
+    match condition {
+        Condition::Exists(_) => true,
+        Condition::And(all) => all.iter().any(asks_for_existence),
+        Condition::Or(any) => any.iter().all(asks_for_existence),
+        _ => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `@update` of an item → its call: what is set, the index keys and guards that follow from it, and what that takes to be known.
 
-use super::actions::{Aim, Drafting, internal, misfit, not_found};
+use super::actions::{Aim, Drafting, internal, misfit};
 use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
 use super::copies;
@@ -8,6 +8,7 @@ use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::identity;
 use super::lookups::guards_of;
+use super::told::absent;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::operand_value;
 use crate::execute::update::{Changes, attribute as path};
@@ -46,7 +47,7 @@ impl Drafting<'_, '_> {
             item = job.read(&ty.name, &aim.key).await?;
             was_read = true;
             if item.is_none() && !upsert {
-                return Err(vec![not_found(ty, action.message.as_deref())]);
+                return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
             }
         }
         let mut conditions = Conditions::default();
