@@ -14,3 +14,5 @@ mod machine;
 mod protocol;
 #[path = "http/response.rs"]
 mod response;
+#[path = "http/validation.rs"]
+mod validation;

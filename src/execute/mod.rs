@@ -15,6 +15,7 @@ pub mod explain;
 pub mod filter;
 pub mod fold;
 pub mod gateway;
+mod introspection;
 pub mod keys;
 mod leaf;
 pub mod list_identity;

@@ -2,6 +2,7 @@
 
 use super::error::{ErrorCode, GraphqlError};
 use super::gateway::{Request, Settings};
+use super::introspection::introspect;
 use crate::plan::budget::Budgets;
 use crate::plan::document::Document;
 use crate::plan::error::{PlanError, PlanErrorKind};
@@ -10,8 +11,6 @@ use crate::plan::tree::Steps;
 use crate::plan::variables::coerce_variables;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
-use apollo_compiler::response::{JsonMap, JsonValue};
-use apollo_compiler::validation::Valid;
 use lru::LruCache;
 use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
@@ -100,7 +99,7 @@ impl Operations {
 impl Planned {
     /// The values of the operation's `__schema` and `__type` fields, by response key.
     pub fn introspect(&self, model: &Model) -> Result<Map<String, Value>, Vec<GraphqlError>> {
-        use apollo_compiler::introspection::{check_max_depth, partial_execute};
+        use apollo_compiler::introspection::check_max_depth;
         if !self.plan.introspects {
             return Ok(Map::new());
         }
@@ -109,24 +108,8 @@ impl Planned {
         let operation =
             document.operations.get(self.name.as_deref()).map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
         check_max_depth(document, operation).map_err(|error| refuse(ErrorCode::LimitExceeded, format!("{}.", error.message())))?;
-        // No argument of introspection takes any other values.
-        let variables = self.variables.iter().filter_map(|(name, value)| {
-            let value = match value {
-                Value::Null => JsonValue::Null,
-                Value::Bool(value) => JsonValue::Bool(*value),
-                Value::String(text) => text.as_str().into(),
-                _ => return None,
-            };
-            Some((name.as_str().into(), value))
-        });
-        let variables = Valid::assume_valid(variables.collect::<JsonMap>());
-        let implementers = model.api.implementers_map();
-        let answer = partial_execute(&model.api, &implementers, document, operation, &variables)
-            .map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
-        match serde_json::to_value(answer.data) {
-            Ok(Value::Object(map)) => Ok(map),
-            _ => Ok(Map::new()),
-        }
+        introspect(&model.api, document, self.name.as_deref(), &self.variables)
+            .map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))
     }
 }
 

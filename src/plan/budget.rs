@@ -1,11 +1,12 @@
-//! Budgets of an operation: depth, fields and aliases, counted over its spread fragments before anything is planned.
+//! Budgets of an operation: depth and fields, counted over its spread fragments, and aliases as they are written, before anything is planned.
 //!
 //! Fragments can double at each level, so the walk itself stops at the first number that is over its budget.
 
 use super::document::place;
 use super::error::{PlanError, PlanErrorKind};
-use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::{Operation, Selection, SelectionSet};
+use apollo_compiler::{ExecutableDocument, Name};
+use std::collections::HashSet;
 
 /// How large an operation may be.
 #[derive(Debug, Clone)]
@@ -18,7 +19,7 @@ pub struct Budgets {
     pub depth: usize,
     /// Fields after fragments are spread.
     pub fields: usize,
-    /// Aliases after fragments are spread.
+    /// Aliases; one in a fragment counts once, however often the fragment is spread.
     pub aliases: usize,
 }
 
@@ -32,28 +33,39 @@ impl Default for Budgets {
 struct Count<'a> {
     document: &'a ExecutableDocument,
     budgets: &'a Budgets,
+    /// The fragments whose aliases are counted.
+    counted: HashSet<&'a Name>,
     fields: usize,
     aliases: usize,
     spreads: usize,
 }
 
-/// Checks an operation against the budgets. The depth of introspection has a limit of its own; its fields and aliases count like others,
-/// since each alias of `types` is the whole schema once more.
-pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &Budgets) -> Result<(), PlanError> {
-    let mut count = Count { document, budgets, fields: 0, aliases: 0, spreads: 0 };
-    count.walk(&operation.selection_set, Some(1))
+/// Where a selection stands.
+#[derive(Clone, Copy)]
+struct Within {
+    /// How deep its fields are nested; none within introspection.
+    depth: Option<usize>,
+    /// Whether its aliases are counted already: it is in a fragment that was spread before.
+    again: bool,
 }
 
-impl Count<'_> {
-    /// `depth` is none within introspection.
-    fn walk(&mut self, set: &SelectionSet, depth: Option<usize>) -> Result<(), PlanError> {
+/// Checks an operation against the budgets. What a fragment selects costs fields each time that it is spread, so its aliases need no second
+/// count. The depth of introspection has a limit of its own, and its aliases count each time: each one of `types` is the whole schema once
+/// more, and nothing else bounds that.
+pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &Budgets) -> Result<(), PlanError> {
+    let mut count = Count { document, budgets, counted: HashSet::new(), fields: 0, aliases: 0, spreads: 0 };
+    count.walk(&operation.selection_set, Within { depth: Some(1), again: false })
+}
+
+impl<'a> Count<'a> {
+    fn walk(&mut self, set: &SelectionSet, within: Within) -> Result<(), PlanError> {
         for selection in &set.selections {
             match selection {
                 Selection::Field(field) => {
-                    let depth = depth.filter(|_| field.name != "__schema" && field.name != "__type");
+                    let depth = within.depth.filter(|_| field.name != "__schema" && field.name != "__type");
                     let here = place(field, self.document);
                     self.fields += 1;
-                    self.aliases += usize::from(field.alias.is_some());
+                    self.aliases += usize::from(field.alias.is_some() && (depth.is_none() || !within.again));
                     let over = [
                         (depth.unwrap_or(0), self.budgets.depth, "levels deep"),
                         (self.fields, self.budgets.fields, "fields"),
@@ -63,12 +75,13 @@ impl Count<'_> {
                         let message = format!("The operation is too large: more than {limit} {what}.");
                         return Err(PlanError::new(PlanErrorKind::Limit, message).at(here));
                     }
-                    self.walk(&field.selection_set, depth.map(|depth| depth + 1))?;
+                    self.walk(&field.selection_set, Within { depth: depth.map(|depth| depth + 1), ..within })?;
                 }
-                Selection::InlineFragment(fragment) => self.spread(&fragment.selection_set, depth)?,
+                Selection::InlineFragment(fragment) => self.spread(&fragment.selection_set, within)?,
                 Selection::FragmentSpread(spread) => {
                     if let Some(fragment) = spread.fragment_def(self.document) {
-                        self.spread(&fragment.selection_set, depth)?;
+                        let again = !self.counted.insert(&fragment.name) || within.again;
+                        self.spread(&fragment.selection_set, Within { again, ..within })?;
                     }
                 }
             }
@@ -77,12 +90,38 @@ impl Count<'_> {
     }
 
     /// Fragments that hold nothing but fragments cost no field, so they are counted by themselves.
-    fn spread(&mut self, set: &SelectionSet, depth: Option<usize>) -> Result<(), PlanError> {
+    fn spread(&mut self, set: &SelectionSet, within: Within) -> Result<(), PlanError> {
         self.spreads += 1;
         if self.spreads > self.budgets.fields {
             let message = format!("The operation is too large: more than {} fragments.", self.budgets.fields);
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
-        self.walk(set, depth)
+        self.walk(set, within)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use apollo_compiler::Schema;
+
+    #[test]
+    fn an_alias_is_counted_where_it_is_written() {
+        let api = Schema::parse_and_validate("type Query { a: Query b: Query c: Int }", "api").unwrap();
+        let budgets = Budgets { aliases: 3, ..Budgets::default() };
+        let told = |text: &str| {
+            let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
+            check(&document, document.operations.get(None).unwrap(), &budgets).err().map(|error| error.message)
+        };
+        let refused = Some("The operation is too large: more than 3 aliases.".to_owned());
+        let spread = "{ a { ...F b { ...F ...G } } b { ...F } ...G } fragment F on Query { x: c y: c } fragment G on Query { a { ...F } }";
+        assert_eq!(told(spread), None);
+        assert_eq!(told(&spread.replace("{ a { ...F b", "{ x: c a { ...F b")), None);
+        assert_eq!(told(&spread.replace("{ a { ...F b", "{ x: c z: c a { ...F b")), refused);
+        assert_eq!(told("{ a { x: c y: c } b { x: c y: c } }"), refused);
+        // Each alias within introspection is a part of the schema once more, and no other limit bounds that.
+        let types = "{ __schema { queryType { ...T } mutationType { ...T } } } fragment T on __Type { x: name y: name }";
+        assert_eq!(told(types), refused);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::budget::{self, Budgets};
 use super::error::{PlanError, PlanErrorKind, line_column};
-use super::literals;
 use super::specialise::{Sensitivity, sensitivities};
+use super::{descriptions, literals};
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
@@ -27,6 +27,7 @@ impl Document {
     /// Parses and validates a document and checks every operation against the budgets.
     pub fn parse(api: &Valid<Schema>, text: &str, budgets: &Budgets) -> Result<Self, Vec<PlanError>> {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
+        let text = descriptions::blank(text, budgets.tokens);
         let ast = parser.parse_ast(text, "operation").map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
         let parsed = ast.to_executable_validate(api).map_err(|list| of_list(&list.errors, PlanErrorKind::Validity, budgets))?;
         let mut all = HashMap::new();

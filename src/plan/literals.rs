@@ -1,26 +1,29 @@
 //! The literals of an operation in, those that their places do not take out. apollo-compiler knows nothing of the scalars that Keyfold
-//! brings, so their values are coerced here, wherever they stand and whether or not their field is skipped: nothing runs before.
+//! brings, so their values are coerced here, wherever they stand and whether or not their field is skipped: nothing runs before. It also
+//! leaves out variables inside of literals and OneOf input objects.
 //!
-//! GraphQL spec sections 5.6.1 "Values of Correct Type" and 5.6.3 "Input Object Field Uniqueness".
+//! GraphQL spec sections 5.6.1 "Values of Correct Type", 5.6.3 "Input Object Field Uniqueness", 5.8.3 "All Variable Uses Defined" and 5.8.5
+//! "All Variable Usages Are Allowed".
 
 use super::document::place;
 use super::error::{PlanError, PlanErrorKind};
-use crate::schema::coerce::{coerce, json_of};
+use crate::schema::coerce::{coerce, exactly_one, json_of};
+use crate::schema::one_of::is_one_of;
 use apollo_compiler::ast::{Argument, InputValueDefinition, Type, Value as Literal};
 use apollo_compiler::executable::{DirectiveList, Operation, Selection, SelectionSet};
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::schema::{ExtendedType, InputObjectType};
 use apollo_compiler::{ExecutableDocument, Name, Node, Schema};
 use serde_json::Map;
 use std::collections::HashSet;
 
 /// The mistakes in the literals of an operation and of the fragments that it spreads.
 pub fn mistakes(api: &Schema, document: &ExecutableDocument, operation: &Operation) -> Vec<PlanError> {
-    let mut walk = Walk { api, document, spread: HashSet::new(), name: String::new(), mistakes: Vec::new() };
+    let mut walk = Walk { api, document, operation, spread: HashSet::new(), name: String::new(), mistakes: Vec::new() };
     for variable in &operation.variables {
         walk.directives(&variable.directives);
         if let Some(default) = &variable.default_value {
             walk.name = format!("Variable \"${}", variable.name);
-            walk.value(&variable.ty, default);
+            walk.value(&variable.ty, Place::default(), default);
         }
     }
     walk.directives(&operation.directives);
@@ -31,11 +34,21 @@ pub fn mistakes(api: &Schema, document: &ExecutableDocument, operation: &Operati
 struct Walk<'a> {
     api: &'a Schema,
     document: &'a ExecutableDocument,
+    operation: &'a Operation,
     /// The fragments that were walked through.
     spread: HashSet<&'a Name>,
     /// What the present literal is for, with the way into it: `Argument "input.items[2]`.
     name: String,
     mistakes: Vec<PlanError>,
+}
+
+/// What a place for a value says beside its type.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Whether it has a default for a variable without a value.
+    has_default: bool,
+    /// Whether it is a field of a OneOf input object.
+    in_one_of: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -71,31 +84,27 @@ impl<'a> Walk<'a> {
         for argument in arguments {
             if let Some(definition) = definitions.iter().find(|definition| definition.name == argument.name) {
                 self.name = format!("Argument \"{}", argument.name);
-                self.value(&definition.ty, &argument.value);
+                let at = Place { has_default: definition.default_value.is_some(), in_one_of: false };
+                self.value(&definition.ty, at, &argument.value);
             }
         }
     }
 
-    fn value(&mut self, ty: &Type, value: &Node<Literal>) {
+    fn value(&mut self, ty: &Type, at: Place, value: &Node<Literal>) {
         match (ty, &**value) {
-            (_, Literal::Variable(_) | Literal::Null) => {}
+            (_, Literal::Variable(name)) => self.variable(ty, at, name, value),
+            (_, Literal::Null) => {}
             (Type::List(item) | Type::NonNullList(item), Literal::List(values)) => {
-                values.iter().enumerate().for_each(|(position, value)| self.within(&format!("[{position}]"), item, value));
+                values
+                    .iter()
+                    .enumerate()
+                    .for_each(|(position, value)| self.within(&format!("[{position}]"), item, Place::default(), value));
             }
-            (Type::List(item) | Type::NonNullList(item), _) => self.value(item, value),
+            (Type::List(item) | Type::NonNullList(item), _) => self.value(item, Place::default(), value),
             (Type::Named(name) | Type::NonNullNamed(name), literal) => match (self.api.types.get(name), literal) {
-                (Some(ExtendedType::InputObject(input)), Literal::Object(fields)) => {
-                    let mut seen = HashSet::new();
-                    for (name, value) in fields {
-                        if !seen.insert(name) {
-                            self.invalid(format!("There can be only one input field named \"{name}\"."), value);
-                        }
-                        if let Some(definition) = input.fields.get(name) {
-                            self.within(&format!(".{name}"), &definition.ty, value);
-                        }
-                    }
-                }
+                (Some(ExtendedType::InputObject(input)), Literal::Object(fields)) => self.object(input, fields, value),
                 (Some(ExtendedType::Scalar(_)), _) => {
+                    self.variables_are_defined(value);
                     // What a variable brings into a JSON value is coerced with the variable.
                     if let Err(misfit) = coerce(self.api, ty, &json_of(value, &Map::new())) {
                         let message = format!("{}\" is not acceptable: {}", self.name, misfit.why);
@@ -107,10 +116,58 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn within(&mut self, step: &str, ty: &Type, value: &Node<Literal>) {
+    fn object(&mut self, input: &InputObjectType, fields: &[(Name, Node<Literal>)], value: &Node<Literal>) {
+        let in_one_of = is_one_of(input);
+        if in_one_of && (fields.len() != 1 || fields.iter().any(|(_, value)| value.is_null())) {
+            self.invalid(exactly_one(&input.name), value);
+        }
+        let mut seen = HashSet::new();
+        for (name, value) in fields {
+            if !seen.insert(name) {
+                self.invalid(format!("There can be only one input field named \"{name}\"."), value);
+            }
+            if let Some(definition) = input.fields.get(name) {
+                let at = Place { has_default: definition.default_value.is_some(), in_one_of };
+                self.within(&format!(".{name}"), &definition.ty, at, value);
+            }
+        }
+    }
+
+    /// Whether a variable may stand in a place of this type.
+    fn variable(&mut self, ty: &Type, at: Place, name: &Name, value: &Node<Literal>) {
+        let Some(definition) = self.operation.variables.iter().find(|definition| definition.name == *name) else {
+            return self.variables_are_defined(value);
+        };
+        let given = &definition.ty;
+        let has_default = at.has_default || definition.default_value.as_ref().is_some_and(|default| !default.is_null());
+        let wanted = match () {
+            // The one field of a OneOf input object must not be null, whatever the defaults are.
+            () if at.in_one_of => ty.clone().non_null(),
+            () if ty.is_non_null() && !given.is_non_null() && has_default => ty.clone().nullable(),
+            () => ty.clone(),
+        };
+        if !given.is_assignable_to(&wanted) {
+            let message = format!("Variable \"${name}\" of type {given} cannot stand where {wanted} is wanted.");
+            self.invalid(message, value);
+        }
+    }
+
+    /// The compiler does not look for variables inside of JSON values.
+    fn variables_are_defined(&mut self, value: &Node<Literal>) {
+        match &**value {
+            Literal::Variable(name) if !self.operation.variables.iter().any(|definition| definition.name == *name) => {
+                self.invalid(format!("Variable \"${name}\" is not defined."), value);
+            }
+            Literal::List(values) => values.iter().for_each(|value| self.variables_are_defined(value)),
+            Literal::Object(fields) => fields.iter().for_each(|(_, value)| self.variables_are_defined(value)),
+            _ => {}
+        }
+    }
+
+    fn within(&mut self, step: &str, ty: &Type, at: Place, value: &Node<Literal>) {
         let length = self.name.len();
         self.name.push_str(step);
-        self.value(ty, value);
+        self.value(ty, at, value);
         self.name.truncate(length);
     }
 

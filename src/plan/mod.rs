@@ -12,6 +12,7 @@ pub mod budget;
 mod build;
 pub mod collect;
 mod count;
+mod descriptions;
 pub mod document;
 pub(crate) mod entity;
 pub mod error;

@@ -3,6 +3,7 @@
 //!
 //! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
 
+use super::one_of::is_one_of;
 use super::value_type::{ValueType, excerpt};
 use apollo_compiler::Schema;
 use apollo_compiler::ast::{Type, Value as Literal};
@@ -83,6 +84,9 @@ fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value,
     if let Some(unknown) = given.keys().find(|name| !input.fields.contains_key(name.as_str())) {
         return Err(Misfit::new(format!("{} has no field {}.", input.name, excerpt(&json!(unknown)))));
     }
+    if is_one_of(input) && (given.len() != 1 || given.values().any(Value::is_null)) {
+        return Err(Misfit::new(exactly_one(&input.name)));
+    }
     let mut fields = Map::new();
     for (name, definition) in &input.fields {
         let default = || definition.default_value.as_ref().map(|literal| json_of(literal, &Map::new()));
@@ -96,6 +100,11 @@ fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value,
         }
     }
     Ok(Value::Object(fields))
+}
+
+/// What is said of a OneOf input object that has more or less than one field, or a null one.
+pub fn exactly_one(name: &str) -> String {
+    format!("{name} has exactly one field, which is not null.")
 }
 
 fn one_of_enum(definition: &EnumType, value: &Value) -> Result<Value, Misfit> {

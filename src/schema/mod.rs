@@ -25,6 +25,7 @@ mod kinds;
 mod later;
 pub mod model;
 mod names;
+pub mod one_of;
 mod parse;
 mod render;
 pub mod rules;

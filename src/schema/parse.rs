@@ -5,7 +5,7 @@
 //! a file which carries a copy of the definitions loads as well.
 
 use super::diagnostic::Findings;
-use super::{DIRECTIVES, span};
+use super::{DIRECTIVES, one_of, span};
 use apollo_compiler::ast::{Definition, Document};
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::FileId;
@@ -39,13 +39,15 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
     let redefined: HashSet<&Name> = authors.definitions.iter().filter_map(defined_name).collect();
     ours.definitions.retain(|definition| defined_name(definition).is_none_or(|name| !redefined.contains(name)));
 
-    let schema = match Schema::builder().add_ast(&ours).add_ast(&authors).build() {
+    let mut schema = match Schema::builder().add_ast(&ours).add_ast(&authors).build() {
         Ok(schema) => schema,
         Err(WithErrors { partial, errors }) => {
             report("KF0002", &errors, file_id, findings);
             partial
         }
     };
+    one_of::define(&mut schema);
+    one_of::check(&schema, findings);
     match schema.validate() {
         Ok(valid) => Some(valid.into_inner()),
         Err(WithErrors { partial, errors }) => {
