@@ -111,7 +111,7 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 4));
 
     assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("several operations, `Q` and `Other`"));
-    assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("Missing value"));
+    assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("is missing"));
     let said = with_input(directory.path(), &["explain", "-"], "{\n  nope\n}").badly(1);
     assert_eq!(said, "error: 2:3: Type `Query` does not have a field `nope`.\n");
     fs::write(directory.path().join("wrong.graphql"), "{\n  nope\n}").unwrap();
