@@ -319,6 +319,30 @@ fn a_reference_to_the_parent_is_no_copy() {
 }
 
 #[test]
+fn a_sparse_index_does_not_stand_for_the_table() {
+    let schema = |rank: &str| {
+        model(&format!(
+            r#"extend schema @table(name: "cats", partitionKey: "PK", sortKey: "SK", indexes: [{{ name: "byRank", partitionKey: "G1P", sortKey: "G1S" }}])
+            type Bee @item(keys: {{ PK: "BEE#{{id}}", SK: "BEE" }}) {{ id: ID! cats: [Cat!]! @find }}
+            type Cat @item(keys: {{ PK: "CAT#{{beeId}}", SK: "CAT#{{id}}", G1P: "CAT#{{beeId}}", G1S: "{{beeId}}#{{rank:04}}" }}) {{
+              beeId: ID! id: ID! rank: {rank}
+            }}
+            type Query {{ cats(beeId: ID!, rank: Int): [Cat!]! @find }}
+            type Mutation {{ drop(beeId: ID!): [Cat!]! @delete(many: true) }}"#
+        ))
+    };
+    // A cat without a rank is not in the index.
+    let sparse = schema("Int");
+    let table = "PK = \"CAT#{beeId}\" AND begins_with(SK, \"CAT#\") | beeId = ";
+    assert_rows(&sparse, "Bee.cats", &[&format!(" | cats | Query | {table}parent.id")]);
+    assert_eq!(rows(&sparse, "Query.cats").first().unwrap(), &format!(" | cats | Query | {table}beeId"));
+    assert!(rows(&sparse, "Query.cats")[1].starts_with("rank | byRank | Query | "));
+    assert_eq!(rows(&sparse, "Mutation.drop").first().unwrap(), &format!(" | cats | Query | {table}beeId"));
+    // Every cat has one.
+    assert!(rows(&schema("Int!"), "Bee.cats")[0].starts_with(" | byRank | Query | "));
+}
+
+#[test]
 fn items_of_several_types_use_every_name_too() {
     let schema = |note: &str| {
         format!(

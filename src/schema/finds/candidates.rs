@@ -39,6 +39,8 @@ pub struct Candidate {
     pub sort_fields: usize,
     /// Whether everything stored of the item is there.
     pub covers: bool,
+    /// Whether every item that is meant is there: a sparse index leaves out those of which a field of its key is null.
+    pub complete: bool,
 }
 
 /// Every candidate, the table's before those of the indexes, in the order of their declaration.
@@ -130,7 +132,8 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
                     alike: Vec::new(),
                     descending: wanted.directive.descending,
                 };
-                found.push(Candidate { path, sort_fields, covers: covers(wanted, place) });
+                let complete = place.is_none() || (position == 0 && is_complete(wanted, template, sorts.map(|(_, all)| all), &active));
+                found.push(Candidate { path, sort_fields, covers: covers(wanted, place), complete });
             }
         }
     }
@@ -303,6 +306,14 @@ pub fn ends_itself(part: &Part) -> bool {
         }
         _ => width.is_some(),
     }
+}
+
+/// Whether the key of an index has a value for every item that has what is bound: its other fields are never null.
+/// (DynamoDB developer guide, "Take advantage of sparse indexes".)
+fn is_complete(wanted: &Wanted, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Bound>) -> bool {
+    let never_null = |field: &&str| wanted.record.get(*field).is_some_and(|declared| declared.ty.is_non_null());
+    let is_there = |template: &Template| template.fields().iter().all(|field| active.contains_key(field) || never_null(field));
+    is_there(partition) && sorts.is_none_or(|templates| templates.iter().any(is_there))
 }
 
 /// Whether everything stored of the item can be read at the place.

@@ -1,7 +1,7 @@
 //! Bindings, filter and orders in, one access path for each combination of optional arguments and each order out, or what is missing.
 //!
-//! Of the candidates that serve, the first by these counts is taken: GetItem before Query where one item is wanted; most fields of the
-//! sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
+//! Of the candidates that serve, the first by these counts is taken: GetItem before Query where one item is wanted; what holds every item
+//! that is meant before a sparse index, which leaves some out; most fields of the sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
 
 use super::candidates::{Ask, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
@@ -115,10 +115,13 @@ pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<Acces
 }
 
 /// Smaller is better; `min_by_key` keeps the first of equals.
-pub fn rank(candidate: &Candidate) -> (bool, Reverse<usize>, bool, bool) {
+pub fn rank(candidate: &Candidate) -> Rank {
     let get = matches!(candidate.path.access, Access::Get { .. });
-    (!get, Reverse(candidate.sort_fields), candidate.path.index.is_some(), !candidate.covers)
+    (!get, !candidate.complete, Reverse(candidate.sort_fields), candidate.path.index.is_some(), !candidate.covers)
 }
+
+/// What candidates are compared by: no GetItem, not every item, the fields of the sort key, an index, not all of an item.
+pub type Rank = (bool, bool, Reverse<usize>, bool, bool);
 
 /// Every argument pages, binds or filters.
 pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {

@@ -8,6 +8,7 @@
 
 use super::apart::Apart;
 use super::candidates::{Ask, Candidate, access, ends_itself, is_there, is_told, keeps_order, may_stay};
+use super::choose::Rank;
 use super::wanted::{Bindings, Wanted};
 use crate::schema::model::{Access, AccessPath, Range, SortAccess};
 use crate::schema::table::KeyType;
@@ -37,7 +38,7 @@ pub struct Shared {
     /// The sort key's.
     pub sort: Option<Template>,
     /// Smaller is better, as for a single type.
-    pub rank: (bool, Reverse<usize>, bool, bool),
+    pub rank: Rank,
 }
 
 /// What the templates of a key write alike.
@@ -74,7 +75,8 @@ pub fn read_together(sides: &[Side]) -> Result<Shared, Apart> {
     let sort_fields = common.fields(0).count() + usize::from(matches!(access_to_sort, SortAccess::Range { .. }));
     let access = access(first.wanted, first.ask, place, (0, access_to_sort));
     let get = matches!(access, Access::Get { .. });
-    let rank = (!get, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
+    let complete = sides.iter().all(|side| side.candidate.complete);
+    let rank = (!get, !complete, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
     let known = &first.candidate.path;
     let bindings = bound.iter().filter_map(|field| Some((field.clone(), known.bindings.get(field)?.clone()))).collect();
     let rules = bound.iter().filter_map(|field| Some((field.clone(), *known.rules.get(field)?))).collect();
