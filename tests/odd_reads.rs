@@ -523,3 +523,56 @@ type Query {
         assert_eq!(part["part"].is_object(), there);
     }
 }
+
+#[tokio::test]
+async fn a_filter_on_items_of_whole_keys_costs_no_query_a_key() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type User @item(keys: { pk: "U#{id}", sk: "me" }) { id: ID! name: String age: Int tags: [String!] friends: [Friend!]! @find }
+type Friend @item(keys: { pk: "U#{userId}", sk: "F#{friendId}" }) { userId: ID! friendId: ID! adult: User @find(where: { id: "{friendId}" }, filter: "age >= 18") }
+type Query {
+  users(ids: [ID!]!, name: String, ages: [Int!]): [User!]! @find(where: { id: "{ids}" }, filter: "begins_with(name, :name) AND age IN (:ages)", max: 3)
+  kept(ids: [ID!]!, name: String): [User]! @find(where: { id: "{ids}" }, filter: "begins_with(name, :name)")
+  user(id: ID!, over: Int): User @find(filter: "age > :over")
+  isGrown(id: ID!): Boolean! @find(item: User, filter: "age >= 18")
+}
+"#;
+    let user = |n: usize| json!({ "pk": format!("U#{n}"), "sk": "me", "name": format!("{}{n}", if n.is_multiple_of(2) { "even" } else { "odd" }), "age": 10 + n });
+    let friend = |n: usize| json!({ "pk": "U#1", "sk": format!("F#{n}") });
+    let items: Vec<Value> = (0..12).map(user).chain((6..12).map(friend)).collect();
+    let world = World::new(schema, &items).await;
+    let operations = |calls: &[(String, Value)]| calls.iter().map(|(operation, _)| operation.clone()).collect::<Vec<_>>();
+    let ids = |users: &Value| users.as_array().unwrap().iter().map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    for (field, expected) in [
+        (r#"users(ids: ["1", "2", "3", "99"], name: "odd")"#, vec!["1", "3"]),
+        (r#"users(ids: ["1", "2", "3"])"#, vec!["1", "2", "3"]),
+        (r#"users(ids: ["1", "2", "3"], ages: [11, 12])"#, vec!["1", "2"]),
+        (r#"users(ids: ["0", "1", "2", "3", "4", "5"], name: "odd")"#, vec!["1", "3", "5"]),
+        (r#"users(ids: ["1"], name: "even")"#, vec![]),
+    ] {
+        assert_eq!(ids(&world.data(&format!("{{ u: {field} {{ id }} }}")).await["u"]), expected, "{field}");
+        let one = world.calls();
+        assert_eq!(one.len(), 1, "{field}: {one:?}");
+        assert_ne!(one[0].0, "Query", "{field}");
+    }
+    let all = world.response(r#"{ users(ids: ["0", "1", "2", "3"]) { id } }"#).await;
+    assert_eq!(all["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
+    world.calls();
+    // What does not meet it leaves its place null where the list keeps places, and is no object.
+    let data = world
+        .data(r#"{ kept(ids: ["1", "2"], name: "even") { id } a: user(id: "9", over: 18) { id age } b: user(id: "9", over: 19) { id } c: user(id: "9") { id }
+             grown: isGrown(id: "8") young: isGrown(id: "7") nobody: isGrown(id: "77") }"#)
+        .await;
+    let expected = json!({ "kept": [null, { "id": "2" }], "a": { "id": "9", "age": 19 }, "b": null, "c": { "id": "9" }, "grown": true, "young": false, "nobody": false });
+    assert_eq!(data, expected);
+    assert_eq!(operations(&world.calls()), ["BatchGetItem"]);
+    // On the way through relations, too.
+    let data = world.data(r#"{ user(id: "1") { id friends { friendId adult { id } } } }"#).await;
+    let adults: Vec<&Value> = data["user"]["friends"].as_array().unwrap().iter().map(|friend| &friend["adult"]).collect();
+    assert_eq!(json!(adults), json!([{ "id": "10" }, { "id": "11" }, null, null, { "id": "8" }, { "id": "9" }]));
+    assert_eq!(operations(&world.calls()).iter().filter(|operation| *operation == "Query").count(), 1);
+    // A value that fits no use is told, whether there is an item or not.
+    let many = (0..101).map(|age| age.to_string()).collect::<Vec<_>>().join(",");
+    let refused = world.response(&format!("{{ users(ids: [\"99\"], ages: [{many}]) {{ id }} }}")).await;
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{refused}");
+}

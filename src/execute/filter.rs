@@ -3,7 +3,7 @@
 use super::placeholders::Placeholders;
 use super::{encode, evaluate};
 use crate::schema::condition::{Comparator, Condition, Operand, Path};
-use crate::table::attribute::Attribute;
+use crate::table::attribute::{Attribute, Item};
 use crate::table::call::Expression;
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
@@ -58,6 +58,29 @@ pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v
     let mut names = name.split('.');
     let first = arguments.get(names.next()?)?;
     names.try_fold(first, |value, field| value.as_object()?.get(field))
+}
+
+/// A condition without the conjuncts whose argument is null, to be evaluated on items.
+pub struct Sieve<'a> {
+    condition: Option<Condition>,
+    scope: Scope<'a>,
+}
+
+impl<'a> Sieve<'a> {
+    /// A find's filter. `Err` names the argument whose value does not fit, whatever the items are.
+    pub fn new(condition: &Condition, scope: Scope<'a>) -> Result<Self, String> {
+        let is_null = |name: &str| scope.argument(name).is_none_or(Value::is_null);
+        let condition = condition.without(&is_null);
+        if let Some(condition) = &condition {
+            evaluate::holds(condition, None, &scope)?;
+        }
+        Ok(Self { condition, scope })
+    }
+
+    /// Whether an item meets it.
+    pub fn lets_through(&self, item: &Item) -> Result<bool, String> {
+        self.condition.as_ref().map_or(Ok(true), |condition| evaluate::holds(condition, Some(item), &self.scope))
+    }
 }
 
 /// The expression; `None` where every conjunct has a null argument. `Err` names the argument whose value does not fit.

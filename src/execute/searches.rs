@@ -3,7 +3,7 @@
 use super::cursor::{Cursors, Position};
 use super::cut::Cut;
 use super::error::ErrorCode;
-use super::filter::{self, Scope};
+use super::filter::{self, Scope, Sieve};
 use super::keys::{self, KeyRange};
 use super::list_identity::List;
 use super::paging::{Paging, paging};
@@ -103,6 +103,14 @@ fn left(
     let left =
         |(position, range): (usize, &KeyRange)| if position == start.range { Some(range.clone()) } else { cut.rest_of(position, range) };
     ranges.iter().enumerate().map(left).collect()
+}
+
+/// The filter of a read by keys, which the gateway evaluates; `None` where it has none.
+pub fn sieve<'a>(run: &'a Run<'_>, state: &'a State<'_>, read: &Read) -> Result<Option<Sieve<'a>>, Arc<Failure>> {
+    let Some((condition, arguments)) = &read.filter else { return Ok(None) };
+    let arguments = state.arguments[*arguments].as_ref().map_err(Clone::clone)?;
+    let sieve = Sieve::new(condition, Scope { arguments, now: run.now });
+    sieve.map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
 }
 
 fn filter_of(run: &Run<'_>, state: &State<'_>, filter: Option<&(Condition, ArgumentsId)>) -> Result<Option<Expression>, Arc<Failure>> {

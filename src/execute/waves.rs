@@ -3,11 +3,12 @@
 use super::cursor::CursorKey;
 use super::decode;
 use super::error::ErrorCode;
+use super::filter::Sieve;
 use super::fold::{self, Late, Neighbour};
 use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
 use super::search::Search;
-use super::searches::{Wanted, too_long, wanted};
+use super::searches::{Wanted, sieve, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::schema::model::Model;
@@ -108,7 +109,11 @@ impl Run<'_> {
             for (read, slots) in slots {
                 self.settle(state, (read, slots), &answers, &mut late);
             }
-            let found: Vec<Found> = (on_time..).zip(&due).map(|(position, late)| answers.got(&plan.reads[late.read], position)).collect();
+            let found = |(position, late): (usize, &Late)| {
+                let read = &plan.reads[late.read];
+                sifted(&sieve(self, state, read), answers.got(read, position))
+            };
+            let found: Vec<Found> = (on_time..).zip(&due).map(found).collect();
             fold::settle(state, &due, found);
             if let Some(again) = memory.note(state, &self.model.tables, number) {
                 rewind(state, again);
@@ -131,6 +136,8 @@ impl Run<'_> {
         if let Some(idle) = self.idle(state, id, row) {
             return Ok(idle);
         }
+        // A value that does not fit the filter is told before anything is read.
+        sieve(self, state, read)?;
         match &read.action {
             Action::Get(key) => match self.beside(state, read, key, row, calls) {
                 Some(slot) => Ok(slot),
@@ -192,6 +199,7 @@ impl Run<'_> {
     fn settle(&self, state: &mut State<'_>, (id, slots): (ReadId, Vec<Slot>), answers: &Answers<'_>, late: &mut Vec<Late>) {
         let read = &state.plan.reads[id];
         let table = &self.model.tables[read.table];
+        let sieve = sieve(self, state, read);
         let mut found: Vec<Vec<Found>> = Vec::with_capacity(slots.len());
         let mut pages: Vec<PageOf> = Vec::with_capacity(slots.len());
         for (row, slot) in slots.into_iter().enumerate() {
@@ -199,7 +207,8 @@ impl Run<'_> {
                 Slot::Absent => (Vec::new(), PageOf::default()),
                 Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
                 Slot::Gets(positions) => {
-                    let got: Vec<Found> = positions.into_iter().map(|position| answers.got(read, position)).collect();
+                    let got = positions.into_iter().map(|position| sifted(&sieve, answers.got(read, position)));
+                    let got: Vec<Found> = got.collect();
                     let there = got.iter().filter(|found| matches!(found, Found::Item(_))).count();
                     match read.max.filter(|max| there > *max as usize) {
                         Some(max) => (vec![], PageOf { failure: Some(too_long(max)), ..PageOf::default() }),
@@ -216,7 +225,7 @@ impl Run<'_> {
                     if let Found::Unread = item {
                         late.push(Late { read: id, row, get: *get });
                     }
-                    (vec![recognised(read, item)], PageOf::default())
+                    (vec![sifted(&sieve, recognised(read, item))], PageOf::default())
                 }
             };
             found.push(row);
@@ -323,6 +332,19 @@ fn recognised(read: &Read, found: Found) -> Found {
     match found {
         Found::Item(item) if !read.recognise.is_of_key(&item) => Found::Absent,
         found => found,
+    }
+}
+
+/// What was found by a key, if it meets the filter of its read.
+fn sifted(sieve: &Result<Option<Sieve<'_>>, Arc<Failure>>, found: Found) -> Found {
+    match (sieve, &found) {
+        (Err(why), _) => Found::Failed(why.clone()),
+        (Ok(Some(sieve)), Found::Item(item)) => match sieve.lets_through(item) {
+            Ok(true) => found,
+            Ok(false) => Found::Absent,
+            Err(message) => Found::Failed(Failure::new(ErrorCode::BadUserInput, message)),
+        },
+        _ => found,
     }
 }
 

@@ -208,6 +208,7 @@ impl<'a> Builder<'a> {
         if matches!(path.access, Access::Get { .. })
             && !several
             && !hop.must_exist
+            && self.filter(hop.find, hop.arguments).is_none()
             && hop.needs.iter().all(|field| known.contains_key(field))
         {
             // Which copy is read says nothing of the item.
@@ -260,6 +261,9 @@ impl<'a> Builder<'a> {
         };
         let read = self.read(from, sought, hop, action);
         self.reads[read].index = path.index;
+        if matches!(path.access, Access::Get { .. }) {
+            self.reads[read].filter = self.filter(hop.find, hop.arguments);
+        }
         self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
@@ -299,6 +303,7 @@ impl<'a> Builder<'a> {
             consistent: hop.find.consistent,
             projection: [].into(),
             max: None,
+            filter: None,
             within: None,
             wave: 0,
         });

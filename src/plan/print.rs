@@ -68,6 +68,9 @@ impl Plan {
                 if let Some(query) = read.within {
                     let _ = writeln!(text, "     by    #{query}, where it comes that far");
                 }
+                if read.filter.is_some() {
+                    let _ = writeln!(text, "     wants what meets the filter");
+                }
                 if let Action::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
                     if let Some(with) = &query.neighbour {
@@ -100,6 +103,9 @@ impl Plan {
             }
             if let (Some(over), Value::Object(step)) = (over(read), &mut step) {
                 step.insert("over".into(), json!(over.to_string()));
+            }
+            if let (Some(_), Value::Object(step)) = (&read.filter, &mut step) {
+                step.insert("wants".into(), json!("what meets the filter"));
             }
             if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));

@@ -49,6 +49,7 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
     }
     let constants = read.recognise.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
+    names.extend(read.filter.iter().flat_map(|(condition, _)| condition.attributes()).map(str::to_owned));
     for (ty, field) in fields {
         let Some(stored) = ty.stored(field) else { continue };
         names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));

@@ -185,6 +185,8 @@ pub struct Read {
     pub projection: Arc<[String]>,
     /// Of Gets that make a list, the most items that it may have.
     pub max: Option<u32>,
+    /// Of a Get, what its item must meet, and the arguments that this takes. DynamoDB filters Queries only.
+    pub filter: Option<(Condition, ArgumentsId)>,
     /// Of a Get, the Query that may read its item along ([`QueryBinding::neighbour`]).
     pub within: Option<ReadId>,
     /// The wave that it belongs to, from 1.

@@ -155,10 +155,10 @@ pub fn may_stay(bound: &Bound, told: bool) -> bool {
     }
 }
 
-/// A whole primary key is a GetItem, except where a filter has to be evaluated or a page has to be made.
+/// A whole primary key is a GetItem, except where a page has to be made: the gateway evaluates a filter on the items that come.
 pub fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
     let listed = wanted.target.returns == Returns::List && ask.order.is_none();
-    let gettable = place.is_none() && ask.filter.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
+    let gettable = place.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
     match sort {
         SortAccess::Equal { template } if gettable => Access::Get { partition, sort: Some(template) },
         SortAccess::All if gettable && wanted.table.sort.is_none() => Access::Get { partition, sort: None },
