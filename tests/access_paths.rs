@@ -585,3 +585,16 @@ fn what_several_types_do_not_share_is_refused() {
     // What one type cannot do by itself is said of that type.
     refused("{id}", "{name}#{id}", by_name, "KF0414");
 }
+
+/// A field that stands in several keys of indexes is read from one that every item has.
+#[test]
+fn a_field_is_read_from_a_key_that_is_always_there() {
+    let model = model(
+        r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK", indexes: [
+            { name: "one", partitionKey: "AP", sortKey: "AS" } { name: "two", partitionKey: "BP", sortKey: "BS" }])
+        type Cat @item(keys: { PK: "CAT#{id}", SK: "CAT", AP: "CATS", AS: "{name}#{email}", BP: "CATS", BS: "{id}#{email}" }) { id: ID! name: String email: String! }
+        type Query { cat(id: ID!): Cat @find }"#,
+    );
+    let stored = model.types["Cat"].stored("email").unwrap();
+    assert_eq!((stored.attribute.as_deref(), stored.keys.as_slice()), (None, &["BS".to_owned(), "AS".to_owned()][..]));
+}

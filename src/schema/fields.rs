@@ -138,13 +138,14 @@ pub fn place(name: &str, declared: &Declared, record: &Record, keys: &ItemKeys, 
     let held = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&name));
     let own: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
     let mut holders: Vec<String> = keys.keys.iter().filter(|(_, templates)| held(templates)).map(|(key, _)| key.clone()).collect();
-    holders.sort_by_key(|key| !own.contains(&key.as_str()));
 
     let non_null = |field: &str| field == name || record.get(field).is_some_and(|other| other.ty.is_non_null());
     let always_written = |key: &String| {
         let templates = keys.keys.get(key).map(Vec::as_slice).unwrap_or_default();
         own.contains(&key.as_str()) || templates.iter().any(|template| template.fields().into_iter().all(non_null))
     };
+    // A read asks for one of them: one that every item has.
+    holders.sort_by_key(|key| (!own.contains(&key.as_str()), !always_written(key)));
     let same = key_is_the_field(name, declared, keys, table);
     // DynamoDB looks for the time to live in its attribute and nowhere else.
     let expires = table.time_to_live.as_deref() == Some(&declared.attribute);
