@@ -183,7 +183,12 @@ fn attributes_of(job: &Job<'_>, ty: &ObjectType, field: &str, found: &Item) -> V
     }
     match &stored.attribute {
         Some(attribute) if found.contains_key(attribute) => vec![attribute.clone()],
-        own => own.iter().chain(&stored.keys).chain(alternatives_of(ty, field)).cloned().collect(),
+        // Of several keys that hold a field, the find asked for the first.
+        None => stored.keys.first().cloned().into_iter().collect(),
+        Some(own) => {
+            let told = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| found.contains_key(*key));
+            std::iter::once(own).chain(told).cloned().collect()
+        }
     }
 }
 

@@ -36,7 +36,8 @@ impl Drafting<'_, '_> {
         changed.extend(self.changed_by(expression.as_ref())?);
         let mut item = aim.item.clone();
         let of_key = assemble::values_of(model, ty, &key_item(&aim));
-        let mut index = index_changes(job, ty, &changed, &of_key, item.as_deref())?;
+        // What an item was read for is held, also where it was read to find it.
+        let mut index = index_changes(job, ty, &changed, &of_key, None)?;
         let unique: Vec<&String> = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name).collect();
         let changes_unique = unique.iter().any(|field| changed.contains_key(*field));
         let mut was_read = item.is_some();
