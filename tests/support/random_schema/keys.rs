@@ -119,6 +119,7 @@ pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
             json!({ "SS": elements })
         }
         Kind::Log => json!({ "L": texts().map(|text| json!({ "S": text })).collect::<Vec<_>>() }),
+        Kind::Part => unreachable!("no field is one"),
         Kind::Parts => {
             let part = |part: &Value| {
                 let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };

@@ -2,7 +2,7 @@
 //! Keyfold's own code. Must not know the crate.
 //!
 //! [`Schema::random`] makes one. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type, [`keys`] renders an item's
-//! attributes, [`mutations`] makes the fields of `Mutation`, and [`reads`] those of `Query` and the relations. A schema and everything that
+//! attributes, [`writes`] makes the fields of `Mutation`, and [`reads`] those of `Query` and the relations. A schema and everything that
 //! is made of it follow from the seed alone.
 //!
 //! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin has the key
@@ -16,10 +16,11 @@ pub mod reads;
 pub mod sdl;
 pub mod types;
 pub mod values;
+pub mod writes;
 
 pub use fastrand::Rng;
 
-/// Which parts of the language a schema may use. Everything is on by default.
+/// Which parts of the language a schema may use. Everything is on by default, but for `guarded`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimensions {
     /// Types with the same key templates, told apart by constants.
@@ -34,11 +35,58 @@ pub struct Dimensions {
     pub second_table: bool,
     /// Indexes that hold keys only.
     pub keys_only: bool,
+    /// Defaults that are made of fields which have defaults, in any order.
+    pub chained_defaults: bool,
+    /// `upsert: true`.
+    pub upserts: bool,
+    /// `@constraint` on fields that an expression sets.
+    pub constrained_expressions: bool,
+    /// Deletes whose field is never null.
+    pub certain_deletes: bool,
+    /// Items with a number that another item gives out, and items that move: what a mutation's `@find` read is written.
+    pub found_values: bool,
+    /// `cascade:`.
+    pub cascades: bool,
+    /// Arguments of expressions that may not be given, for fields in keys and unique ones.
+    pub absent_in_expressions: bool,
+    /// Indexes that could be read in the place of the table by those writes which read a partition.
+    pub indexes_for_many: bool,
+    /// Only such writes of items which belong to others as keep them with these: puts check that the parent is there, and deletes take
+    /// along whatever belongs to the item.
+    pub guarded: bool,
+    /// Deletes, and items that move.
+    pub deletes: bool,
+    /// `many: true`.
+    pub many: bool,
+    /// Fields of items that move which may be null, though they have a default.
+    pub found_nulls: bool,
+    /// Arguments of `many: true` that may be null, though their field has a default and is never null.
+    pub nulls_of_many: bool,
 }
 
 impl Default for Dimensions {
     fn default() -> Self {
-        Self { twins: true, shards: true, replicas: true, alternatives: true, second_table: true, keys_only: true }
+        Self {
+            twins: true,
+            shards: true,
+            replicas: true,
+            alternatives: true,
+            second_table: true,
+            keys_only: true,
+            chained_defaults: true,
+            upserts: true,
+            constrained_expressions: true,
+            certain_deletes: true,
+            found_values: true,
+            cascades: true,
+            absent_in_expressions: true,
+            indexes_for_many: true,
+            deletes: true,
+            many: true,
+            found_nulls: true,
+            guarded: false,
+            nulls_of_many: true,
+        }
     }
 }
 
@@ -135,6 +183,8 @@ pub enum Kind {
     Log,
     /// A list of embedded objects of the type `<Item>Part`: `id: ID!`, `text: String`, `count: Int!` with the default 0.
     Parts,
+    /// One of them; only arguments are.
+    Part,
 }
 
 /// `@default`.
@@ -171,7 +221,7 @@ impl Schema {
         for position in 0..schema.types.len() {
             schema.types[position].relations = reads::relations(&mut rng, &schema, position);
         }
-        schema.mutations = mutations::random(&mut rng, &schema);
+        schema.mutations = writes::random(&mut rng, &schema, dimensions);
         schema
     }
 

@@ -1,21 +1,262 @@
-//! Random fields of `Mutation`.
+//! Fields of `Mutation` as plain data, and their text. Which there are, [`super::writes`] says.
 
-use super::{Rng, Schema};
+use super::sdl::type_of;
+use super::{Kind, Schema};
 
 /// A field of `Mutation`.
 #[derive(Debug, Clone)]
 pub struct Mutation {
     pub name: String,
+    pub arguments: Vec<Argument>,
+    /// `@find`.
+    pub found: Option<Found>,
+    pub actions: Vec<Action>,
+    pub returns: Returns,
+    /// Whether what it returns is never null.
+    pub non_null: bool,
+}
+
+/// An argument, of the kind of a field of a type.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    pub name: String,
+    pub kind: Kind,
+    /// The position of the type.
+    pub of: usize,
+    pub non_null: bool,
+    /// The field that it is written to, if it is one.
+    pub field: Option<String>,
+}
+
+/// The `@find` of a mutation.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The position of the type.
+    pub item: usize,
+    pub key: Vec<(String, Source)>,
+}
+
+/// What a field gives back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returns {
+    /// The item of the action at this position.
+    Item(usize),
+    /// All items of the action at this position.
+    Items(usize),
+    True,
+}
+
+/// What a field is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Argument(String),
+    /// A field of the item that was found.
+    Found(String),
+}
+
+/// A directive that writes or checks.
+#[derive(Debug, Clone)]
+pub struct Action {
+    pub verb: Verb,
+    /// The position of the type.
+    pub item: usize,
+    /// What finds the item; nothing for a put.
+    pub key: Vec<(String, Source)>,
+    /// What is written.
+    pub values: Vec<(String, Source)>,
+    pub condition: Option<Condition>,
+    /// The argument that is the version that the caller has seen.
+    pub version: Option<String>,
+    /// Whether the bindings are left to the names of the arguments.
+    pub by_name: bool,
+}
+
+/// What an action does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verb {
+    Check,
+    Put {
+        replace: bool,
+    },
+    Update {
+        upsert: bool,
+        many: bool,
+    },
+    Change(Vec<Clause>),
+    Delete {
+        many: bool,
+        cascade: Vec<String>,
+    },
+    /// Of the list `parts`: appends an element.
+    Append,
+    /// Changes the element whose id the argument `part` gives.
+    ChangeElement,
+    /// Removes it.
+    RemoveElement,
+}
+
+/// A clause of an update expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clause {
+    /// `SET field = :argument`
+    Set(String, String),
+    /// `SET field = other`
+    Copy(String, String),
+    /// `SET field = field + :argument`
+    Plus(String, String),
+    /// `SET field = field - :argument`
+    Minus(String, String),
+    /// `SET field = field + 1`
+    Next(String),
+    /// `SET field = if_not_exists(field, :argument)`
+    Once(String, String),
+    /// `SET field = list_append(field, :argument)`
+    Append(String, String),
+    /// `ADD field :argument`
+    Add(String, String),
+    /// `DELETE field :argument`
+    Take(String, String),
+    /// `REMOVE field`
+    Remove(String),
+}
+
+/// An `if:`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// `attribute_exists(field)`
+    Exists(String),
+    /// `attribute_not_exists(field)`
+    Missing(String),
+    /// `field >= :argument`
+    AtLeast(String, String),
+    /// `field = :argument`
+    Equal(String, String),
+    Or(Box<Condition>, Box<Condition>),
+    And(Box<Condition>, Box<Condition>),
 }
 
 impl Mutation {
     /// The field's text.
-    pub fn sdl(&self, _: &Schema) -> String {
-        self.name.clone()
+    pub fn sdl(&self, schema: &Schema) -> String {
+        let argument = |one: &Argument| format!("{}: {}", one.name, type_of(&schema.types[one.of], one.kind, one.non_null, true));
+        let arguments: Vec<String> = self.arguments.iter().map(argument).collect();
+        let mut ty = match self.returns {
+            Returns::Item(action) => schema.types[self.actions[action].item].name.clone(),
+            Returns::Items(action) => format!("[{}!]", schema.types[self.actions[action].item].name),
+            Returns::True => "Boolean".to_owned(),
+        };
+        ty += if self.non_null { "!" } else { "" };
+        let mut sdl = format!("{}({}): {ty}", self.name, arguments.join(", "));
+        if let Some(found) = &self.found {
+            sdl +=
+                &format!(" @find(item: {}, where: {{ {} }})", schema.types[found.item].name, self.bindings(schema, &found.key).join(", "));
+        }
+        for action in &self.actions {
+            sdl += &format!(" {}", self.directive(schema, action));
+        }
+        sdl
+    }
+
+    fn directive(&self, schema: &Schema, action: &Action) -> String {
+        let mut options = vec![format!("item: {}", schema.types[action.item].name)];
+        let (name, clause) = match &action.verb {
+            Verb::Check => ("check", "where"),
+            Verb::Put { .. } => ("put", "set"),
+            Verb::Append => ("put", "where"),
+            Verb::Update { .. } | Verb::Change(_) | Verb::ChangeElement => ("update", "where"),
+            Verb::Delete { .. } | Verb::RemoveElement => ("delete", "where"),
+        };
+        if !action.by_name {
+            let bound = if matches!(action.verb, Verb::Put { .. }) { &action.values } else { &action.key };
+            let mut bound = self.bindings(schema, bound);
+            if matches!(action.verb, Verb::Update { many: true, .. }) {
+                // What is written does not find the items.
+                bound.extend(action.values.iter().map(|(field, _)| format!("{field}: null")));
+            }
+            options.push(format!("{clause}: {{ {} }}", bound.join(", ")));
+        }
+        match &action.verb {
+            Verb::Put { replace: true } => options.push("replace: true".to_owned()),
+            Verb::Update { upsert, many } => {
+                options.extend(upsert.then(|| "upsert: true".to_owned()));
+                options.extend(many.then(|| "many: true".to_owned()));
+            }
+            Verb::Change(clauses) => options.push(format!("expression: {:?}", expression(clauses))),
+            Verb::Delete { many, cascade } => {
+                options.extend(many.then(|| "many: true".to_owned()));
+                options.extend((!cascade.is_empty()).then(|| format!("cascade: {cascade:?}")));
+            }
+            Verb::Append => options.push("at: \"parts\"".to_owned()),
+            Verb::ChangeElement | Verb::RemoveElement => options.push("at: \"parts[id = :part]\"".to_owned()),
+            Verb::Check | Verb::Put { .. } => {}
+        }
+        options.extend(action.condition.as_ref().map(|condition| format!("if: {:?}", condition.to_string())));
+        format!("@{name}({})", options.join(", "))
+    }
+
+    fn bindings(&self, schema: &Schema, bound: &[(String, Source)]) -> Vec<String> {
+        let one = |(field, source): &(String, Source)| match source {
+            Source::Argument(argument) => format!("{field}: \"{{{argument}}}\""),
+            Source::Found(of) => {
+                format!("{field}: \"{{{}.{of}}}\"", schema.types[self.found.as_ref().unwrap().item].name)
+            }
+        };
+        bound.iter().map(one).collect()
+    }
+
+    /// An argument.
+    pub fn argument(&self, name: &str) -> &Argument {
+        self.arguments.iter().find(|argument| argument.name == name).unwrap()
     }
 }
 
-/// The fields of `Mutation`.
-pub fn random(_: &mut Rng, _: &Schema) -> Vec<Mutation> {
-    Vec::new()
+fn expression(clauses: &[Clause]) -> String {
+    let texts = |of: &dyn Fn(&Clause) -> Option<String>| clauses.iter().filter_map(of).collect::<Vec<_>>().join(", ");
+    let set = texts(&|clause| match clause {
+        Clause::Set(field, argument) => Some(format!("{field} = :{argument}")),
+        Clause::Copy(field, other) => Some(format!("{field} = {other}")),
+        Clause::Plus(field, argument) => Some(format!("{field} = {field} + :{argument}")),
+        Clause::Minus(field, argument) => Some(format!("{field} = {field} - :{argument}")),
+        Clause::Next(field) => Some(format!("{field} = {field} + 1")),
+        Clause::Once(field, argument) => Some(format!("{field} = if_not_exists({field}, :{argument})")),
+        Clause::Append(field, argument) => Some(format!("{field} = list_append({field}, :{argument})")),
+        _ => None,
+    });
+    let add = texts(&|clause| if let Clause::Add(field, argument) = clause { Some(format!("{field} :{argument}")) } else { None });
+    let take = texts(&|clause| if let Clause::Take(field, argument) = clause { Some(format!("{field} :{argument}")) } else { None });
+    let remove = texts(&|clause| if let Clause::Remove(field) = clause { Some(field.clone()) } else { None });
+    let all = [("SET", set), ("REMOVE", remove), ("ADD", add), ("DELETE", take)];
+    let all = all.iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word} {text}"));
+    all.collect::<Vec<_>>().join(" ")
+}
+
+impl Clause {
+    /// The field that it changes.
+    pub fn field(&self) -> &str {
+        match self {
+            Clause::Set(field, _)
+            | Clause::Copy(field, _)
+            | Clause::Plus(field, _)
+            | Clause::Minus(field, _)
+            | Clause::Next(field)
+            | Clause::Once(field, _)
+            | Clause::Append(field, _)
+            | Clause::Add(field, _)
+            | Clause::Take(field, _)
+            | Clause::Remove(field) => field,
+        }
+    }
+}
+
+impl std::fmt::Display for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Condition::Exists(field) => write!(f, "attribute_exists({field})"),
+            Condition::Missing(field) => write!(f, "attribute_not_exists({field})"),
+            Condition::AtLeast(field, argument) => write!(f, "{field} >= :{argument}"),
+            Condition::Equal(field, argument) => write!(f, "{field} = :{argument}"),
+            Condition::Or(one, other) => write!(f, "({one}) OR ({other})"),
+            Condition::And(one, other) => write!(f, "({one}) AND ({other})"),
+        }
+    }
 }

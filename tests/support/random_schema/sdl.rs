@@ -1,5 +1,6 @@
 //! The text of a schema.
 
+use super::reads::Shape;
 use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
 use std::fmt::Write;
 
@@ -11,7 +12,10 @@ impl Schema {
             sdl += &of_table(table);
         }
         sdl += "enum Status {\n  OPEN @attribute(name: \"open\")\n  DONE\n}\n\n";
-        sdl += "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n  endCursor: String\n}\n\n";
+        if self.types.iter().any(|ty| self.is_paged(ty)) {
+            sdl +=
+                "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n  endCursor: String\n}\n\n";
+        }
         for ty in &self.types {
             sdl += &self.of_type(ty);
         }
@@ -28,6 +32,12 @@ impl Schema {
             sdl += "}\n";
         }
         sdl
+    }
+
+    /// Whether some field gives pages of a type.
+    fn is_paged(&self, ty: &ItemType) -> bool {
+        let mut reads = self.queries.iter().chain(self.types.iter().flat_map(|ty| &ty.relations));
+        reads.any(|read| read.shape == Shape::Connection && self.types[read.target].name == ty.name)
     }
 
     fn of_type(&self, ty: &ItemType) -> String {
@@ -49,8 +59,10 @@ impl Schema {
         }
         sdl += "}\n\n";
         let name = &ty.name;
-        write!(sdl, "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n}}\n\n").unwrap();
-        write!(sdl, "type {name}Edge {{\n  node: {name}!\n  cursor: String!\n}}\n\n").unwrap();
+        if self.is_paged(ty) {
+            write!(sdl, "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n}}\n\n").unwrap();
+            write!(sdl, "type {name}Edge {{\n  node: {name}!\n  cursor: String!\n}}\n\n").unwrap();
+        }
         if ty.fields.iter().any(|field| field.kind == Kind::Parts) {
             let part = ty.part();
             write!(sdl, "type {part} {{\n  id: ID!\n  text: String\n  count: Int! @default(value: \"0\")\n}}\n\n").unwrap();
@@ -112,6 +124,7 @@ pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String
         Kind::Flag => "Boolean".to_owned(),
         Kind::Status => "Status".to_owned(),
         Kind::Set | Kind::Log => "[String!]".to_owned(),
+        Kind::Part => format!("{}Input", ty.part()),
         Kind::Parts => format!("[{}{}!]", ty.part(), if input { "Input" } else { "" }),
     };
     format!("{name}{}", if non_null { "!" } else { "" })

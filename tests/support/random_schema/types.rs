@@ -3,7 +3,8 @@
 use super::{Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance, pick};
 
 /// Names of types; a field of another type that names one begins with it in lower case.
-const NAMES: [&str; 10] = ["Ant", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu", "Hen", "Ibis", "Jay"];
+const NAMES: [&str; 16] =
+    ["Ant", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu", "Hen", "Ibis", "Jay", "Kiwi", "Lark", "Mole", "Newt", "Owl", "Pug"];
 
 /// Random tables with their types.
 pub fn random(rng: &mut Rng, dimensions: &Dimensions) -> (Vec<Table>, Vec<ItemType>) {
@@ -140,7 +141,7 @@ impl Types {
     /// Completes a type with more fields, and with keys of indexes.
     fn add(&mut self, rng: &mut Rng, start: Start) -> usize {
         let mut fields = start.key_fields;
-        let mut more = payload(rng, &fields);
+        let mut more = payload(rng, &self.dimensions, &fields);
         rng.shuffle(&mut more);
         fields.extend(more);
         for field in &mut fields {
@@ -180,7 +181,7 @@ fn constants(rng: &mut Rng, name: &str, needed: bool) -> Vec<(String, String)> {
 }
 
 /// Fields beside those of the key.
-fn payload(rng: &mut Rng, key: &[Field]) -> Vec<Field> {
+fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> {
     let mut fields = vec![Field { kind: Kind::Text, ..maybe(rng, "name") }];
     if chance(rng, 60) {
         fields.push(Field { kind: Kind::Int, ..maybe(rng, "rank") });
@@ -220,11 +221,15 @@ fn payload(rng: &mut Rng, key: &[Field]) -> Vec<Field> {
         fields.push(Field { kind: Kind::Int, default: Some(literal_default("1")), ..id("next") });
     }
     if chance(rng, 45) {
-        let texts: Vec<&Field> = fields.iter().chain(key).filter(|field| field.non_null && made_of(field)).collect();
+        let texts: Vec<&Field> = fields
+            .iter()
+            .chain(key)
+            .filter(|field| field.non_null && made_of(field) && (dimensions.chained_defaults || field.default.is_none()))
+            .collect();
         let mut parts = vec![DefaultPart::Text("s-".to_owned())];
         parts.push(DefaultPart::Field(pick(rng, &texts).name.clone()));
         fields.push(Field { kind: Kind::Text, default: Some(Default_ { parts, every_write: false }), ..id("slug") });
-        if chance(rng, 50) {
+        if dimensions.chained_defaults && chance(rng, 50) {
             let mut parts = vec![DefaultPart::Field("slug".to_owned()), DefaultPart::Text(".c".to_owned())];
             if chance(rng, 40) {
                 parts.push(DefaultPart::Field("name".to_owned()));

@@ -26,11 +26,13 @@ pub fn value(rng: &mut Rng, kind: Kind) -> Value {
             json!(elements)
         }
         Kind::Log => json!(texts(rng)),
-        Kind::Parts => {
-            let count = rng.usize(0..3);
-            (0..count).map(|number| json!({ "id": format!("p{number}"), "text": pick(rng, &TEXTS), "count": rng.i64(0..5) })).collect()
-        }
+        Kind::Part => part(rng, 3),
+        Kind::Parts => (0..rng.usize(0..3)).map(|number| part(rng, number)).collect(),
     }
+}
+
+fn part(rng: &mut Rng, number: usize) -> Value {
+    json!({ "id": format!("p{number}"), "text": pick(rng, &TEXTS), "count": rng.i64(0..5) })
 }
 
 /// A value that breaks a constraint.

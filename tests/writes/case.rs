@@ -1,0 +1,265 @@
+//! A case of a law: a schema and operations, made of a seed; how it runs; and what is left of it when all is taken out that a failure
+//! does not need.
+
+use crate::engine::Engine;
+use crate::model::{Arguments, Memory};
+use crate::random_schema::mutations::{Mutation, Returns, Verb};
+use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, values};
+use keyfold::execute::gateway::{Gateway, Request};
+use keyfold::schema;
+use keyfold::schema::model::Model;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Whether two actions of a field on one item, or on one unique value, are refused as they ought to be.
+pub const MEETING: bool = true;
+/// Whether a delete gives back what was deleted, whoever changed it since it was read.
+pub const DELETED_AS_IS: bool = false;
+
+/// What random schemas may use. What is off here is wrong still, and comes on with its fix.
+pub fn today() -> Dimensions {
+    Dimensions {
+        chained_defaults: false,
+        upserts: false,
+        constrained_expressions: false,
+        certain_deletes: false,
+        nulls_of_many: false,
+        absent_in_expressions: false,
+        found_nulls: true,
+        ..Dimensions::default()
+    }
+}
+
+/// A schema and operations on it.
+#[derive(Clone)]
+pub struct Case {
+    pub seed: u64,
+    pub schema: Schema,
+    pub operations: Vec<Operation>,
+}
+
+/// A mutation, and its arguments.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// The position of the mutation.
+    pub mutation: usize,
+    /// Who makes it, where there are several: the first operations are made by nobody of them, one after the other.
+    pub writer: Option<usize>,
+    pub arguments: Arguments,
+}
+
+/// How many cases a law tries: `KEYFOLD_LAW_CASES`, or else so many.
+pub fn cases(usual: u64) -> std::ops::Range<u64> {
+    let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = set("KEYFOLD_LAW_SEED").unwrap_or(0);
+    first..first + set("KEYFOLD_LAW_CASES").unwrap_or(usual)
+}
+
+/// Tries a law on these cases; fails with the smallest case that breaks it.
+pub fn law(seeds: std::ops::Range<u64>, dimensions: &Dimensions, most: usize, fails: &dyn Fn(&Case) -> Option<String>) {
+    let (count, mut refused) = (seeds.end - seeds.start, 0);
+    for seed in seeds {
+        match Case::random(seed, dimensions, most) {
+            None => refused += 1,
+            Some(case) if std::env::var("KEYFOLD_LAW_LIST").is_ok() => {
+                if let Some(why) = fails(&case) {
+                    println!("seed {seed}: {}", why.lines().take(7).collect::<Vec<_>>().join("\n    "));
+                }
+            }
+            Some(case) if fails(&case).is_some() => panic!("{}", case.minimised(fails)),
+            Some(_) => {}
+        }
+    }
+    // The generator knows of some: `accepted` tells how many.
+    assert!(refused * 5 <= count, "{refused} of {count} schemas are refused");
+}
+
+impl Case {
+    /// The case of a seed; `None` if the checker refuses its schema.
+    pub fn random(seed: u64, dimensions: &Dimensions, most: usize) -> Option<Self> {
+        let schema = Schema::random(seed, dimensions);
+        let mut rng = Rng::with_seed(seed ^ 0x6f70_6572);
+        let writer = |position: usize| position.checked_sub(FIRST).map(|position| position % WRITERS);
+        let operations = (0..most).map(|position| operation(&mut rng, &schema, writer(position))).collect();
+        load(&schema)?;
+        Some(Self { seed, schema, operations })
+    }
+
+    /// The failure of a case, with the smallest schema and the fewest operations that fail likewise.
+    pub fn minimised(mut self, fails: &dyn Fn(&Case) -> Option<String>) -> String {
+        let mut failure = fails(&self).unwrap_or_else(|| "It did not fail a second time.".to_owned());
+        let mut attempt = |case: &mut Case, smaller: Case| match fails(&smaller) {
+            Some(why) => {
+                (failure, *case) = (why, smaller);
+                true
+            }
+            None => false,
+        };
+        let mut step = (self.operations.len() / 2).max(1);
+        loop {
+            let mut at = 0;
+            while at < self.operations.len() {
+                let mut smaller = self.clone();
+                smaller.operations.drain(at..(at + step).min(self.operations.len()));
+                if !attempt(&mut self, smaller) {
+                    at += step;
+                }
+            }
+            if step == 1 {
+                break;
+            }
+            step /= 2;
+        }
+        let mut smaller = self.clone();
+        smaller.prune();
+        attempt(&mut self, smaller);
+        format!("seed {}: {failure}\n\n{}\n{}", self.seed, self.schema.sdl(), self.listed())
+    }
+
+    /// Takes what no operation uses out of the schema.
+    fn prune(&mut self) {
+        let used: Vec<usize> =
+            (0..self.schema.mutations.len()).filter(|at| self.operations.iter().any(|one| one.mutation == *at)).collect();
+        self.schema.mutations = used.iter().map(|at| self.schema.mutations[*at].clone()).collect();
+        for operation in &mut self.operations {
+            operation.mutation = used.iter().position(|at| *at == operation.mutation).unwrap();
+        }
+        self.schema.queries.truncate(1);
+        let cascades: Vec<String> = self
+            .schema
+            .mutations
+            .iter()
+            .flat_map(|mutation| &mutation.actions)
+            .flat_map(|action| match &action.verb {
+                Verb::Delete { cascade, .. } => cascade.iter().flat_map(|path| path.split('.')).map(str::to_owned).collect(),
+                _ => Vec::new(),
+            })
+            .collect();
+        for ty in &mut self.schema.types {
+            ty.relations.retain(|relation| cascades.contains(&relation.name));
+        }
+    }
+
+    fn listed(&self) -> String {
+        let writer = |one: &Operation| one.writer.map_or_else(String::new, |writer| format!("{writer}: "));
+        self.operations
+            .iter()
+            .map(|one| format!("{}{} {}\n", writer(one), self.schema.mutations[one.mutation].name, json!(one.arguments)))
+            .collect()
+    }
+}
+
+/// The checked model of a schema; `None` if it is refused.
+pub fn load(schema: &Schema) -> Option<Arc<Model>> {
+    schema::load("random.graphql", &schema.sdl(), &|_| None).ok().map(|(model, _)| Arc::new(model))
+}
+
+/// How many operations of a law with several writers are made before these begin.
+pub const FIRST: usize = 24;
+/// How many writers there are.
+pub const WRITERS: usize = 16;
+
+/// A random operation.
+fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation {
+    let mutation = rng.usize(..schema.mutations.len());
+    let mut arguments = Arguments::new();
+    for argument in &schema.mutations[mutation].arguments {
+        let field = argument.field.as_ref().map(|field| schema.types[argument.of].field(field));
+        let broken = field.and_then(|field| field.constraint).filter(|_| chance(rng, 8));
+        let value = match (argument.non_null, rng.u8(..100)) {
+            (false, 0..15) => continue,
+            (false, 15..27) => Value::Null,
+            _ if argument.name == "version" => json!(rng.i64(1..4)),
+            _ if argument.name == "part" => json!(format!("p{}", rng.usize(..4))),
+            _ => broken.map_or_else(|| values::value(rng, argument.kind), values::breaking),
+        };
+        arguments.insert(argument.name.clone(), value);
+    }
+    Operation { mutation, writer, arguments }
+}
+
+/// The text of an operation that runs a mutation, all fields of its items selected.
+pub fn text(schema: &Schema, mutation: &Mutation) -> String {
+    use crate::random_schema::sdl::type_of;
+    let ty = |of: usize| &schema.types[of];
+    let declared: Vec<String> = mutation
+        .arguments
+        .iter()
+        .map(|argument| format!("${}: {}", argument.name, type_of(ty(argument.of), argument.kind, argument.non_null, true)))
+        .collect();
+    let passed: Vec<String> = mutation.arguments.iter().map(|argument| format!("{0}: ${0}", argument.name)).collect();
+    let selection = match mutation.returns {
+        Returns::Item(action) | Returns::Items(action) => {
+            let fields = ty(mutation.actions[action].item).fields.iter();
+            let one = |kind: Kind, name: &str| if kind == Kind::Parts { format!("{name} {{ id text count }}") } else { name.to_owned() };
+            format!(" {{ {} }}", fields.map(|field| one(field.kind, &field.name)).collect::<Vec<_>>().join(" "))
+        }
+        Returns::True => String::new(),
+    };
+    format!("mutation ({}) {{ r: {}({}){selection} }}", declared.join(", "), mutation.name, passed.join(", "))
+}
+
+/// Runs an operation, and gives the response.
+pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> Value {
+    let query = text(schema, &schema.mutations[operation.mutation]);
+    let request = Request { query, operation_name: None, variables: operation.arguments.clone() };
+    let prepared = gateway.prepare(&request).unwrap_or_else(|errors| panic!("{errors:?}: {}", request.query));
+    let response = gateway.run(prepared, Instant::now() + Duration::from_secs(60), false).await;
+    serde_json::from_slice(&response.body).unwrap()
+}
+
+/// A gateway of a writer on an engine whose tables have been made.
+pub fn gateway(engine: &Arc<Engine>, model: &Arc<Model>, writer: usize) -> Gateway {
+    Gateway::new(model.clone(), engine.store(writer), keyfold::execute::gateway::Settings::default())
+}
+
+/// Makes the tables and the first operations; what the model has of them.
+pub async fn begin(case: &Case, engine: &Arc<Engine>, model: &Arc<Model>) -> Memory {
+    let first = gateway(engine, model, WRITERS);
+    first.store().create_missing(&model.tables).await.unwrap();
+    let mut memory = Memory::new();
+    for operation in case.operations.iter().filter(|operation| operation.writer.is_none()) {
+        let mutation = &case.schema.mutations[operation.mutation];
+        if MEETING || !memory.meets_itself(&case.schema, mutation, &operation.arguments) {
+            memory.apply(&case.schema, mutation, &operation.arguments);
+            run(&first, &case.schema, operation).await;
+        }
+    }
+    memory
+}
+
+/// Runs the operations of all writers side by side; for each its position, what `before` noted when it began, and the response.
+pub async fn together<N: Send + 'static>(
+    case: &Case,
+    engine: &Arc<Engine>,
+    model: &Arc<Model>,
+    note: impl Fn() -> N + Clone + Send + 'static,
+) -> Vec<(usize, N, N, Value)> {
+    let shared = Arc::new(case.clone());
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let (gateway, case, note) = (gateway(engine, model, writer), shared.clone(), note.clone());
+            tokio::spawn(async move {
+                let mut made = Vec::new();
+                for (position, operation) in case.operations.iter().enumerate().filter(|(_, one)| one.writer == Some(writer)) {
+                    let begun = note();
+                    let response = run(&gateway, &case.schema, operation).await;
+                    made.push((position, begun, note(), response));
+                }
+                made
+            })
+        })
+        .collect();
+    let mut made = Vec::new();
+    for writer in writers {
+        made.extend(writer.await.unwrap());
+    }
+    made
+}
+
+/// Runs a case's work, time being paused: nothing sleeps.
+pub fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(work)
+}

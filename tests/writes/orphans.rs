@@ -1,0 +1,68 @@
+//! Sixteen writers of items that belong to others, put as the reference says they ought to be (each put checks that what it belongs to is
+//! there, each delete takes along what belongs to the item): at rest, nothing belongs to what is gone, every key is what its template
+//! makes of the attributes, every guard has its owner, and copies are the same. With troubles below, too.
+
+use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, today, together};
+use crate::compare::difference;
+use crate::engine::Engine;
+use crate::model::Memory;
+use crate::random_schema::{Dimensions, Schema};
+
+/// How many operations each writer makes.
+const EACH: usize = 3;
+/// For how many turns of others a call waits at most, before it is carried out and after.
+const TURNS: usize = 4;
+
+#[test]
+fn nothing_belongs_to_what_is_gone() {
+    law(cases(40), &guarded(), FIRST + WRITERS * EACH, &|case| fails(case, 0));
+}
+
+#[test]
+fn what_sixteen_writers_were_told_is_there_after_troubles() {
+    law(cases(20), &Dimensions { deletes: false, ..today() }, FIRST + WRITERS * EACH, &|case| fails(case, 15));
+}
+
+/// What the laws' schemas may use: deletes take everything along, and no child is put without its parent.
+fn guarded() -> Dimensions {
+    Dimensions { guarded: true, ..today() }
+}
+
+/// What goes wrong in a case, if something does.
+fn fails(case: &Case, troubles: u8) -> Option<String> {
+    let model = load(&case.schema)?;
+    block_on(async {
+        let engine = Engine::new(case.seed);
+        begin(case, &engine, &model).await;
+        engine.unsettle(TURNS, troubles);
+        let made = together(case, &engine, &model, || ()).await;
+        let items = engine.items(&case.schema);
+        let memory = Memory::read(&case.schema, &items);
+        let told = difference(&memory.stored(&case.schema), &engine.stored(&case.schema));
+        let acknowledged = made.iter().filter(|(.., response)| response["errors"].is_null());
+        let acknowledged: Vec<usize> = acknowledged.map(|(position, ..)| *position).collect();
+        told.or_else(|| if troubles == 0 { orphan(&case.schema, &memory) } else { lost(case, &memory, &acknowledged) })
+    })
+}
+
+/// An item that was put, so it was said, and is not there though nothing is deleted.
+fn lost(case: &Case, memory: &Memory, acknowledged: &[usize]) -> Option<String> {
+    acknowledged.iter().find_map(|position| {
+        let operation = &case.operations[*position];
+        let mutation = &case.schema.mutations[operation.mutation];
+        let puts = Memory::puts(&case.schema, mutation, &operation.arguments);
+        let gone = puts.into_iter().find(|(place, item)| memory.items.get(place).is_none_or(|(of, _)| of != item))?;
+        Some(format!("{} {:?} put nothing at {gone:?}", mutation.name, operation.arguments))
+    })
+}
+
+/// An item that belongs to what is not there.
+fn orphan(schema: &Schema, memory: &Memory) -> Option<String> {
+    memory.items.values().find_map(|(item, values)| {
+        let ty = &schema.types[*item];
+        let parent = ty.parent?;
+        let id = &values[&format!("{}Id", schema.types[parent].small())];
+        let is_there = memory.items.values().any(|(other, of)| *other == parent && of.get("id") == Some(id));
+        (!is_there).then(|| format!("{} {values:?} belongs to no {}", ty.name, schema.types[parent].name))
+    })
+}

@@ -1,0 +1,126 @@
+//! Sixteen writers: every response, and the store at the end, is what the model says of the same operations one after the other, in the
+//! order in which the engine carried out their writes.
+
+use crate::case::{Case, DELETED_AS_IS, FIRST, MEETING, WRITERS, begin, block_on, cases, law, load, today, together};
+use crate::compare::{difference, differs};
+use crate::engine::Engine;
+use crate::model::{Memory, Outcome, shown};
+use crate::random_schema::Dimensions;
+use crate::random_schema::mutations::{Returns, Verb};
+use serde_json::{Value, json};
+
+/// How many operations each writer makes.
+const EACH: usize = 3;
+/// For how many turns of others a call waits at most, before it is carried out and after.
+const TURNS: usize = 4;
+
+#[test]
+fn sixteen_writers_are_as_one_after_the_other() {
+    // A cascade is more than one write: `orphans` is about it. And what `many` finds are the items that are there when it looks for them.
+    let dimensions = Dimensions { cascades: false, many: false, ..today() };
+    law(cases(40), &dimensions, FIRST + WRITERS * EACH, &fails);
+}
+
+/// An operation that was made: its position, the numbers of calls before and after it, and the response.
+struct Made {
+    operation: usize,
+    writer: usize,
+    begun: usize,
+    ended: usize,
+    response: Value,
+}
+
+/// What goes wrong in a case, if something does.
+fn fails(case: &Case) -> Option<String> {
+    let model = load(&case.schema)?;
+    block_on(async {
+        let engine = Engine::new(case.seed);
+        let memory = begin(case, &engine, &model).await;
+        if let Some(told) = difference(&memory.stored(&case.schema), &engine.stored(&case.schema)) {
+            return Some(format!("before they began: {told}"));
+        }
+        engine.unsettle(TURNS, 0);
+        let (from, counter) = (engine.calls(), engine.clone());
+        let made = together(case, &engine, &model, move || counter.calls()).await;
+        let made = made.into_iter().map(|(operation, begun, ended, response)| {
+            let writer = case.operations[operation].writer.unwrap();
+            Made { operation, writer, begun, ended, response }
+        });
+        explained(case, &engine, from, memory, &made.collect::<Vec<_>>())
+    })
+}
+
+/// Why the responses and the store are not those of any order, if they are not.
+fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[Made]) -> Option<String> {
+    let log = engine.log(0);
+    let wrote = |one: &Made| (one.begun..one.ended).filter(|at| log[*at].writer == one.writer && log[*at].wrote).collect::<Vec<_>>();
+    let mut writes: Vec<(usize, &Made)> = made.iter().filter_map(|one| Some((*wrote(one).last()?, one))).collect();
+    writes.sort_by_key(|(at, _)| *at);
+    // The states after each write, with the number of calls until then.
+    let mut states = vec![(from, first)];
+    let mut listed = String::new();
+    for (at, one) in &writes {
+        let mut next = states.last().unwrap().1.clone();
+        let (name, outcome) = apply(case, one, &mut next);
+        listed += &format!("{at}: writer {} {name} {}\n", one.writer, one.response);
+        if wrote(one).len() > 1 {
+            return Some(format!("{name} wrote more than once\n{listed}"));
+        }
+        if matches!(outcome, Outcome::Refused(_)) {
+            return Some(format!("{name} was made, {outcome:?}\n{listed}"));
+        }
+        states.push((at + 1, next));
+    }
+    for one in made {
+        let point = wrote(one).last().copied();
+        let outcomes: Vec<Outcome> = match point {
+            // What it wrote is read after it, and may be what others have made of it since.
+            Some(at) => {
+                let before = states.iter().rposition(|(state, _)| *state <= at).unwrap();
+                let outcome = apply(case, one, &mut states[before].1.clone()).1;
+                let later = states.iter().filter(|(state, _)| *state > at && *state <= one.ended).map(|(_, state)| state);
+                let deletes = matches!(case.schema.mutations[case.operations[one.operation].mutation].actions[0].verb, Verb::Delete { .. });
+                let earlier = states[..before].iter().filter(|_| !DELETED_AS_IS && deletes).map(|(_, state)| state);
+                let read = earlier.map(|state| apply(case, one, &mut state.clone()).1).collect::<Vec<_>>();
+                let seen = later.filter_map(|state| seen_later(case, one, &outcome, state)).collect::<Vec<_>>();
+                std::iter::once(outcome).chain(seen).chain(read).collect()
+            }
+            // It wrote nothing: some state while it ran explains that.
+            None => {
+                let last = states.iter().rposition(|(state, _)| *state <= one.begun).unwrap_or(0);
+                let while_it_ran = states[last..].iter().take_while(|(state, _)| *state <= one.ended);
+                while_it_ran.map(|(_, state)| apply(case, one, &mut state.clone()).1).collect()
+            }
+        };
+        let meets = |outcome: &Outcome| matches!(outcome, Outcome::Refused(codes) if codes.contains("BAD_USER_INPUT") && codes.len() > 1);
+        if !MEETING && outcomes.iter().any(meets) {
+            continue;
+        }
+        if outcomes.iter().all(|outcome| differs(outcome, &one.response).is_some()) {
+            let name = &case.schema.mutations[case.operations[one.operation].mutation].name;
+            return Some(format!("writer {} {name}: {}\nis none of {outcomes:?}\n{listed}", one.writer, one.response));
+        }
+    }
+    difference(&states.last().unwrap().1.stored(&case.schema), &engine.stored(&case.schema)).map(|told| format!("{told}\n{listed}"))
+}
+
+fn apply(case: &Case, one: &Made, memory: &mut Memory) -> (String, Outcome) {
+    let operation = &case.operations[one.operation];
+    let mutation = &case.schema.mutations[operation.mutation];
+    let outcome = memory.apply(&case.schema, mutation, &operation.arguments);
+    (format!("{} {}", mutation.name, json!(operation.arguments)), outcome)
+}
+
+/// What the field gives when its item is read in a later state.
+fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Option<Outcome> {
+    let mutation = &case.schema.mutations[case.operations[one.operation].mutation];
+    let (Returns::Item(action), Outcome::Data(data)) = (mutation.returns, outcome) else { return None };
+    let item = mutation.actions[action].item;
+    let ty = &case.schema.types[item];
+    let values = data.as_object()?.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let place = (ty.table, crate::random_schema::keys::name(case.schema.table_of(ty), ty, &values));
+    match state.items.get(&place) {
+        Some((of, values)) if *of == item => Some(Outcome::Data(shown(ty, values))),
+        _ => Some(Outcome::Data(Value::Null)),
+    }
+}

@@ -1,0 +1,75 @@
+//! One writer, and a table that throttles, breaks connections and loses answers: what is acknowledged is there, what is refused is not, and
+//! what is left open is there whole or not at all.
+
+use crate::case::{Case, MEETING, block_on, cases, gateway, law, load, run, today};
+use crate::compare::{difference, differs};
+use crate::engine::Engine;
+use crate::model::{Memory, Outcome};
+use crate::random_schema::mutations::{Mutation, Verb};
+use serde_json::{Value, json};
+
+const OPERATIONS: usize = 30;
+/// How many calls of a hundred meet trouble.
+const TROUBLES: u8 = 25;
+
+#[test]
+fn what_is_acknowledged_is_there_whatever_the_table_does() {
+    law(cases(30), &today(), OPERATIONS, &fails);
+}
+
+/// What goes wrong in a case, if something does.
+fn fails(case: &Case) -> Option<String> {
+    let model = load(&case.schema)?;
+    block_on(async {
+        let engine = Engine::new(case.seed);
+        let gateway = gateway(&engine, &model, 0);
+        gateway.store().create_missing(&model.tables).await.unwrap();
+        engine.unsettle(0, TROUBLES);
+        let mut memory = Memory::new();
+        for operation in &case.operations {
+            let mutation = &case.schema.mutations[operation.mutation];
+            if !MEETING && memory.meets_itself(&case.schema, mutation, &operation.arguments) {
+                continue;
+            }
+            let before = memory.stored(&case.schema);
+            let mut after = memory.clone();
+            let outcome = after.apply(&case.schema, mutation, &operation.arguments);
+            let from = engine.calls();
+            let response = run(&gateway, &case.schema, operation).await;
+            let lost = engine.log(from).iter().any(|call| call.lost);
+            let stored = engine.stored(&case.schema);
+            let code = response["errors"][0]["extensions"]["code"].as_str();
+            let told = match code {
+                // It stays open: either is right, a half is not.
+                Some("TIMEOUT" | "UNAVAILABLE") if stored == before => None,
+                Some("TIMEOUT" | "UNAVAILABLE") => match &outcome {
+                    Outcome::Data(_) => difference(&after.stored(&case.schema), &stored).or_else(|| {
+                        memory = after;
+                        None
+                    }),
+                    Outcome::Refused(codes) => Some(format!("expected one of {codes:?}, or nothing written")),
+                },
+                _ => {
+                    let told = if lost && unsure(mutation, &outcome, &response) { None } else { differs(&outcome, &response) };
+                    memory = after;
+                    told.or_else(|| difference(&memory.stored(&case.schema), &stored))
+                }
+            };
+            if let Some(told) = told {
+                return Some(format!("{} {}\n{told}\n{response}\n{:#?}", mutation.name, json!(operation.arguments), engine.log(from)));
+            }
+        }
+        None
+    })
+}
+
+/// Whether a response is right all the same where an answer was lost: a delete cannot give back what its first attempt has deleted, and a
+/// put takes an item just like its own for what its first attempt has put.
+fn unsure(mutation: &Mutation, outcome: &Outcome, response: &Value) -> bool {
+    let is = |of: fn(&Verb) -> bool| mutation.actions.iter().any(|action| of(&action.verb));
+    let data = &response["data"]["r"];
+    let nothing = data.is_null() || data.as_array().is_some_and(Vec::is_empty);
+    let refused = matches!(outcome, Outcome::Refused(_));
+    let ok = response["errors"].is_null();
+    ok && (nothing && is(|verb| matches!(verb, Verb::Delete { .. })) || refused && is(|verb| matches!(verb, Verb::Put { .. })))
+}
