@@ -210,3 +210,14 @@ async fn a_relation_that_gets_another_guard_is_read_again() {
     assert!(guards.len() == 1 && guards[0].contains("#aiko.tanaka@example.com"), "{guards:?}");
     assert!(!has(&backend, &[USER]));
 }
+
+/// Where a delete is a transaction, what it gives back is what it deleted, not what was read before.
+#[tokio::test(start_paused = true)]
+async fn a_deleted_item_is_given_back_as_it_was_deleted() {
+    let backend = Backend::new("pantry").await;
+    backend.script(first(|call| {
+        call.table.update(TABLE, [GROUP, "Group"], "SET GroupName = :n", json!({ ":n": { "S": "Renamed" } }));
+    }));
+    let answer = backend.ok("mutation ($g: ID!) { deleteGroup(id: $g) { name } }", json!({ "g": GROUP })).await;
+    assert_eq!(answer["deleteGroup"]["name"], "Renamed");
+}

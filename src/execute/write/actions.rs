@@ -16,8 +16,8 @@ use crate::execute::evaluate;
 use crate::execute::filter;
 use crate::execute::filter::argument;
 use crate::schema::condition::Condition;
-use crate::schema::model::{ObjectType, Source, TextPart};
-use crate::schema::write::{Action, ActionKind, WriteTarget, WrittenValue};
+use crate::schema::model::{Field, ObjectType, Source, TextPart};
+use crate::schema::write::{Action, ActionKind, WriteReturns, WriteTarget, WrittenValue};
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Expression;
 use crate::table::write::{WriteAction, WriteCall};
@@ -165,6 +165,7 @@ impl Drafting<'_, '_> {
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         let copied = job.engine.run.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
         // A lone DeleteItem tells what was there; beside other calls, that is read before.
         let beside = !alone || cascades || unique || copied;
         for aim in self.aims(position, action, ty).await? {
@@ -190,14 +191,22 @@ impl Drafting<'_, '_> {
             }
             identity::demand(ty, &mut conditions);
             let held = self.hold_found(ty, &aim.key, &mut conditions)?;
-            let guarded = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name);
-            self.hold(ty, item.as_deref(), guarded, &mut conditions);
+            // What is given back must be what is deleted; else it is enough that the guards are still the item's.
+            let counts = ty.fields.values().any(|field| field.rules.version);
+            let names_it = |name: &String| *name == aim.key.partition.0 || aim.key.sort.iter().any(|(sort, _)| sort == name);
+            let in_key = |field: &&Field| {
+                let stored = ty.stored(&field.name);
+                stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)
+            };
+            let told = |field: &&Field| given_back && (field.rules.version || !counts) && !in_key(field);
+            let held_fields = ty.fields.values().filter(|field| field.rules.unique || told(field)).map(|field| &field.name);
+            self.hold(ty, item.as_deref(), held_fields, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
             let must_exist = !alone || action.condition.is_some() || version.is_some();
             let or_nothing = or_nothing && !must_exist;
             let repeat = if held { Repeat::Never } else { Repeat::Gone };
-            let relies = unique && item.is_some();
+            let relies = (unique || given_back) && item.is_some();
             let main = Main { version, must_exist, or_nothing, held, relies, repeat, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
