@@ -3,9 +3,9 @@
 //! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
 //! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `orphans`
 //! what comes in while its parent goes, `copies` the copies of replicated items, `identity` items of several types under one key, `held`
-//! what a write found first, `limits` what DynamoDB takes at most, `unfit` what it does not take of an item as it
-//! is, and `order` several writes of one operation. Time is paused: nothing
-//! sleeps. `leaving` is about clients that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
+//! what a write found first, `defaults` values that nothing brings, `rules` what values must be, `limits` what DynamoDB takes at most,
+//! `unfit` what it does not take of an item as it is, and `order` several writes of one operation. Time is paused: nothing sleeps.
+//! `leaving` is about clients that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -16,6 +16,8 @@ mod backend;
 mod cascades;
 #[path = "faults/copies.rs"]
 mod copies;
+#[path = "faults/defaults.rs"]
+mod defaults;
 #[path = "faults/held.rs"]
 mod held;
 #[path = "faults/identity.rs"]
@@ -30,6 +32,8 @@ mod order;
 mod orphans;
 #[path = "faults/races.rs"]
 mod races;
+#[path = "faults/rules.rs"]
+mod rules;
 #[allow(dead_code)]
 #[path = "table/scripted.rs"]
 mod scripted;

@@ -56,6 +56,8 @@ pub struct ObjectType {
     pub kind: TypeKind,
     /// The fields, inaccessible ones too.
     pub fields: IndexMap<String, Field>,
+    /// The fields that have a default, each after those that its default is made of.
+    pub defaults: Vec<String>,
 }
 
 /// What an object type stands for.

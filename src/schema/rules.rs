@@ -368,6 +368,9 @@ pub const RULES: &[Rule] = &[
     rule("KF0811", "A version is an Int of an item",
         "`@version` counts the writes of an item in one Int field that stands in no key.",
         r#"revision: Int! @version"#),
+    rule("KF0813", "A default that every write makes is never stale",
+        "A default with `on: WRITE` that is made of a field is made anew when the field changes. So no expression changes that field to what only DynamoDB knows, such as `SET n = n + 1`.",
+        r#"label: String @default(value: "{id}/{title}", on: WRITE)"#),
 ];
 
 /// The rules as a page: docs/errors.md.

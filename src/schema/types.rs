@@ -5,7 +5,7 @@ use super::directives::{named, write_of};
 use super::draft::{Draft, Kind};
 use super::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
 use super::write::Rules;
-use super::{fields, finds, span, writes};
+use super::{field_rules, fields, finds, span, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
 
@@ -24,7 +24,8 @@ pub fn read(draft: &Draft, findings: &mut Findings) -> IndexMap<String, ObjectTy
             }
         }
         let Some(kind) = type_kind(draft, &name, kind) else { continue };
-        types.insert(name.clone(), ObjectType { name, kind, fields: read });
+        let defaults = field_rules::in_order(&read);
+        types.insert(name.clone(), ObjectType { name, kind, fields: read, defaults });
     }
     types
 }

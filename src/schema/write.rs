@@ -133,6 +133,21 @@ pub struct DefaultValue {
     pub every_write: bool,
 }
 
+impl DefaultValue {
+    /// The fields that it is made of.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            DefaultPart::Field(field) => Some(field.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether it is another value each time that it is made, whatever the other fields are.
+    pub fn varies(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. }))
+    }
+}
+
 /// A part of a default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DefaultPart {

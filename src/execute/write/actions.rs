@@ -5,11 +5,12 @@ use super::conditions::Conditions;
 use super::copies;
 use super::draft::{Call, Draft, Generated, Gone, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
-use super::fill::is_made_of_fields;
+use super::fill::unmade;
 use super::hold::Held;
 use super::identity;
 use super::lookups::{self, Scope, guards_of};
 use super::relations::{self, Which};
+use super::rules;
 use super::told::absent;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate;
@@ -203,7 +204,7 @@ impl Drafting<'_, '_> {
             self.hold(ty, item.as_deref(), held_fields, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let must_exist = !alone || action.condition.is_some() || version.is_some();
+            let must_exist = !many && (!alone || action.condition.is_some() || version.is_some());
             let or_nothing = or_nothing && !must_exist;
             let repeat = if held { Repeat::Never } else { Repeat::Gone };
             let relies = (unique || given_back) && item.is_some();
@@ -279,16 +280,19 @@ impl Drafting<'_, '_> {
 
     /// What is known of an action's main call, as far as it is the same for all kinds.
     pub fn main(&self, action: &Action) -> Main {
+        // Of many, an item that is gone or changed meanwhile is not meant any more.
+        let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         Main {
             item: action.item.clone(),
-            condition: action.condition.clone(),
+            condition: action.condition.clone().filter(|_| !many),
             message: action.message.clone(),
             creates: false,
             makes: false,
-            must_exist: true,
+            must_exist: !many,
             or_nothing: false,
             held: false,
             relies: false,
+            bounds: Vec::new(),
             version: None,
             repeat: Repeat::Same,
         }
@@ -391,23 +395,27 @@ impl Drafting<'_, '_> {
             let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
             let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
             if !replaced {
-                let value = match ty.fields.get(field) {
-                    Some(field) => self.fill_embedded(position, field, value),
-                    None => value,
+                // What was found is whole, and may be another at the next attempt.
+                let value = match (ty.fields.get(field), &written.source) {
+                    (Some(field), Some(Source::Argument(_))) => self.fill_embedded(position, field, value),
+                    _ => value,
                 };
                 values.insert(field.clone(), value);
             }
         }
-        // Defaults that are made of other fields come after those that these may have.
-        for of_fields in [false, true] {
-            for (name, written) in written {
-                let (Some(default), Some(field)) = (&written.default, ty.fields.get(name)) else { continue };
-                if is_made_of_fields(default) == of_fields && !values.contains_key(name) {
-                    let made = self.default_of(position, field, default, &values);
-                    values.extend(made.map(|made| (name.clone(), made)));
+        self.make_defaults(position, ty, &mut values);
+        // Lists that begin empty without being told.
+        for (name, written) in written {
+            let (Some(default), Some(field)) = (&written.default, ty.fields.get(name)) else { continue };
+            if !values.contains_key(name) {
+                let made = self.default_of(position, field, default, &values);
+                if made.is_none() && field.ty.is_non_null() {
+                    return Err(unmade(ty, name));
                 }
+                values.extend(made.map(|made| (name.clone(), made)));
             }
         }
+        rules::keep(ty, values.iter())?;
         for field in ty.fields.values().filter(|field| field.rules.version) {
             values.insert(field.name.clone(), json!(1));
         }
@@ -427,7 +435,8 @@ impl Drafting<'_, '_> {
             Source::Item(ty, field) => {
                 let item = self.scope.get(ty)?;
                 let ty = self.job.type_named(ty).ok()?;
-                assemble::values_of(self.job.engine.run.model, ty, item).get(field).cloned()
+                // What the item lacks is null, not missing: no default takes its place.
+                Some(assemble::values_of(self.job.engine.run.model, ty, item).get(field).cloned().unwrap_or(Value::Null))
             }
             Source::Parent(_) => None,
             Source::Text(parts) => {

@@ -2,9 +2,12 @@
 
 use super::constraints::broken;
 use super::engine::{Job, Refusals};
+use super::rules;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::argument;
+use crate::schema::condition::Operand;
 use crate::schema::model::{ObjectType, Source};
+use crate::schema::write::ActionKind;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};
 
@@ -19,6 +22,15 @@ pub(super) fn check(job: &Job<'_>) -> Result<(), Refusals> {
             if let Some(Source::Argument(name)) = &written.source {
                 of_field(job, ty, field, name, &mut refusals);
             }
+        }
+    }
+    for action in &job.write.actions {
+        let ActionKind::Update { expression: Some(update), .. } = &action.kind else { continue };
+        let Some(ty) = job.engine.run.model.types.get(&action.item) else { continue };
+        for (field, operand) in rules::known(job.engine.run.model, ty, update) {
+            let Operand::Argument(name, _) = operand else { continue };
+            let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments, name)) else { continue };
+            broken(constraint, value).into_iter().for_each(|sentence| tell(name, sentence, &mut refusals));
         }
     }
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }

@@ -4,6 +4,7 @@ use super::conditions::Conditions;
 use super::hold::Held;
 use super::lanes::Place;
 use super::relations::Related;
+use super::rules::Bound;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::schema::condition::Condition;
 use crate::table::attribute::{Attribute, Item, Key};
@@ -114,6 +115,8 @@ pub(super) struct Main {
     pub held: bool,
     /// Whether what was read of the item is among the conditions, so that somebody else may have been faster.
     pub relies: bool,
+    /// By which what it computes keeps the bounds of its fields.
+    pub bounds: Vec<Bound>,
     /// How the call may be repeated where it is not known whether it was applied.
     pub repeat: Repeat,
 }

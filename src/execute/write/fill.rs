@@ -3,13 +3,59 @@
 
 use super::actions::Drafting;
 use super::defaults;
+use super::engine::Refusals;
+use crate::execute::error::{ErrorCode, Refusal};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::value_type::ValueType;
 use crate::schema::write::{DefaultPart, DefaultValue};
 use serde_json::{Map, Value};
 
 impl Drafting<'_, '_> {
-    /// The default of a field, the one generated before if there is one. Those that are made of other fields follow these.
+    /// Makes the defaults of the fields that have no value among these yet, each after those that it is made of.
+    pub(super) fn make_defaults(&mut self, position: usize, ty: &ObjectType, values: &mut Map<String, Value>) {
+        for name in &ty.defaults {
+            let Some(field) = ty.fields.get(name).filter(|field| !field.rules.version && !values.contains_key(name)) else { continue };
+            let made = field.rules.default.as_ref().and_then(|default| self.default_of(position, field, default, values));
+            values.extend(made.map(|made| (name.clone(), made)));
+        }
+    }
+
+    /// Makes anew, among what an update changes, the defaults that every write makes; `known` holds the item's other values, and with
+    /// `whole` all of them. Gives the fields that are needed for it and not known.
+    pub(super) fn renew_defaults(
+        &mut self,
+        position: usize,
+        ty: &ObjectType,
+        (known, whole): (&Map<String, Value>, bool),
+        changed: &mut Map<String, Value>,
+    ) -> Result<Vec<String>, Refusals> {
+        let mut unknown: Vec<String> = Vec::new();
+        let mut open: Vec<&str> = Vec::new();
+        for name in &ty.defaults {
+            let Some(field) = ty.fields.get(name).filter(|_| !changed.contains_key(name)) else { continue };
+            let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
+            let missing: Vec<&str> = default.fields().filter(|of| !changed.contains_key(*of) && !known.contains_key(*of)).collect();
+            if !whole && !missing.is_empty() {
+                // As long as nothing of it changes, it stays what it is.
+                if default.varies() || default.fields().any(|of| changed.contains_key(of) || open.contains(&of)) {
+                    open.push(name);
+                    unknown.extend(missing.into_iter().filter(|of| !open.contains(of)).map(str::to_owned));
+                }
+                continue;
+            }
+            let mut others = known.clone();
+            others.extend(changed.clone());
+            match self.default_of(position, field, default, &others) {
+                Some(made) => _ = changed.insert(name.clone(), made),
+                None if default.fields().next().is_none() => {}
+                None if field.ty.is_non_null() => return Err(unmade(ty, name)),
+                None => _ = changed.insert(name.clone(), Value::Null),
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// The default of a field, the one generated before if there is one; one that is made of other fields follows these.
     pub(super) fn default_of(
         &mut self,
         position: usize,
@@ -41,9 +87,15 @@ impl Drafting<'_, '_> {
     }
 }
 
+/// What the caller is told where a field is never null, but its default is made of what is null.
+pub(super) fn unmade(ty: &ObjectType, field: &str) -> Refusals {
+    let message = format!("{}.{field} must not be null, but is made of what is null.", ty.name);
+    vec![Refusal::new(ErrorCode::BadUserInput, message)]
+}
+
 /// Whether a default takes the text of other fields.
-pub(super) fn is_made_of_fields(default: &DefaultValue) -> bool {
-    default.parts.iter().any(|part| matches!(part, DefaultPart::Field(_)))
+fn is_made_of_fields(default: &DefaultValue) -> bool {
+    default.fields().next().is_some()
 }
 
 fn made(field: &Field, default: &DefaultValue, now: i64, others: &Map<String, Value>) -> Option<Value> {
@@ -69,19 +121,16 @@ fn fill(model: &Model, type_name: &str, value: &mut Value, now: i64) {
 
 fn fill_object(model: &Model, ty: &ObjectType, values: &mut Map<String, Value>, now: i64) {
     for field in ty.fields.values() {
-        let FieldKind::Stored(stored) = &field.kind else { continue };
-        match (values.get_mut(&field.name), &field.rules.default) {
-            (Some(value), _) => {
-                if let ValueType::Embedded(name) = &stored.value {
-                    fill(model, name, value, now);
-                }
-            }
-            (None, Some(default)) => {
-                if let Some(made) = made(field, default, now, values) {
-                    values.insert(field.name.clone(), made);
-                }
-            }
-            (None, None) => {}
+        if let (Some(value), FieldKind::Stored(stored)) = (values.get_mut(&field.name), &field.kind)
+            && let ValueType::Embedded(name) = &stored.value
+        {
+            fill(model, name, value, now);
+        }
+    }
+    for name in ty.defaults.iter().filter(|name| !values.contains_key(*name)).cloned().collect::<Vec<_>>() {
+        let Some(field) = ty.fields.get(&name) else { continue };
+        if let Some(made) = field.rules.default.as_ref().and_then(|default| made(field, default, now, values)) {
+            values.insert(name, made);
         }
     }
 }

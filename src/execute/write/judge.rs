@@ -143,7 +143,10 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
         }
     }
     match main.condition.as_ref().map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
-        Some(Ok(false) | Err(_)) => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
-        _ => None,
+        Some(Ok(false) | Err(_)) => return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
+        _ => {}
     }
+    let scope = draft.scope(job);
+    let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
+    broken.map(|bound| bound.refusal.clone())
 }

@@ -2,8 +2,9 @@
 //!
 //! In the order of a write: `engine` runs it, `checks` holds the constraints against what comes in, `actions` (with `updates`,
 //! `elements`, `lookups`, `relations`, `fill` and `defaults`) drafts its calls, `assemble` says what they write, `identity` which type an
-//! item is of, `hold` holds what was found to what it was, `lanes` lets writers of one item wait for each other, `ahead` deletes what does
-//! not fit into a transaction, and what comes in meanwhile, `judge` tells why a condition fails, and `told` what a caller hears of it.
+//! item is of, `hold` holds what was found to what it was, `rules` an expression to the rules of its fields, `lanes` lets writers of one
+//! item wait for each other, `ahead` deletes what does not fit into a transaction, and what comes in meanwhile, `judge` tells why a
+//! condition fails, and `told` what a caller hears of it.
 
 mod actions;
 mod ahead;
@@ -24,6 +25,7 @@ mod key_values;
 pub mod lanes;
 mod lookups;
 mod relations;
+mod rules;
 pub(super) mod stored_values;
 mod told;
 mod updates;

@@ -6,13 +6,17 @@ use super::conditions::Conditions;
 use super::copies;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
+use super::fill::unmade;
 use super::identity;
 use super::lookups::guards_of;
+use super::rules;
 use super::told::absent;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::filter::operand_value;
+use crate::execute::filter::{self, operand_value};
 use crate::execute::update::{Changes, attribute as path};
-use crate::schema::model::{Model, ObjectType};
+use crate::schema::condition::{Condition, Operand};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::value_type::ValueType;
 use crate::schema::write::{Action, ActionKind, Update};
 use crate::table::attribute::{Attribute, Item};
 use crate::table::write::WriteAction;
@@ -31,50 +35,93 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let model = job.engine.run.model;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
-        let set = self.set_values(position, action, ty)?;
-        let mut changed = set.clone();
-        changed.extend(self.changed_by(expression.as_ref())?);
+        let given = self.set_values(position, action, ty)?;
+        let by_expression = self.changed_by(expression.as_ref())?;
+        let mut changed = given.clone();
+        changed.extend(by_expression.clone());
+        let before = changed.clone();
         let mut item = aim.item.clone();
         let of_key = assemble::values_of(model, ty, &key_item(&aim));
+        let renewing = self.renew_defaults(position, ty, (&of_key, false), &mut changed)?;
         // What an item was read for is held, also where it was read to find it.
         let mut index = index_changes(job, ty, &changed, &of_key, None)?;
         let unique: Vec<&String> = ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name).collect();
-        let changes_unique = unique.iter().any(|field| changed.contains_key(*field));
+        let mut changes_unique = unique.iter().any(|field| changed.contains_key(*field));
         let mut was_read = item.is_some();
-        // What an update makes is in the indexes like what a put makes, and there are copies of it; so it must be known whether it makes it.
+        // What an update makes is in the indexes like what a put makes, and there are copies and guards of it; so it must be known whether
+        // it makes it.
         let may_be_new = *upsert
-            && model.item(&ty.name).is_some_and(|(_, keys)| keys.keys.len() > of_key_len(model, keys.table) || keys.replicas().is_some());
-        if item.is_none() && (!index.unknown.is_empty() || changes_unique || may_be_new) {
+            && (model.item(&ty.name).is_some_and(|(_, keys)| keys.keys.len() > of_key_len(model, keys.table) || keys.replicas().is_some())
+                || unique.iter().any(|field| ty.defaults.contains(field)));
+        let new = if *upsert { self.made_besides(position, ty, &of_key, &changed) } else { Map::new() };
+        let incomplete = |made: &Map<String, Value>, changed: &Map<String, Value>| {
+            let lacks = |name: &&String| !(made.contains_key(*name) || changed.contains_key(*name) || of_key.contains_key(*name));
+            let never_null = |name: &&String| ty.fields.get(*name).is_some_and(|field| field.ty.is_non_null());
+            ty.defaults.iter().filter(|_| *upsert).find(|name| never_null(name) && lacks(name)).cloned()
+        };
+        let unknown = !index.unknown.is_empty() || !renewing.is_empty() || incomplete(&new, &changed).is_some();
+        if item.is_none() && (unknown || changes_unique || may_be_new) {
             item = job.read(&ty.name, &aim.key).await?;
             was_read = true;
             if item.is_none() && !upsert {
                 return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
             }
         }
+        // The item as it is known, what changes of it, and what an upsert makes of what it lacks.
+        let mut known = item.as_deref().map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+        known.extend(of_key.clone());
+        if was_read {
+            changed = before;
+            // Of a new item, every default is made in its turn.
+            if item.is_some() {
+                self.renew_defaults(position, ty, (&known, true), &mut changed)?;
+            }
+        }
+        let made = if *upsert { self.made_besides(position, ty, &known, &changed) } else { Map::new() };
+        if let Some(field) = incomplete(&made, &changed).filter(|_| was_read && item.is_none()) {
+            return Err(unmade(ty, &field));
+        }
         let mut conditions = Conditions::default();
         if was_read {
-            match &item {
-                Some(old) => {
-                    let held = index.unknown.iter().chain(unique.iter().copied().filter(|_| changes_unique));
-                    self.hold(ty, Some(old), held, &mut conditions);
-                }
-                None => {
-                    conditions.absent(&aim.key.partition.0);
-                    self.add_defaults(position, ty, &mut changed);
-                }
-            }
+            let mut changed = changed.clone();
+            changed.extend(made.clone());
             index = match &item {
                 Some(old) => index_changes(job, ty, &changed, &of_key, Some(old))?,
                 None => assemble::index_keys(model, ty, &changed, &of_key).map_err(misfit)?,
             };
+            changes_unique |= unique.iter().any(|field| made.contains_key(*field));
+            match &item {
+                Some(old) => {
+                    let needed = index_changes(job, ty, &changed, &of_key, None)?.unknown;
+                    let of_index = made.keys().filter(|field| ty.stored(field).is_some() && !index.set.is_empty());
+                    let held = needed.iter().chain(&renewing).chain(of_index).chain(unique.iter().copied().filter(|_| changes_unique));
+                    self.hold(ty, Some(old), held, &mut conditions);
+                }
+                None => conditions.absent(&aim.key.partition.0),
+            }
         }
-        if !upsert {
+        let set: Map<String, Value> = changed.iter().filter(|(field, _)| !by_expression.contains_key(*field)).map(copied).collect();
+        // An upsert that has seen the item makes none: it would lack the defaults of what it was seen to have.
+        if !upsert || item.is_some() {
             conditions.exists(&aim.key.partition.0);
         }
         identity::demand(ty, &mut conditions);
         let held = self.hold_found(ty, &aim.key, &mut conditions)?;
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
+        rules::keep(ty, changed.iter().chain(&made).filter(|(field, _)| !by_expression.contains_key(*field)))?;
+        let mut bounds = Vec::new();
+        if let Some(update) = expression {
+            let scope = self.draft.scope(job);
+            rules::keep_found(model, ty, update, (&scope, job.arguments))?;
+            bounds = rules::bounds(model, ty, update, &scope);
+            let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
+            if let Some(last) = all.pop() {
+                // DynamoDB refuses parentheses around parentheses.
+                let whole = if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
+                conditions.and(filter::lettered(&whole, &scope, 'b').map_err(unfit)?);
+            }
+        }
         let mut changes = match expression {
             Some(update) => Changes::of(model, update, &self.draft.scope(job)).map_err(unfit)?,
             None => Changes::default(),
@@ -89,7 +136,7 @@ impl Drafting<'_, '_> {
         // The keys of an index are each copy's own.
         let keys: Item = index.set.into_iter().collect();
         let counts = ty.fields.values().any(|field| field.rules.version);
-        let made = if *upsert { self.initial(position, ty, &set)? } else { Vec::new() };
+        let initial = if *upsert { initial(model, ty, &of_key.iter().chain(&made).map(copied).collect())? } else { Vec::new() };
         let of_copy = |number: u8| {
             let mut changes = changes.clone();
             let mut keys: Vec<(String, Attribute)> = copies::copy(job, ty, &keys, number).into_iter().collect();
@@ -101,7 +148,7 @@ impl Drafting<'_, '_> {
                 changes.remove(&path(attribute));
             }
             count_versions(ty, &mut changes);
-            for (attribute, value) in &made {
+            for (attribute, value) in &initial {
                 changes.initial(&path(attribute), value.clone());
             }
             changes.expression()
@@ -115,7 +162,8 @@ impl Drafting<'_, '_> {
         };
         let repeat = self.repeat(held, repeat);
         let relies = was_read && item.is_some();
-        let main = Main { version, makes: *upsert, must_exist: !upsert, held, relies, repeat, ..self.main(action) };
+        let main = Main { version, makes: *upsert, held, relies, bounds, repeat, ..self.main(action) };
+        let main = Main { must_exist: main.must_exist && !upsert, ..main };
         let write = WriteAction::Update(aim.key.clone(), of_copy(0));
         self.draft.calls.push(Call::main(job.table_of(ty), write, conditions, main));
         self.copies(ty, &aim.key, |number, key| {
@@ -130,6 +178,7 @@ impl Drafting<'_, '_> {
             let mut gone = item.as_deref().map(|item| guards_of(job, ty, item)).unwrap_or_default();
             let mut values = item.as_deref().map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
             values.extend(changed);
+            values.extend(made);
             for field in unique {
                 self.guard(ty, field, values.get(field).unwrap_or(&Value::Null), &aim.key, &mut gone)?;
             }
@@ -139,7 +188,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// What is set without an expression: what the arguments bring, and defaults that are made at every write.
+    /// What is set without an expression: what the arguments bring.
     fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, Refusals> {
         let mut set = Map::new();
         for (field, written) in &action.values {
@@ -152,15 +201,6 @@ impl Drafting<'_, '_> {
             let value = self.fill_embedded(position, definition, value);
             set.insert(field.clone(), value);
         }
-        for field in ty.fields.values() {
-            let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
-            if set.contains_key(&field.name) {
-                continue;
-            }
-            if let Some(made) = self.default_of(position, field, default, &set) {
-                set.insert(field.name.clone(), made);
-            }
-        }
         Ok(set)
     }
 
@@ -168,7 +208,9 @@ impl Drafting<'_, '_> {
     fn changed_by(&self, expression: Option<&Update>) -> Result<Map<String, Value>, Refusals> {
         let mut changed = Map::new();
         for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
-            if let Some(operand) = operand {
+            // An argument that is not given changes nothing.
+            let absent = |name: &str| self.draft.scope(self.job).argument(name).is_none();
+            if let Some(operand) = operand.as_ref().filter(|operand| !matches!(operand, Operand::Argument(name, _) if absent(name))) {
                 let value = operand_value(operand, &self.draft.scope(self.job));
                 changed.insert(field.clone(), value.ok_or_else(|| internal(field))?);
             }
@@ -176,34 +218,53 @@ impl Drafting<'_, '_> {
         Ok(changed)
     }
 
-    /// The defaults of fields that a new item is not given otherwise.
-    fn add_defaults(&mut self, position: usize, ty: &ObjectType, values: &mut Map<String, Value>) {
-        for field in ty.fields.values().filter(|field| !field.rules.version) {
-            let (Some(default), false) = (&field.rules.default, values.contains_key(&field.name)) else { continue };
-            let made = self.default_of(position, field, default, values);
-            values.extend(made.map(|made| (field.name.clone(), made)));
+    /// The defaults of what the item lacks and the update does not change: the same that a put of the item would make.
+    fn made_besides(
+        &mut self,
+        position: usize,
+        ty: &ObjectType,
+        known: &Map<String, Value>,
+        changed: &Map<String, Value>,
+    ) -> Map<String, Value> {
+        let mut values = known.clone();
+        values.extend(changed.clone());
+        self.make_defaults(position, ty, &mut values);
+        for field in ty.fields.values().filter(|field| begins_empty(field) && !values.contains_key(&field.name)).collect::<Vec<_>>() {
+            values.insert(field.name.clone(), Value::Array(Vec::new()));
         }
+        values.into_iter().filter(|(field, _)| !known.contains_key(field) && !changed.contains_key(field)).collect()
     }
+}
 
-    /// What an item is given besides when an update makes it: constants, and defaults of fields that are not set.
-    fn initial(&mut self, position: usize, ty: &ObjectType, set: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, Refusals> {
-        let model = self.job.engine.run.model;
-        let mut initial = Vec::new();
-        if let Some((_, keys)) = model.item(&ty.name) {
-            for (name, value) in &keys.constants {
-                initial.push((name.clone(), Attribute::S(value.clone())));
-            }
+/// Whether a list that nothing brings is empty: one that is never null. A set has no empty form.
+fn begins_empty(field: &Field) -> bool {
+    let FieldKind::Stored(stored) = &field.kind else { return false };
+    field.ty.is_list() && field.ty.is_non_null() && !matches!(stored.value, ValueType::Set(_))
+}
+
+/// What an item is given besides when an update makes it: constants, key fields that have an attribute of their own, and defaults of fields
+/// that are not set.
+fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, Refusals> {
+    let mut initial = Vec::new();
+    if let Some((_, keys)) = model.item(&ty.name) {
+        for (name, value) in &keys.constants {
+            initial.push((name.clone(), Attribute::S(value.clone())));
         }
-        for field in ty.fields.values().filter(|field| !set.contains_key(&field.name)) {
-            let (Some(default), Some(stored)) = (&field.rules.default, ty.stored(&field.name)) else { continue };
-            let Some(attribute) = &stored.attribute else { continue };
-            let Some(made) = self.default_of(position, field, default, set) else { continue };
-            if let Some(value) = assemble::attribute(model, ty, &field.name, &made).map_err(misfit)? {
-                initial.push((attribute.clone(), value));
-            }
-        }
-        Ok(initial)
     }
+    let is_key = |name: &String| {
+        model.item(&ty.name).is_some_and(|(_, keys)| model.tables[keys.table].primary_key().any(|primary| primary.name == *name))
+    };
+    for (field, made) in made {
+        let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref()).filter(|name| !is_key(name)) else { continue };
+        if let Some(value) = assemble::attribute(model, ty, field, made).map_err(misfit)? {
+            initial.push((attribute.clone(), value));
+        }
+    }
+    Ok(initial)
+}
+
+fn copied((field, value): (&String, &Value)) -> (String, Value) {
+    (field.clone(), value.clone())
 }
 
 fn index_changes(

@@ -1,9 +1,10 @@
 //! `@default` in, the parts of the value out, checked against the field's type. Must not know when it is written.
 
-use super::place;
+use super::place as place_of;
 use crate::schema::diagnostic::Findings;
 use crate::schema::directives::{name, named, text};
 use crate::schema::draft::{Declared, Draft, Record};
+use crate::schema::model::Field;
 use crate::schema::span::{self, At, Span};
 use crate::schema::suggest::{list, suggest};
 use crate::schema::value_type::ValueType;
@@ -12,6 +13,7 @@ use crate::schema::write::{DefaultPart, DefaultValue, HashFunction};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use apollo_compiler::schema::ObjectType;
+use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -58,7 +60,7 @@ pub fn read(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings
     });
     if every_write && in_primary_key {
         let message = format!("`{}.{}` stands in the key of the table, which no later write can change", of.object.name, of.field.name);
-        findings.error("KF0804", &place(directive, "on"), message, Some("leave `on:` out".into()));
+        findings.error("KF0804", &place_of(directive, "on"), message, Some("leave `on:` out".into()));
         return None;
     }
     if of.field.directives.has("version") {
@@ -209,6 +211,23 @@ fn is_value(kind: &ValueType, text: &str) -> bool {
     }
 }
 
+/// The fields that have a default, each after those that its default is made of; otherwise in the order of the type.
+pub fn in_order(fields: &IndexMap<String, Field>) -> Vec<String> {
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    fields.keys().for_each(|name| place(fields, name, &mut seen, &mut order));
+    order
+}
+
+/// Adds a field after what its default is made of. A circle, which is a mistake, ends where it began.
+fn place<'f>(fields: &'f IndexMap<String, Field>, name: &'f str, seen: &mut HashSet<&'f str>, order: &mut Vec<String>) {
+    let Some(default) = fields.get(name).and_then(|field| field.rules.default.as_ref()) else { return };
+    if seen.insert(name) {
+        default.fields().for_each(|other| place(fields, other, seen, order));
+        order.push(name.to_owned());
+    }
+}
+
 /// Defaults that are made of each other could never be made.
 pub fn check_circles(object: &ObjectType, record: &Record, findings: &mut Findings) {
     for start in record.keys() {
@@ -218,7 +237,7 @@ pub fn check_circles(object: &ObjectType, record: &Record, findings: &mut Findin
             && let Some(directive) = object.fields.get(start.as_str()).and_then(|field| field.directives.get("default"))
         {
             let message = format!("the defaults of {} are made of each other", list(&path));
-            findings.error("KF0804", &place(directive, "value"), message, Some("give one of them a value of its own".into()));
+            findings.error("KF0804", &place_of(directive, "value"), message, Some("give one of them a value of its own".into()));
         }
     }
 }

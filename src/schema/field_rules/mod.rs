@@ -15,6 +15,8 @@ use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 use indexmap::IndexMap;
 
+pub use default::in_order;
+
 const RULES: [&str; 4] = ["default", "constraint", "unique", "version"];
 
 /// Reads the rules of every stored field into its record.

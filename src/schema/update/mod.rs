@@ -60,6 +60,19 @@ impl Update {
 }
 
 impl SetValue {
+    /// Sees the operands that what is set, or the elements of what is set, is equal to; those of sums are none of them.
+    pub fn operands_set<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
+        match self {
+            SetValue::Operand(operand) => see(operand),
+            SetValue::IfNotExists(_, value) => value.operands_set(see),
+            SetValue::ListAppend(one, other) => {
+                one.operands_set(see);
+                other.operands_set(see);
+            }
+            SetValue::Plus(..) | SetValue::Minus(..) => {}
+        }
+    }
+
     /// Sees every operand, in the order of the text.
     pub fn operands<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
         match self {

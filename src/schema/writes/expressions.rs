@@ -12,7 +12,7 @@ use crate::schema::span::{self, At};
 use crate::schema::suggest::list;
 use crate::schema::update::{self, UpdateNames};
 use crate::schema::value_type::ValueType;
-use crate::schema::write::Update;
+use crate::schema::write::{DefaultValue, Update};
 use std::ops::Range;
 
 /// `if:`; the outer `None` is a mistake.
@@ -89,6 +89,17 @@ fn check_change(
         return false;
     }
     let known = update.changes.get(field).is_some_and(Option::is_some);
+    let renewed = acting.record.iter().find(|(name, declared)| {
+        let made_of = |default: &DefaultValue| default.every_write && default.fields().any(|of| of == field);
+        declared.rules.default.as_ref().is_some_and(made_of) && !update.changes.contains_key(*name)
+    });
+    if let (false, Some((name, _))) = (known, renewed) {
+        let message = format!(
+            "what `{coordinate}` will be is known to DynamoDB only, so that `{name}`, which every write makes of it, would be stale"
+        );
+        findings.error("KF0813", &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
+        return false;
+    }
     let attribute = names.place(field).and_then(|stored| stored.attribute);
     let stale: Vec<&str> = acting
         .keys
