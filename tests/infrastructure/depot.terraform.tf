@@ -24,6 +24,11 @@ resource "aws_dynamodb_table" "depot" {
     type = "S"
   }
 
+  attribute {
+    name = "SlugKey"
+    type = "S"
+  }
+
   global_secondary_index {
     name            = "ByOwner"
     hash_key        = "OwnerKey"
@@ -34,6 +39,12 @@ resource "aws_dynamodb_table" "depot" {
   global_secondary_index {
     name            = "ByCode"
     hash_key        = "CodeKey"
+    projection_type = "ALL"
+  }
+
+  global_secondary_index {
+    name            = "BySlug"
+    hash_key        = "SlugKey"
     projection_type = "ALL"
   }
 }

@@ -204,7 +204,7 @@ impl Drafting<'_, '_> {
             self.hold(ty, item.as_deref(), held_fields, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let must_exist = !many && (!alone || action.condition.is_some() || version.is_some());
+            let must_exist = !alone || action.condition.is_some() || version.is_some();
             let or_nothing = or_nothing && !must_exist;
             let repeat = if held { Repeat::Never } else { Repeat::Gone };
             let relies = (unique || given_back) && item.is_some();
@@ -280,15 +280,14 @@ impl Drafting<'_, '_> {
 
     /// What is known of an action's main call, as far as it is the same for all kinds.
     pub fn main(&self, action: &Action) -> Main {
-        // Of many, an item that is gone or changed meanwhile is not meant any more.
-        let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         Main {
             item: action.item.clone(),
-            condition: action.condition.clone().filter(|_| !many),
+            condition: action.condition.clone(),
             message: action.message.clone(),
             creates: false,
             makes: false,
-            must_exist: !many,
+            must_exist: true,
+            many: matches!(&action.target, WriteTarget::Read { many: true, .. }),
             or_nothing: false,
             held: false,
             relies: false,

@@ -107,6 +107,8 @@ pub(super) struct Main {
     pub makes: bool,
     /// The item must be there.
     pub must_exist: bool,
+    /// The item is one of many that were found: if it is gone, or the author's condition does not hold of it, it is not meant any more.
+    pub many: bool,
     /// If the item is not there, there is nothing to do, and that is right.
     pub or_nothing: bool,
     /// The version attribute and the version that the caller expects.

@@ -130,6 +130,9 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
             None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         };
     }
+    if item.is_none() && main.many {
+        return None;
+    }
     if item.is_none() && main.must_exist {
         return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref()));
     }
@@ -142,7 +145,7 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
             return Some(Refusal { code: ErrorCode::Conflict, message, details });
         }
     }
-    match main.condition.as_ref().map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
+    match main.condition.as_ref().filter(|_| !main.many).map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
         Some(Ok(false) | Err(_)) => return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         _ => {}
     }

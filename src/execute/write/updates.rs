@@ -162,8 +162,7 @@ impl Drafting<'_, '_> {
         };
         let repeat = self.repeat(held, repeat);
         let relies = was_read && item.is_some();
-        let main = Main { version, makes: *upsert, held, relies, bounds, repeat, ..self.main(action) };
-        let main = Main { must_exist: main.must_exist && !upsert, ..main };
+        let main = Main { version, makes: *upsert, must_exist: !upsert, held, relies, bounds, repeat, ..self.main(action) };
         let write = WriteAction::Update(aim.key.clone(), of_copy(0));
         self.draft.calls.push(Call::main(job.table_of(ty), write, conditions, main));
         self.copies(ty, &aim.key, |number, key| {
