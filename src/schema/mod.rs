@@ -19,6 +19,7 @@ mod environment;
 mod field_rules;
 mod fields;
 mod finds;
+mod input_defaults;
 mod inputs;
 mod items;
 mod kinds;

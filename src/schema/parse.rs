@@ -5,7 +5,7 @@
 //! a file which carries a copy of the definitions loads as well.
 
 use super::diagnostic::Findings;
-use super::{DIRECTIVES, one_of, span};
+use super::{DIRECTIVES, input_defaults, one_of, span};
 use apollo_compiler::ast::{Definition, Document};
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::FileId;
@@ -49,7 +49,10 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
     one_of::define(&mut schema);
     one_of::check(&schema, findings);
     match schema.validate() {
-        Ok(valid) => Some(valid.into_inner()),
+        Ok(valid) => {
+            input_defaults::check(&valid, findings);
+            Some(valid.into_inner())
+        }
         Err(WithErrors { partial, errors }) => {
             report("KF0002", &errors, file_id, findings);
             Some(partial)
