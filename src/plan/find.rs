@@ -249,7 +249,6 @@ impl<'a> Builder<'a> {
                     want => want,
                 },
                 filter: self.filter(hop.find, hop.arguments),
-                neighbour: None,
                 others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.recognise),
                 key,
             })),
@@ -299,7 +298,7 @@ impl<'a> Builder<'a> {
             consistent: hop.find.consistent,
             projection: [].into(),
             max: None,
-            within: None,
+            may_wait: false,
             wave: 0,
         });
         self.wanted.push(Vec::new());
