@@ -1,8 +1,7 @@
 //! Laws that hold for every operation and all data, each tried on random ones: pages put together are the whole list (`pages`), a planned
 //! nested query gives what reading field by field gives (`naive`), both hold of items of several types (`mixed`), the copies of an item
-//! never differ (`copies`), a Query that reads along what stands beside its range changes no response (`folds`), and any valid operation gets
-//! a well-formed response by few batches
-//! (`operations`). Data and operations are made of a list of numbers (`choices`), so that a failing case shrinks to a small one.
+//! never differ (`copies`), reads of one partition that share a Query change no response (`folds`, `sharing`), and any valid operation gets
+//! a well-formed response by few batches (`operations`). Data and operations are made of a list of numbers (`choices`), so that a failing case shrinks to a small one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -23,5 +22,7 @@ mod operations;
 mod pages;
 #[path = "laws/selection.rs"]
 mod selection;
+#[path = "laws/sharing.rs"]
+mod sharing;
 #[path = "laws/world.rs"]
 mod world;

@@ -36,6 +36,7 @@ struct Inner {
     max_nodes: usize,
     cursor_key: CursorKey,
     lanes: Lanes,
+    shares: bool,
 }
 
 /// What a gateway's owner may set.
@@ -55,6 +56,8 @@ pub struct Settings {
     pub introspection: bool,
     /// The secret that encrypts cursors; all copies of a gateway must share it.
     pub cursor_key: Vec<u8>,
+    /// Whether reads of one partition share a Query where they can. The response is the same without.
+    pub share_queries: bool,
 }
 
 impl Default for Settings {
@@ -69,6 +72,7 @@ impl Default for Settings {
             plan_cache: 1_000,
             introspection: true,
             cursor_key: Vec::new(),
+            share_queries: true,
         }
     }
 }
@@ -105,7 +109,9 @@ impl Gateway {
     pub fn new(model: Arc<Model>, store: Store, settings: Settings) -> Self {
         let operations = Operations::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
-        Self { inner: Arc::new(Inner { model, store, operations, max_nodes: settings.max_nodes, cursor_key, lanes: Lanes::default() }) }
+        let lanes = Lanes::default();
+        let Settings { max_nodes, share_queries: shares, .. } = settings;
+        Self { inner: Arc::new(Inner { model, store, operations, max_nodes, cursor_key, lanes, shares }) }
     }
 
     /// The schema's model.
@@ -126,7 +132,7 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline; with `explain`, `extensions.keyfold` tells the plan and the calls.
     pub async fn run(&self, prepared: Prepared, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, max_nodes, cursor_key, lanes, .. } = &*self.inner;
+        let Inner { model, store, max_nodes, cursor_key, lanes, shares, .. } = &*self.inner;
         let Planned { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
@@ -135,7 +141,7 @@ impl Gateway {
         let loaders = Loaders::new(store, deadline);
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
-        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, cursor_key, now: &text };
+        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, cursor_key, now: &text, shares: *shares };
         let engine = Engine { run: &run, now, deadline, lanes };
         let steps = run_steps(&engine, plan, variables, &introspection);
         let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {

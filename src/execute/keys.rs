@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub const MAX_COMBINATIONS: usize = 100;
 
 /// The last character, with which a range without an upper bound ends.
-const LAST: char = '\u{10FFFF}';
+pub(super) const LAST: char = '\u{10FFFF}';
 
 /// Field → value, for one key.
 pub type Values = HashMap<String, Value>;

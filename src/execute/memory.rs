@@ -42,7 +42,7 @@ impl Memory {
     pub fn lacks(&self, identity: &str, needed: Option<u32>) -> bool {
         match (self.searches.get(identity), needed) {
             (None, _) => true,
-            (Some(Ok(hits)), Some(needed)) => hits.items.len() < needed as usize && !hits.ended(),
+            (Some(Ok(hits)), needed) => needed.is_none_or(|needed| hits.items.len() < needed as usize) && !hits.ended(),
             _ => false,
         }
     }

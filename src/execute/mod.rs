@@ -1,9 +1,11 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
-//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `keys`, `spread`, `searches`, `search`,
-//! `fold`, `memory`, `paging`, `cursor`, `list_identity`, `cut`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
+//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `calls`, `keys`, `spread`, `searches`, `search`,
+//! `collection`, `memory`, `paging`, `cursor`, `list_identity`, `cut`, `span`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
 //! response from it.
 
+pub mod calls;
+pub mod collection;
 pub mod cursor;
 pub mod cut;
 pub mod decode;
@@ -13,7 +15,6 @@ pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod filter;
-pub mod fold;
 pub mod gateway;
 mod introspection;
 pub mod keys;
@@ -27,6 +28,7 @@ pub mod placeholders;
 pub mod respond;
 pub mod search;
 pub mod searches;
+pub mod span;
 pub mod spread;
 pub mod state;
 pub mod steps;

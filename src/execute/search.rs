@@ -2,8 +2,8 @@
 //! to later without reading anything twice.
 
 use super::cursor::Position;
-use super::fold::Neighbour;
 use super::keys::{KeyRange, compare};
+use super::span::{Side, Span};
 use crate::plan::tree::Recogniser;
 use crate::schema::template::Template;
 use crate::table::attribute::{Attribute, Item, KeyValue};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
-const MAX_LIMIT: u32 = 1_000;
+pub const MAX_LIMIT: u32 = 1_000;
 /// How many items a count reads by its first call: 1 MB, which ends a page, of items of 260 bytes.
 const FIRST_COUNT: u32 = 4_000;
 /// How many it reads by each further call once the first held so many: 1 MB of items of 16 bytes, smaller than which hardly any is. The
@@ -56,8 +56,6 @@ pub struct Search {
     pub others: bool,
     /// How items of the type are told from others.
     pub recognise: Arc<Recogniser>,
-    /// An item beside the only range that is read along. It takes no part in what the search finds.
-    pub neighbour: Option<Neighbour>,
 }
 
 /// What a search found so far. It only grows at its end.
@@ -81,19 +79,12 @@ struct Rest {
     after: Option<Item>,
     /// Whether there is nothing more to read.
     ended: bool,
-    /// What is read along with the range.
-    neighbour: Option<Neighbour>,
 }
 
 impl Hits {
     /// Whether nothing more can be found.
     pub fn ended(&self) -> bool {
         self.rests.iter().all(|rest| rest.ended && rest.read.is_empty())
-    }
-
-    /// The item that was read along, if it is the one of this sort key.
-    pub fn neighbour(&self, key: &str) -> Option<&Neighbour> {
-        self.rests.iter().filter_map(|rest| rest.neighbour.as_ref()).find(|neighbour| neighbour.key.1 == key)
     }
 }
 
@@ -112,8 +103,7 @@ impl Search {
     pub fn begin(&self) -> Hits {
         let rest = |(position, range): (usize, &Option<KeyRange>)| {
             let start = self.start.as_ref().filter(|start| start.range == position);
-            let neighbour = self.neighbour.clone();
-            Rest { after: start.map(|start| start.key.clone()), ended: range.is_none(), neighbour, ..Rest::default() }
+            Rest { after: start.map(|start| start.key.clone()), ended: range.is_none(), ..Rest::default() }
         };
         Hits { rests: self.ranges.iter().enumerate().map(rest).collect(), ..Hits::default() }
     }
@@ -148,26 +138,13 @@ impl Search {
         let Some(range) = range else { return Ok((rest, count)) };
         while !rest.ended && missing.is_none_or(|missing| rest.read.len() < missing) {
             let open = missing.map(|missing| u32::try_from(missing - rest.read.len()).unwrap_or(MAX_LIMIT));
-            // A single type is mostly by itself; where it turns out not to be, no more round trips are made than with a filter.
-            let sparse = self.filter.is_some() || strangers || (self.others && self.recognise.types.len() > 1);
-            let limit = match open {
-                None => of_count,
-                Some(open) if sparse => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
-                Some(open) => open.min(MAX_LIMIT),
-            };
-            let mut call = self.call(range, limit, rest.after.take());
-            if let Some(neighbour) = &rest.neighbour {
-                neighbour.widen(&mut call);
-            }
-            let mut page = loaders.query_after(&call, pages).await?;
+            let limit = open.map_or(of_count, |open| self.limit(open, strangers));
+            let page = loaders.query_after(&self.call(range, limit, rest.after.take()), pages).await?;
             pages += 1;
             if page.scanned >= limit {
                 of_count = FURTHER_COUNT;
             }
-            (rest.after, rest.ended) = match &mut rest.neighbour {
-                Some(neighbour) => neighbour.take(&mut page),
-                None => (page.last_key.clone(), page.last_key.is_none()),
-            };
+            (rest.after, rest.ended) = (page.last_key.clone(), page.last_key.is_none());
             let read = page.items.len();
             let found: Vec<Arc<Item>> = page.items.into_iter().filter(|item| self.belongs(range, item)).collect();
             strangers |= found.len() < read;
@@ -178,6 +155,54 @@ impl Search {
             }
         }
         Ok((rest, count))
+    }
+
+    /// How many items a call reads to find as many as are open; `strangers` tells that it met items of other types.
+    pub fn limit(&self, open: u32, strangers: bool) -> u32 {
+        // A single type is mostly by itself; where it turns out not to be, no more round trips are made than with a filter.
+        let sparse = self.filter.is_some() || strangers || (self.others && self.recognise.types.len() > 1);
+        match sparse {
+            true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            false => open.min(MAX_LIMIT),
+        }
+    }
+
+    /// The only range, and the part of it that is yet to be read; `None` where there are several, or where a place in an index does not
+    /// tell the part.
+    pub fn span(&self) -> Option<(&KeyRange, Span)> {
+        let [Some(range)] = self.ranges.as_slice() else { return None };
+        let mut span = Span::of(range.sort.as_ref().map(|(_, condition)| condition));
+        if let Some(start) = &self.start {
+            let own = self.index.is_none().then_some(self.sort_attribute.as_ref()).flatten();
+            let end = Some((KeyValue::of(start.key.get(own?)?)?, false));
+            *(if self.forward { &mut span.low } else { &mut span.high }) = end;
+        }
+        Some((range, span))
+    }
+
+    /// What is found in a page that was read for others, too, and is in this order. `last` is where the page ends; `None` is the end of
+    /// the data. `None` where the page does not begin with what the search wants first.
+    pub fn take(&self, page: &[Arc<Item>], (forward, last): (bool, Option<&Item>), needed: Option<u32>) -> Option<Hits> {
+        let (range, span) = self.span()?;
+        let sort = |item: &Item| KeyValue::of(item.get(self.sort_attribute.as_ref()?)?);
+        let (ahead, end) = if forward { (Side::Above, &span.high) } else { (Side::Below, &span.low) };
+        // On a table no other item has the key at the end.
+        let is_end = |key: &KeyValue| self.index.is_none() && end.as_ref().is_some_and(|(end, _)| compare(end, key).is_eq());
+        let place = |last: &Item| sort(last).map_or((Side::Within, false), |key| (span.side(&key), is_end(&key)));
+        let last_place = last.map(place);
+        let passed = last_place.is_none_or(|(side, is_end)| side == ahead || is_end);
+        if !passed && (forward != self.forward || last_place.is_none_or(|(side, _)| side != Side::Within)) {
+            return None;
+        }
+        let own = page.iter().filter(|item| span.holds(self.sort_attribute.as_ref().and_then(|name| item.get(name))));
+        let mut read: VecDeque<Arc<Item>> = own.filter(|item| self.belongs(range, item)).cloned().collect();
+        if forward != self.forward {
+            read = read.into_iter().rev().collect();
+        }
+        let count = if self.wanted.is_none() { std::mem::take(&mut read).len() } else { 0 };
+        let items = read.drain(..read.len().min(needed.unwrap_or(0) as usize)).collect();
+        let rest = Rest { read, after: last.filter(|_| !passed).cloned(), ended: passed };
+        Some(Hits { items, of_range: Vec::new(), count: count as u64, rests: vec![rest] })
     }
 
     fn call(&self, range: &KeyRange, limit: u32, start: Option<Item>) -> Query {

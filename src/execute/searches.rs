@@ -10,6 +10,7 @@ use super::paging::{Paging, paging};
 use super::search::{Hits, Search};
 use super::state::{Failure, Found, PageOf, State};
 use super::waves::Run;
+use crate::plan::share::Reaches;
 use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
 use crate::schema::condition::Condition;
 use crate::schema::table::Table;
@@ -84,7 +85,6 @@ pub fn wanted(
         start,
         others: query.others,
         recognise: read.recognise.clone(),
-        neighbour: None,
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((search, Wanted { want: query.want, page, cursors, filled })))
@@ -138,9 +138,19 @@ pub fn too_long(max: u32) -> Arc<Failure> {
 }
 
 impl Wanted {
-    /// How many items a page shows; `None` of what is no page.
-    pub fn size(&self) -> Option<u32> {
-        self.page.as_ref().map(|page| page.size)
+    /// Whether what is wanted reaches to the end of its range, as far as it tells.
+    pub fn reaches(&self) -> Reaches {
+        match (self.want, &self.page) {
+            (Want::Whole { .. }, _) => Reaches::Always,
+            (Want::Page { .. }, Some(page)) => Reaches::of_page(page.size),
+            (Want::Page { .. } | Want::Count { .. }, _) => Reaches::Mostly,
+            (Want::First, _) => Reaches::Rarely,
+        }
+    }
+
+    /// Whether all of the range is wanted, in whichever order.
+    pub fn wants_all(&self) -> bool {
+        matches!(self.want, Want::Whole { .. } | Want::Count { .. })
     }
 
     /// The items of the field and what is known of them as a page. `leads_nowhere` tells the items whose elements are known to be

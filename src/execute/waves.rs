@@ -1,25 +1,21 @@
 //! Runs a plan wave by wave: the keys of all its reads, one batch of Gets and the distinct Queries side by side, then the rows they make.
 
+use super::calls::{Answers, Calls, NOTHING, Slot};
 use super::cursor::CursorKey;
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::Sieve;
-use super::fold::{self, Late, Neighbour};
 use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
-use super::search::Search;
-use super::searches::{Wanted, sieve, too_long, wanted};
+use super::searches::{sieve, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::schema::model::Model;
-use crate::table::attribute::{Item, Key, KeyValue};
+use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
-use crate::table::error::{TableError, TableErrorKind};
 use crate::table::loaders::Loaders;
-use futures_util::future::{join, join_all};
-use std::collections::HashMap;
+use futures_util::FutureExt;
 use std::sync::Arc;
-use tokio::task::coop::unconstrained;
 
 /// What a run needs beside its state.
 pub struct Run<'a> {
@@ -33,37 +29,8 @@ pub struct Run<'a> {
     pub cursor_key: &'a CursorKey,
     /// The time of the request, as a canonical DateTime.
     pub now: &'a str,
-}
-
-/// What one row of a read wants of the wave.
-pub(super) enum Slot {
-    Absent,
-    Failed(Arc<Failure>),
-    /// Positions in the wave's Gets.
-    Gets(Vec<usize>),
-    /// A position in the wave's searches, and how its page is to be understood.
-    Search(usize, Box<Wanted>),
-    /// An item that a search of the wave reads along: its position, the Get that it spares, and whether it did so already.
-    Beside {
-        search: usize,
-        get: Box<Get>,
-        is_known: bool,
-    },
-}
-
-/// The calls of a wave, each distinct search once.
-pub(super) struct Calls<'m> {
-    pub memory: &'m Memory,
-    gets: Vec<Get>,
-    searches: Vec<Asked>,
-    known: HashMap<String, usize>,
-}
-
-/// A search of a wave and how many hits of it are needed.
-struct Asked {
-    identity: String,
-    search: Search,
-    needed: Option<u32>,
+    /// Whether reads of one partition share a Query.
+    pub shares: bool,
 }
 
 impl Run<'_> {
@@ -71,54 +38,36 @@ impl Run<'_> {
     pub async fn run(&self, state: &mut State<'_>) {
         let plan = state.plan;
         let mut memory = Memory::default();
-        let mut late: Vec<Late> = Vec::new();
+        // Reads of the wave before that a shared Query did not reach.
+        let mut waiting: Vec<ReadId> = Vec::new();
         let mut number = 0;
         loop {
-            // Gets that are left over after the last wave are one more.
-            let wave = match plan.waves.get(number) {
-                Some(wave) => wave.as_slice(),
-                None if late.is_empty() => break,
-                None => &[],
-            };
-            let due = std::mem::take(&mut late);
+            let planned = plan.waves.get(number).map(Vec::as_slice).unwrap_or_default();
+            if number >= plan.waves.len() && waiting.is_empty() {
+                break;
+            }
             number += 1;
             self.loaders.begin_wave();
             self.expand_elements(state);
-            let mut calls = Calls { memory: &memory, gets: Vec::new(), searches: Vec::new(), known: HashMap::new() };
-            let mut slots: Vec<(ReadId, Vec<Slot>)> = wave.iter().map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
-            if !(calls.gets.is_empty() && due.is_empty()) {
-                fold::prefer_gets(&mut slots, &mut calls);
-            }
-            let Calls { mut gets, searches, .. } = calls;
-            let on_time = gets.len();
-            gets.extend(due.iter().map(|late| late.get.clone()));
-            let open: Vec<&Asked> = searches.iter().filter(|asked| memory.lacks(&asked.identity, asked.needed)).collect();
-            let known: Vec<Option<_>> = open.iter().map(|asked| memory.searches.remove(&asked.identity)).collect();
-            let searching = join_all(open.iter().zip(known).map(|(asked, known)| {
-                let hits = known.and_then(Result::ok).unwrap_or_else(|| asked.search.begin());
-                asked.search.extend(hits, asked.needed, self.loaders)
-            }));
-            // The calls of a task that has used up its budget would go on in the reverse order. How many there are is bounded, and each of
-            // them waits for its answer.
-            let (items, found) = unconstrained(join(self.loaders.get(gets), searching)).await;
-            for (asked, hits) in open.into_iter().zip(found) {
-                memory.searches.insert(asked.identity.clone(), hits.map_err(|error| failure(&error)));
-            }
-            let answers = Answers { items: &items, searches: &searches, memory: &memory };
-            self.know(&slots, &answers).await;
+            let mut calls = Calls::new(&memory);
+            let reads = planned.iter().chain(&waiting);
+            let slots: Vec<(ReadId, Vec<Slot>)> = reads.map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
+            let shared = if self.shares { calls.shared(self.model, plan, &slots[..planned.len()]) } else { Vec::new() };
+            let gathered = calls.finish();
+            let mut answers = Answers { gathered, memory: &mut memory };
+            // Boxed, so that the type of a request's future stays shallow.
+            answers.call(&shared, &slots, plan, self.loaders).boxed().await;
+            waiting.clear();
             for (read, slots) in slots {
-                self.settle(state, (read, slots), &answers, &mut late);
+                match answers.lacks(&slots) {
+                    true => waiting.push(read),
+                    false => self.settle(state, (read, slots), &answers),
+                }
             }
-            let found = |(position, late): (usize, &Late)| {
-                let read = &plan.reads[late.read];
-                sifted(&sieve(self, state, read), answers.got(read, position))
-            };
-            let found: Vec<Found> = (on_time..).zip(&due).map(found).collect();
-            fold::settle(state, &due, found);
             if let Some(again) = memory.note(state, &self.model.tables, number) {
                 rewind(state, again);
                 // They are asked for anew by the waves that run again.
-                late.clear();
+                waiting.clear();
                 number = again - 1;
             }
         }
@@ -139,10 +88,7 @@ impl Run<'_> {
         // A value that does not fit the filter is told before anything is read.
         sieve(self, state, read)?;
         match &read.action {
-            Action::Get(key) => match self.beside(state, read, key, row, calls) {
-                Some(slot) => Ok(slot),
-                None => self.gets(state, read, key, row, calls),
-            },
+            Action::Get(key) => self.gets(state, read, key, row, calls),
             Action::Complete(of) => match state.found(*of, read.space, row) {
                 Found::Unread | Found::Absent => Ok(Slot::Absent),
                 Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
@@ -156,7 +102,7 @@ impl Run<'_> {
                 Ok(match found {
                     Some((search, wanted)) => {
                         let needed = calls.memory.needed((id, &self.model.tables[read.table]), &search, self.max_nodes)?;
-                        Slot::Search(calls.search(search, needed), Box::new(wanted))
+                        Slot::Search(calls.search(search, needed, read.may_wait), Box::new(wanted))
                     }
                     None => Slot::Absent,
                 })
@@ -165,7 +111,7 @@ impl Run<'_> {
     }
 
     /// The slot of a row for which a read needs no call.
-    pub(super) fn idle(&self, state: &State<'_>, id: ReadId, row: usize) -> Option<Slot> {
+    fn idle(&self, state: &State<'_>, id: ReadId, row: usize) -> Option<Slot> {
         let read = &state.plan.reads[id];
         if state.is_behind(id, read.space, row) {
             return Some(Slot::Absent);
@@ -190,19 +136,19 @@ impl Run<'_> {
         Ok(Slot::Gets(positions.collect()))
     }
 
-    pub(super) fn get(&self, read: &Read, key: Key) -> Get {
+    fn get(&self, read: &Read, key: Key) -> Get {
         let table = self.model.tables[read.table].name.as_str().into();
         Get { table, key, projection: read.projection.clone(), consistent: read.consistent }
     }
 
     /// Takes in what a read's rows got: its outcome, and the rows of the space it opens.
-    fn settle(&self, state: &mut State<'_>, (id, slots): (ReadId, Vec<Slot>), answers: &Answers<'_>, late: &mut Vec<Late>) {
+    fn settle(&self, state: &mut State<'_>, (id, slots): (ReadId, Vec<Slot>), answers: &Answers<'_>) {
         let read = &state.plan.reads[id];
         let table = &self.model.tables[read.table];
         let sieve = sieve(self, state, read);
         let mut found: Vec<Vec<Found>> = Vec::with_capacity(slots.len());
         let mut pages: Vec<PageOf> = Vec::with_capacity(slots.len());
-        for (row, slot) in slots.into_iter().enumerate() {
+        for slot in slots {
             let (row, page) = match slot {
                 Slot::Absent => (Vec::new(), PageOf::default()),
                 Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
@@ -215,18 +161,11 @@ impl Run<'_> {
                         None => (got, PageOf::default()),
                     }
                 }
-                Slot::Search(position, wanted) => match answers.memory.searches.get(&answers.searches[position].identity) {
+                Slot::Search(position, wanted) => match answers.hits(position) {
                     Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
                     Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
                     None => (vec![], PageOf::default()),
                 },
-                Slot::Beside { search, get, .. } => {
-                    let item = answers.beside(search, &get);
-                    if let Found::Unread = item {
-                        late.push(Late { read: id, row, get: *get });
-                    }
-                    (vec![sifted(&sieve, recognised(read, item))], PageOf::default())
-                }
             };
             found.push(row);
             pages.push(page);
@@ -286,36 +225,6 @@ impl Run<'_> {
     }
 }
 
-/// What the calls of a wave gave.
-pub(super) struct Answers<'a> {
-    items: &'a [Result<Option<Arc<Item>>, TableError>],
-    searches: &'a [Asked],
-    memory: &'a Memory,
-}
-
-impl Answers<'_> {
-    /// What the Get at a position found for a read.
-    fn got(&self, read: &Read, position: usize) -> Found {
-        recognised(
-            read,
-            match self.items.get(position) {
-                None | Some(Ok(None)) => Found::Absent,
-                Some(Ok(Some(item))) => Found::Item(item.clone()),
-                Some(Err(error)) => Found::Failed(failure(error)),
-            },
-        )
-    }
-
-    /// What a search of the wave found of the item of a Get.
-    pub(super) fn beside(&self, search: usize, get: &Get) -> Found {
-        match (self.memory.searches.get(&self.searches[search].identity), &get.key.sort) {
-            (Some(Ok(hits)), Some((_, KeyValue::S(key)))) => hits.neighbour(key).map_or(Found::Unread, |neighbour| neighbour.found.clone()),
-            (Some(Err(why)), _) => Found::Failed(why.clone()),
-            _ => Found::Unread,
-        }
-    }
-}
-
 /// Of what several keys were asked for, the first item that is there; what could not be read may have been one.
 fn any(found: Vec<Found>) -> Found {
     let weight = |found: &Found| match found {
@@ -325,14 +234,6 @@ fn any(found: Vec<Found>) -> Found {
         Found::Absent => 3,
     };
     found.into_iter().min_by_key(weight).unwrap_or(Found::Absent)
-}
-
-/// What was found by a key, if its constants are the type's: its key is.
-fn recognised(read: &Read, found: Found) -> Found {
-    match found {
-        Found::Item(item) if !read.recognise.is_of_key(&item) => Found::Absent,
-        found => found,
-    }
 }
 
 /// What was found by a key, if it meets the filter of its read.
@@ -345,36 +246,6 @@ fn sifted(sieve: &Result<Option<Sieve<'_>>, Arc<Failure>>, found: Found) -> Foun
             Err(message) => Found::Failed(Failure::new(ErrorCode::BadUserInput, message)),
         },
         _ => found,
-    }
-}
-
-/// A position that no Get has: nothing can have that key.
-const NOTHING: usize = usize::MAX;
-
-impl Calls<'_> {
-    pub(super) fn get(&mut self, get: Get) -> usize {
-        self.gets.push(get);
-        self.gets.len() - 1
-    }
-
-    pub(super) fn search(&mut self, search: Search, needed: Option<u32>) -> usize {
-        let identity = search.identity();
-        if let Some(known) = self.known.get(&identity) {
-            let asked = &mut self.searches[*known];
-            asked.needed = asked.needed.max(needed);
-            if asked.search.neighbour.is_none() {
-                asked.search.neighbour = search.neighbour;
-            }
-            return *known;
-        }
-        self.known.insert(identity.clone(), self.searches.len());
-        self.searches.push(Asked { identity, search, needed });
-        self.searches.len() - 1
-    }
-
-    /// What a search reads along.
-    pub(super) fn neighbour(&mut self, search: usize) -> &mut Option<Neighbour> {
-        &mut self.searches[search].search.neighbour
     }
 }
 
@@ -402,19 +273,4 @@ fn rows_of(sizes: impl Iterator<Item = usize>) -> Rows {
         rows.starts.push(rows.parents.len());
     }
     rows
-}
-
-/// What a caller is told of trouble below.
-pub fn failure(error: &TableError) -> Arc<Failure> {
-    let (code, message) = match error.kind {
-        TableErrorKind::Throttled => (ErrorCode::Throttled, "The table is asked too much at the moment; try again later."),
-        TableErrorKind::Timeout => (ErrorCode::Timeout, "The table did not answer in time."),
-        TableErrorKind::Unavailable => (ErrorCode::Unavailable, "The table cannot be reached at the moment."),
-        TableErrorKind::NoSuchTable => (ErrorCode::Unavailable, "The table does not exist."),
-        TableErrorKind::Denied => (ErrorCode::Unavailable, "The gateway may not read the table."),
-        TableErrorKind::Condition => (ErrorCode::Conflict, "A condition did not hold."),
-        TableErrorKind::Invalid => (ErrorCode::Internal, "The gateway made a call that the table refused."),
-    };
-    tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
-    Failure::new(code, message)
 }

@@ -5,7 +5,7 @@ use super::collect::{Collected, Selecting};
 use super::entity::{self, Entity, Variants};
 use super::error::{PlanError, PlanErrorKind};
 use super::tree::*;
-use super::{fold, project, wave};
+use super::{collections, project, wave};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, Source, TextPart};
 use crate::schema::value_type::ValueType;
 use apollo_compiler::Name;
@@ -176,9 +176,10 @@ impl<'a> Builder<'a> {
     pub fn finish(self, root: Object) -> Plan {
         let Self { model, mut reads, wanted, spaces, arguments, as_stored, .. } = self;
         let waves = wave::assign(&mut reads, &spaces);
-        fold::assign(model, &mut reads, &spaces, &arguments);
+        let mut collections = collections::assign(model, &mut reads, &spaces, &arguments);
         project::assign(model, &mut reads, &wanted, as_stored);
-        Plan { reads, spaces, arguments, waves, root }
+        project::share(&reads, &mut collections);
+        Plan { reads, spaces, arguments, waves, collections, root }
     }
 
     pub fn space(&mut self, parent: SpaceId, origin: Origin) -> SpaceId {

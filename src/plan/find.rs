@@ -250,7 +250,6 @@ impl<'a> Builder<'a> {
                     want => want,
                 },
                 filter: self.filter(hop.find, hop.arguments),
-                neighbour: None,
                 others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.recognise),
                 key,
             })),
@@ -304,7 +303,7 @@ impl<'a> Builder<'a> {
             projection: [].into(),
             max: None,
             filter: None,
-            within: None,
+            may_wait: false,
             wave: 0,
         });
         self.wanted.push(Vec::new());

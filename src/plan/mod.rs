@@ -3,26 +3,26 @@
 //! The passes, in their order: parse and validate within budgets ([`document`], `literals`), coerce the variables
 //! ([`variables`]), find on which variables the plan depends
 //! ([`specialise`]), merge the selections of each object ([`collect`]) while building its reads and its shape (`build`, `find`, `mixed`),
-//! give each read its wave ([`wave`]), let Queries read along what stands beside their ranges (`fold`), and give each read its projection
-//! (`project`); [`print`] shows it as text and JSON. The fields of a mutation are planned
-//! one by one (`mutate`).
+//! give each read its wave ([`wave`]), find the reads of one partition that can share a Query (`collections`), and give each read its
+//! projection (`project`); [`print`] shows it as text and JSON. The fields of a mutation are planned one by one (`mutate`).
 
 pub mod argument;
 pub mod budget;
 mod build;
 pub mod collect;
+mod collections;
 mod count;
 mod descriptions;
 pub mod document;
 pub(crate) mod entity;
 pub mod error;
 mod find;
-pub mod fold;
 mod literals;
 mod mixed;
 mod mutate;
 pub mod print;
 mod project;
+pub mod share;
 pub mod specialise;
 pub mod tree;
 pub mod variables;

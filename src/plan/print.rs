@@ -65,19 +65,17 @@ impl Plan {
                     let _ = writeln!(text, "     over  {over}");
                 }
                 let _ = writeln!(text, "     asks  {}", asks(read));
-                if let Some(query) = read.within {
-                    let _ = writeln!(text, "     by    #{query}, where it comes that far");
-                }
                 if read.filter.is_some() {
                     let _ = writeln!(text, "     wants what meets the filter");
                 }
                 if let Action::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
-                    if let Some(with) = &query.neighbour {
-                        let item = &self.reads[with.get].item;
-                        let _ = writeln!(text, "     with  #{} {item}, asks {}", with.get, with.projection.join(", "));
-                    }
                 }
+            }
+            for collection in self.collections.iter().filter(|collection| collection.reads.iter().any(|read| wave.contains(read))) {
+                let reads: Vec<String> = collection.reads.iter().map(|read| format!("#{read}")).collect();
+                let _ = writeln!(text, "  one Query for {}", reads.join(", "));
+                let _ = writeln!(text, "     asks  {}", collection.projection.join(", "));
             }
         }
         text
@@ -109,16 +107,12 @@ impl Plan {
             }
             if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));
-                if let Some(with) = &query.neighbour {
-                    step.insert("with".into(), json!({ "read": with.get, "projection": &with.projection[..] }));
-                }
-            }
-            if let (Some(query), Value::Object(step)) = (read.within, &mut step) {
-                step.insert("by".into(), json!(query));
             }
             step
         });
-        json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>() })
+        let collection = |collection: &Collection| json!({ "reads": collection.reads, "projection": &collection.projection[..] });
+        let collections: Vec<Value> = self.collections.iter().map(collection).collect();
+        json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections })
     }
 }
 

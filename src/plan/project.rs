@@ -21,20 +21,19 @@ pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectTy
     }
     let of_table: BTreeMap<usize, Arc<[String]>> =
         of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().collect())).collect();
-    for (id, read) in reads.iter_mut().enumerate() {
-        if let Action::Query(query) = &mut read.action
-            && let Some(neighbour) = &mut query.neighbour
-        {
-            // What is asked of every Get, so that what was read along answers the others of the same key.
-            let of_gets = of_table.get(&read.table).map_or(&[][..], |shared| shared);
-            neighbour.projection = own[id].iter().chain(of_gets).cloned().collect::<BTreeSet<_>>().into_iter().collect();
-        }
-    }
     for (read, own) in reads.iter_mut().zip(own) {
         read.projection = match (&read.action, of_table.get(&read.table)) {
             (Action::Get(_) | Action::Complete(_), Some(shared)) => shared.clone(),
             _ => own.into_iter().collect(),
         };
+    }
+}
+
+/// Gives every collection the attributes that its reads ask for.
+pub(super) fn share(reads: &[Read], collections: &mut [Collection]) {
+    for collection in collections {
+        let all: BTreeSet<&String> = collection.reads.iter().flat_map(|read| reads[*read].projection.iter()).collect();
+        collection.projection = all.into_iter().cloned().collect();
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Plan {
     pub arguments: Vec<Arguments>,
     /// The reads of each wave, in the order of `reads`.
     pub waves: Vec<Vec<ReadId>>,
+    /// The reads that may share a Query.
+    pub collections: Vec<Collection>,
     /// The response's data, or the part of it that the step makes.
     pub root: Object,
 }
@@ -187,8 +189,8 @@ pub struct Read {
     pub max: Option<u32>,
     /// Of a Get, what its item must meet, and the arguments that this takes. DynamoDB filters Queries only.
     pub filter: Option<(Condition, ArgumentsId)>,
-    /// Of a Get, the Query that may read its item along ([`QueryBinding::neighbour`]).
-    pub within: Option<ReadId>,
+    /// Whether it may be made a wave later: nothing but the response takes anything from it.
+    pub may_wait: bool,
     /// The wave that it belongs to, from 1.
     pub wave: usize,
 }
@@ -247,23 +249,28 @@ pub struct QueryBinding {
     pub filter: Option<(Condition, ArgumentsId)>,
     /// Whether the schema has items of other types that the key condition lets in.
     pub others: bool,
-    /// The item beside its range that it may read along.
-    pub neighbour: Option<Neighbour>,
 }
 
-/// An item that stands beside a Query's range in the same partition, so that one Query can read both.
+/// Reads of one partition of a table or an index, all in one wave and for the same rows, that one Query can make together.
 #[derive(Debug)]
-pub struct Neighbour {
-    /// The Get of the item.
-    pub get: ReadId,
-    /// Whether it sorts before the range; it sorts behind it otherwise.
-    pub before: bool,
-    /// How many items of the schema may lie from its own key to the range, itself among them.
-    pub items: u32,
-    /// Whether its Get may come a wave later: nothing but the response takes anything from it.
-    pub may_wait: bool,
-    /// The attributes that are asked for where it is read along, sorted.
+pub struct Collection {
+    /// The reads.
+    pub reads: Vec<ReadId>,
+    /// Where the items of the schema stand in the partition.
+    pub occupants: Vec<Occupant>,
+    /// The attributes that all of them ask for, sorted.
     pub projection: Arc<[String]>,
+}
+
+/// Where items of a type stand in a partition.
+#[derive(Debug, Clone)]
+pub struct Occupant {
+    /// The text with which all their sort keys begin.
+    pub start: String,
+    /// Whether there is nothing behind that text.
+    pub is_all: bool,
+    /// Whether a partition holds one of them at most.
+    pub is_single: bool,
 }
 
 /// The bounds of a range, bound to sources.

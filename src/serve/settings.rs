@@ -157,6 +157,7 @@ impl Budgets {
             plan_cache: self.plan_cache,
             introspection,
             cursor_key,
+            share_queries: true,
         }
     }
 }

@@ -27,6 +27,7 @@ fn settings() -> Settings {
         plan_cache: 10,
         introspection: true,
         cursor_key: b"a secret of the tests".to_vec(),
+        share_queries: true,
     }
 }
 

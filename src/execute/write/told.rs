@@ -2,8 +2,8 @@
 
 use super::draft::{Draft, Role};
 use super::engine::Refusals;
+use crate::execute::calls::failure;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::waves::failure;
 use crate::schema::condition::Condition;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{Unfit, WriteError};

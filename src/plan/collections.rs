@@ -1,0 +1,292 @@
+//! Collections: the reads of a wave that read one partition of a table or of an index for the same row, and that one Query can read
+//! together. Reads in; out the groups, and for each what else the schema keeps in its partition. Must not know values: the ranges of a
+//! row, and with them what its Query reads, are found when the plan runs ([`super::share`] has the rule for both).
+
+use super::share::{self, Member, Reaches};
+use super::tree::*;
+use super::wave::dependencies;
+use crate::schema::model::{Access, Model, SortAccess, TypeKind};
+use crate::schema::table::KeyType;
+use crate::schema::template::{Part, Template};
+use indexmap::IndexMap;
+use std::collections::HashSet;
+
+/// The most reads of one group.
+const MOST_READS: usize = 100;
+
+/// Notes which reads may wait, and gives the collections of the plan.
+pub(super) fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[Arguments]) -> Vec<Collection> {
+    let awaited: HashSet<ReadId> =
+        reads.iter().flat_map(|read| dependencies(read, spaces).into_iter().chain(read.elements.iter().copied())).collect();
+    for (id, read) in reads.iter_mut().enumerate() {
+        read.may_wait = !awaited.contains(&id);
+    }
+    let reads = &*reads;
+    let mut places: IndexMap<_, Vec<Vec<ReadId>>> = IndexMap::new();
+    for (id, read) in reads.iter().enumerate() {
+        let Some(key) = shared_key(read) else { continue };
+        // Reads of the same rows, table or index, wave and consistency.
+        let partitions = places.entry((read.space, read.table, read.index, read.wave, read.consistent)).or_default();
+        let is_same = |others: &&mut Vec<ReadId>| {
+            let first = others.first().and_then(|first| shared_key(&reads[*first]));
+            others.len() < MOST_READS && first.is_some_and(|other| same_partition(other, key))
+        };
+        match partitions.iter_mut().find(is_same) {
+            Some(others) => others.push(id),
+            None => partitions.push(vec![id]),
+        }
+    }
+    let shared = places.values().flatten().filter(|ids| ids.len() > 1);
+    shared.flat_map(|ids| of_partition(model, reads, ids, arguments)).collect()
+}
+
+/// The key of a read that gives whole items of one range which DynamoDB does not filter: a filter takes away the items of others, too.
+fn shared_key(read: &Read) -> Option<&KeyBinding> {
+    match &read.action {
+        Action::Get(key) if read.yields.is_none() && key.sort.is_some() => Some(key),
+        Action::Query(query) if query.filter.is_none() && query.key.partition.is_some() => Some(&query.key),
+        _ => None,
+    }
+}
+
+/// Whether two keys are bound to the same partition. That the values are the same is seen when the plan runs.
+fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
+    let (Some(left), Some(right)) = (&one.partition, &other.partition) else { return false };
+    let same = |(left, right): (&Part, &Part)| match (left, right) {
+        (Part::Literal(left), Part::Literal(right)) => left == right,
+        (Part::Placeholder { field: left, .. }, Part::Placeholder { field: right, .. }) => {
+            one.fields.get(left).zip(other.fields.get(right)).is_some_and(|(left, right)| same_source(left, right))
+        }
+        _ => false,
+    };
+    left.parts.len() == right.parts.len() && left.parts.iter().zip(&right.parts).all(same)
+}
+
+fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
+    match (left, right) {
+        (ValueSource::Argument(left, name), ValueSource::Argument(right, other)) => (left, name) == (right, other),
+        (ValueSource::Field(left, reader), ValueSource::Field(right, other)) => (left, &reader.field) == (right, &other.field),
+        (ValueSource::Text(left), ValueSource::Text(right)) => {
+            let same = |(left, right): (&SourceText, &SourceText)| match (left, right) {
+                (SourceText::Literal(left), SourceText::Literal(right)) => left == right,
+                (SourceText::Value(left), SourceText::Value(right)) => same_source(left, right),
+                _ => false,
+            };
+            left.len() == right.len() && left.iter().zip(right).all(same)
+        }
+        _ => false,
+    }
+}
+
+/// The groups of the reads of one partition, as far as the literals of their templates tell.
+fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Arguments]) -> Vec<Collection> {
+    let occupants = occupants(model, &reads[ids[0]]);
+    let known: Vec<(Extent, Member)> = ids.iter().map(|id| member(&reads[*id], &occupants, arguments)).collect();
+    let (extents, mut members): (Vec<Extent>, Vec<Member>) = known.into_iter().unzip();
+    let rank = |texts: Vec<String>| {
+        let mut sorted = texts.clone();
+        sorted.sort();
+        sorted.dedup();
+        texts.into_iter().map(move |text| sorted.binary_search(&text).unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let lows = rank(extents.iter().map(|extent| extent.start.clone()).collect());
+    let highs = rank(extents.iter().map(Extent::end).collect());
+    for (member, (low, high)) in members.iter_mut().zip(lows.into_iter().zip(highs)) {
+        (member.low, member.high) = (low, high);
+    }
+    let between = |left: usize, right: usize| between(&extents, (left, right), &occupants);
+    let collection = |group: share::Group| {
+        let mut reads: Vec<ReadId> = group.members.iter().map(|(member, _)| ids[*member]).collect();
+        reads.sort_unstable();
+        Collection { reads, occupants: occupants.clone(), projection: [].into() }
+    };
+    share::groups(&members, &between).into_iter().map(collection).collect()
+}
+
+/// Where the schema's items of a read's partition have their sort keys.
+fn occupants(model: &Model, read: &Read) -> Vec<Occupant> {
+    let table = &model.tables[read.table];
+    let (partition_key, sort_key) = table.keys_of(read.index);
+    let (Some(partition), Some(sort_key)) = (shared_key(read).and_then(|key| key.partition.as_ref()), sort_key) else { return Vec::new() };
+    let mut occupants = Vec::new();
+    for keys in model.types.values().filter_map(|ty| if let TypeKind::Item(keys) = &ty.kind { Some(keys) } else { None }) {
+        let of = |attribute: &str| keys.keys.get(attribute).map_or(&[][..], Vec::as_slice);
+        let partitions: Vec<&Template> = of(&partition_key.name).iter().filter(|ours| ours.overlaps(partition)).collect();
+        if keys.table != read.table || partitions.is_empty() {
+            continue;
+        }
+        for template in of(&sort_key.name) {
+            // What the partition tells all of is one item on a table. Keys of an index need not be different.
+            let told = |partition: &&Template| template.fields().iter().all(|field| partition.fields().contains(field));
+            let is_single = read.index.is_none() && partitions.iter().all(told);
+            let start = if sort_key.kind == KeyType::S { literal(template).unwrap_or_default() } else { "" };
+            let is_all = sort_key.kind == KeyType::S && matches!(template.parts.as_slice(), [Part::Literal(_)]);
+            occupants.push(Occupant { start: start.to_owned(), is_all, is_single });
+        }
+    }
+    occupants
+}
+
+/// What the literals of a template tell of a range.
+struct Extent {
+    /// The text with which all its keys begin.
+    start: String,
+    /// Whether it is one key, and that text is all of it.
+    is_all: bool,
+    /// Whether it is one key.
+    is_item: bool,
+    /// Whether it holds all keys that begin so, from the lowest on.
+    low: bool,
+    /// Whether it holds them up to the highest.
+    high: bool,
+}
+
+impl Extent {
+    fn end(&self) -> String {
+        if self.is_all { self.start.clone() } else { format!("{}{}", self.start, char::MAX) }
+    }
+}
+
+/// A read as a member of its partition; what the variables tell is taken for what suits best.
+fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, Member) {
+    let mut member = Member {
+        low: 0,
+        high: 0,
+        forward: None,
+        wants_all: false,
+        reaches: Reaches::Always,
+        may_wait: read.may_wait,
+        resumes: false,
+        is_item: matches!(read.action, Action::Get(_)),
+    };
+    let Action::Query(query) = &read.action else { return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member) };
+    let mut extent = extent(query);
+    let of_range = |occupant: &&Occupant| occupant.start.starts_with(&extent.start) || extent.start.starts_with(&occupant.start);
+    member.forward = Some(!query.descending);
+    let is_small = occupants.iter().filter(of_range).all(|occupant| occupant.is_single);
+    match query.want {
+        Want::Whole { .. } => member.wants_all = true,
+        Want::Count { .. } => {
+            member.wants_all = true;
+            member.reaches = Reaches::Mostly;
+        }
+        Want::First => member.reaches = Reaches::Rarely,
+        Want::Page { arguments: of, .. } => {
+            let page = PageGiven::of(&arguments[of]);
+            member.forward = page.backward.map(|backward| query.descending == backward);
+            // Either way may be meant.
+            member.wants_all = page.backward.is_none();
+            member.reaches = page.size.map_or(Reaches::Mostly, Reaches::of_page);
+            member.resumes = page.resumes;
+        }
+    }
+    if is_small {
+        member.reaches = Reaches::Always;
+    }
+    match member.forward.filter(|_| member.resumes) {
+        Some(true) => extent.low = false,
+        Some(false) => extent.high = false,
+        None => {}
+    }
+    (extent, member)
+}
+
+/// What the document tells of a page.
+struct PageGiven {
+    /// `None` where a variable tells.
+    backward: Option<bool>,
+    size: Option<u32>,
+    resumes: bool,
+}
+
+impl PageGiven {
+    fn of(arguments: &Arguments) -> Self {
+        let is_given = |name: &str| arguments.given.iter().any(|given| given == name);
+        let literal = |name: &str| match arguments.values.get(name) {
+            Some((_, ArgumentValue::Literal(literal))) if literal.is_null() => None,
+            Some((_, ArgumentValue::Literal(literal))) => Some(literal),
+            _ => None,
+        };
+        let of_way_back = ["last", "before"].into_iter().filter(|name| is_given(name)).filter_map(literal);
+        let of_way_back: Vec<_> = of_way_back.collect();
+        let backward = match of_way_back.iter().any(|literal| literal.as_variable().is_some()) {
+            true => None,
+            false => Some(!of_way_back.is_empty()),
+        };
+        let (size, from) = if backward == Some(true) { ("last", "before") } else { ("first", "after") };
+        let number = match arguments.values.get(size) {
+            Some((_, ArgumentValue::Default(value))) => value.as_u64().and_then(|size| u32::try_from(size).ok()),
+            Some((_, ArgumentValue::Literal(literal))) => literal.to_i32().and_then(|size| u32::try_from(size).ok()),
+            None => None,
+        };
+        let resumes = backward.is_some() && literal(from).is_some_and(|literal| literal.as_variable().is_none());
+        Self { backward, size: number.filter(|_| backward.is_some()), resumes }
+    }
+}
+
+fn whole_key(template: Option<&Template>) -> Extent {
+    let Some(template) = template else { return Extent { start: String::new(), is_all: false, is_item: true, low: false, high: false } };
+    let is_all = matches!(template.parts.as_slice(), [Part::Literal(_)]);
+    Extent { start: literal(template).unwrap_or_default().to_owned(), is_all, is_item: true, low: is_all, high: is_all }
+}
+
+fn extent(query: &QueryBinding) -> Extent {
+    let everything = Extent { start: String::new(), is_all: false, is_item: false, low: true, high: true };
+    let (Access::Query { sort, .. }, Some(template)) = (&query.access, &query.key.sort) else { return everything };
+    let mut start = literal(template).unwrap_or_default().to_owned();
+    for other in &query.key.alike {
+        let other = literal(other).unwrap_or_default();
+        let common: usize = start.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+        start.truncate(common);
+    }
+    match sort {
+        SortAccess::All => everything,
+        SortAccess::Equal { .. } => whole_key(Some(template)),
+        SortAccess::Prefix { parts, .. } => {
+            let is_literal = *parts == usize::from(!start.is_empty());
+            Extent { start, is_all: false, is_item: false, low: is_literal, high: is_literal }
+        }
+        SortAccess::Range { parts, .. } => {
+            let is_literal = *parts == usize::from(literal(template).is_some());
+            let start = if *parts == 0 { String::new() } else { start };
+            let (low, high) = match &query.range {
+                Some(BoundRange::Between(lower, upper)) => (lower.is_none(), upper.is_none()),
+                _ => (false, false),
+            };
+            Extent { start, is_all: false, is_item: false, low: is_literal && low, high: is_literal && high }
+        }
+    }
+}
+
+/// How many items the schema may have from one range to another behind it; `None` where there may be many.
+fn between(extents: &[Extent], (left, right): (usize, usize), occupants: &[Occupant]) -> Option<u32> {
+    let (a, b) = (&extents[left], &extents[right]);
+    for (outer, inner) in [(a, b), (b, a)] {
+        if inner.start.starts_with(&outer.start) && !outer.is_all {
+            // One is a part of the other, or two ranges may be the same. Where an item stands in the other's range is not known.
+            let overlap = outer.low && outer.high || a.start == b.start && !a.is_item && !b.is_item;
+            return overlap.then_some(0);
+        }
+    }
+    let mut items = 0;
+    for occupant in occupants {
+        let begins_with = |extent: &Extent| occupant.start.starts_with(&extent.start);
+        let before = occupant.start < a.start && (occupant.is_all || !a.start.starts_with(&occupant.start));
+        let behind = occupant.start > b.start && (b.is_all || !begins_with(b));
+        let within_a = begins_with(a) && if a.is_all { occupant.is_all && occupant.start == a.start } else { a.high };
+        let within_b = begins_with(b) && if b.is_all { occupant.is_all } else { b.low };
+        match before || behind || within_a || within_b {
+            true => {}
+            false if occupant.is_single => items += 1,
+            false => return None,
+        }
+    }
+    Some(items)
+}
+
+fn literal(template: &Template) -> Option<&str> {
+    match template.parts.first()? {
+        Part::Literal(literal) => Some(literal),
+        Part::Placeholder { .. } => None,
+    }
+}

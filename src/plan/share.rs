@@ -1,0 +1,168 @@
+//! The cost rule of collection reads: which reads of one partition share a Query, in which order it reads, and which of them it may not
+//! reach. Ranges as ranks in, groups out. Must not know keys, values or calls.
+//!
+//! A shared Query reads one page in the order of the sort key. It reaches what comes first in that order for certain, and anything
+//! else only after everything before it. So a group is made member by member: each must follow closely on the others, and a member that
+//! the Query may fail to reach must be one that nothing waits for. Such a member is then read by itself in the next wave, so a group
+//! makes at most as many calls as its members would make by themselves.
+
+use std::cmp::Reverse;
+
+/// The smallest page that counts as one that mostly reaches the end of its range.
+pub const LONG_PAGE: u32 = 10;
+
+/// Whether what a member wants reaches to the end of its range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reaches {
+    /// More often than not there is more: a small page, or the first item of many.
+    Rarely,
+    /// A page of [`LONG_PAGE`] or more, or a count.
+    Mostly,
+    /// A single item, or a list that is read whole.
+    Always,
+}
+
+impl Reaches {
+    /// For a page of a size.
+    pub fn of_page(size: u32) -> Self {
+        if size < LONG_PAGE { Self::Rarely } else { Self::Mostly }
+    }
+}
+
+/// A read of the partition.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// The lower end of its range among the lower ends of all members, in ascending order; equal ends have equal ranks.
+    pub low: usize,
+    /// The upper end of its range among the upper ends, likewise.
+    pub high: usize,
+    /// Whether it reads its range in ascending order; `None` of a Get.
+    pub forward: Option<bool>,
+    /// Whether it wants all of its range, so that any order will do.
+    pub wants_all: bool,
+    /// Whether what it wants reaches to the other end of the range.
+    pub reaches: Reaches,
+    /// Whether it may be read a wave later.
+    pub may_wait: bool,
+    /// Whether its range begins behind a cursor.
+    pub resumes: bool,
+    /// Whether it is a Get.
+    pub is_item: bool,
+}
+
+impl Member {
+    fn contains(&self, other: &Self) -> bool {
+        self.low <= other.low && self.high >= other.high
+    }
+
+    /// Whether it may be read in an order.
+    fn suits(&self, forward: bool) -> bool {
+        self.wants_all || self.forward.is_none_or(|own| own == forward)
+    }
+
+    /// Where it begins and ends in an order of reading: the smaller comes first.
+    fn place(&self, forward: bool) -> (isize, isize) {
+        let (low, high) = (self.low.cast_signed(), self.high.cast_signed());
+        if forward { (low, high) } else { (-high, -low) }
+    }
+}
+
+/// Reads that share a Query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The members by their positions, in the order of reading, each with whether the Query may fail to reach it.
+    pub members: Vec<(usize, bool)>,
+    /// Whether the Query reads in ascending order.
+    pub forward: bool,
+    /// How many items of the schema there may be between the members.
+    pub between: u32,
+}
+
+/// Groups the reads of a partition. `between` tells how many items may lie between one member and another behind it in ascending order;
+/// `None` where there may be many. Members in no group are read by themselves.
+pub fn groups(members: &[Member], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<Group> {
+    let of = |forward: bool| in_order(members, forward, between);
+    let (ascending, descending) = (of(true), of(false));
+    let cost = |groups: &[Group]| {
+        let shared: usize = groups.iter().map(|group| group.members.len()).sum();
+        let at_risk = groups.iter().flat_map(|group| &group.members).filter(|(_, at_risk)| *at_risk);
+        // A Get at risk falls back on a batch, and needs no call of its own where there is one.
+        let risk: usize = at_risk.map(|(member, _)| if members[*member].is_item { 1 } else { 2 }).sum();
+        // What is read to its end in the other order cannot go on from where the page ends.
+        let reversed = groups.iter().flat_map(|group| group.members.iter().map(|(member, _)| (&members[*member], group.forward)));
+        let reversed = reversed.filter(|(member, forward)| member.forward.is_some_and(|own| own != *forward)).count();
+        (groups.len() + members.len() - shared, risk, reversed)
+    };
+    if cost(&descending) < cost(&ascending) { descending } else { ascending }
+}
+
+/// A group that is being made.
+struct Growing {
+    group: Group,
+    /// For each of its members, how sure the Query comes to the beginning of its range.
+    begun: Vec<Reaches>,
+    /// The member that reaches furthest.
+    last: usize,
+    /// How sure the Query comes to the end of what is in the group.
+    reaches: Reaches,
+}
+
+fn in_order(members: &[Member], forward: bool, between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<Group> {
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by_key(|member| (members[*member].place(forward).0, Reverse(members[*member].reaches), *member));
+    let mut groups: Vec<Group> = Vec::new();
+    let mut growing: Option<Growing> = None;
+    for position in order {
+        let joined = growing.as_mut().is_some_and(|growing| growing.take(members, position, between));
+        if !joined && let Some(new) = Growing::begin(members, position, forward) {
+            groups.extend(growing.replace(new).map(|grown| grown.group));
+        }
+    }
+    groups.extend(growing.map(|grown| grown.group));
+    groups.retain(|group| group.members.len() > 1 && group.members.iter().any(|(member, _)| !members[*member].is_item));
+    groups
+}
+
+impl Growing {
+    /// A group that begins with a member; `None` where the order of reading does not suit it.
+    fn begin(members: &[Member], position: usize, forward: bool) -> Option<Self> {
+        let member = &members[position];
+        let suits = member.suits(forward);
+        let at_risk = !suits && member.reaches < Reaches::Always;
+        let fits = !at_risk || (member.reaches > Reaches::Rarely && member.may_wait);
+        let group = Group { members: vec![(position, at_risk)], forward, between: 0 };
+        fits.then_some(Self { group, begun: vec![Reaches::Always], last: position, reaches: member.reaches })
+    }
+
+    /// Takes in a member if the Query can serve it as well.
+    fn take(&mut self, members: &[Member], position: usize, between: &dyn Fn(usize, usize) -> Option<u32>) -> bool {
+        let member = &members[position];
+        let forward = self.group.forward;
+        let (start, end) = member.place(forward);
+        let known = || self.group.members.iter().map(|(other, _)| &members[*other]);
+        let beside = known().position(|other| other.place(forward).0 == start);
+        let around = known().filter(|other| other.contains(member)).map(|other| other.reaches).max();
+        let complete = around.map_or(member.reaches, |reaches| reaches.max(member.reaches));
+        let suits = member.suits(forward);
+        // A page that goes on from a cursor may be far from the beginning of its range.
+        if suits && member.resumes && beside != Some(0) {
+            return false;
+        }
+        let begun = beside.and_then(|beside| self.begun.get(beside)).map_or(self.reaches, |begun| *begun);
+        let served = if suits { begun } else { begun.min(complete) };
+        let at_risk = served < Reaches::Always;
+        if at_risk && (served == Reaches::Rarely || !member.may_wait) {
+            return false;
+        }
+        let (left, right) = if forward { (self.last, position) } else { (position, self.last) };
+        let Some(items) = between(left, right) else { return false };
+        self.group.members.push((position, at_risk));
+        self.begun.push(begun);
+        self.group.between = self.group.between.saturating_add(items);
+        if end > members[self.last].place(forward).1 {
+            self.last = position;
+            self.reaches = if beside == Some(0) { complete } else { self.reaches.min(complete) };
+        }
+        true
+    }
+}
