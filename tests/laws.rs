@@ -1,8 +1,8 @@
-//! Laws that hold for every operation and all data, each tried on random ones: pages put together are the whole list (`pages`), a planned
-//! nested query gives what reading field by field gives (`naive`), both hold of items of several types (`mixed`), the copies of an item
-//! never differ (`copies`), a Query that reads along what stands beside its range changes no response (`folds`), and any valid operation gets
-//! a well-formed response by few batches
-//! (`operations`). Data and operations are made of a list of numbers (`choices`), so that a failing case shrinks to a small one.
+//! Laws that hold for every operation and all data, each tried on random ones: pages put together are the whole list (`pages`), items of
+//! several types are what they are one by one (`mixed`), the copies of an item never differ (`copies`), a Query that reads along what stands
+//! beside its range changes no response (`folds`), and any valid operation gets a well-formed response by few batches (`operations`). What a
+//! query gives at all, `tests/reads.rs` says. Data and operations are made of a list of numbers (`choices`), so that a failing case shrinks
+//! to a small one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -15,8 +15,6 @@ mod copies;
 mod folds;
 #[path = "laws/mixed.rs"]
 mod mixed;
-#[path = "laws/naive.rs"]
-mod naive;
 #[path = "laws/operations.rs"]
 mod operations;
 #[path = "laws/pages.rs"]
