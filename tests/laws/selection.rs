@@ -22,12 +22,6 @@ pub struct Selection {
     pub on: Option<String>,
 }
 
-impl Selection {
-    pub fn argument(&self, name: &str) -> Option<&Value> {
-        self.arguments.iter().find(|(known, ..)| known == name).map(|(_, value, _)| value)
-    }
-}
-
 /// What operations are made of.
 pub struct Grammar<'a> {
     pub schema: &'a Schema,

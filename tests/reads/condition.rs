@@ -1,0 +1,121 @@
+//! A filter's condition and an item in, whether it holds out, as DynamoDB has it (developer guide, "Condition and filter expressions,
+//! operators, and functions").
+
+use super::values::{attribute_of, compare, equal};
+use keyfold::schema::condition::{Comparator, Condition, Operand, Path, Segment};
+use keyfold::schema::date_time::instant_text;
+use keyfold::table::attribute::{Attribute, Item};
+use serde_json::{Map, Value};
+use std::cmp::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Whether a filter lets an item in. A part of an AND whose argument is null drops out.
+pub fn lets_in(filter: &Condition, arguments: &Map<String, Value>, item: &Item) -> bool {
+    let filter = filter.without(&|name| argument(arguments, name).is_null());
+    filter.is_none_or(|filter| holds(&filter, arguments, item))
+}
+
+fn argument(arguments: &Map<String, Value>, name: &str) -> Value {
+    let mut names = name.split('.');
+    let first = names.next().and_then(|name| arguments.get(name)).cloned().unwrap_or_default();
+    names.fold(first, |value, name| value.get(name).cloned().unwrap_or_default())
+}
+
+fn holds(condition: &Condition, arguments: &Map<String, Value>, item: &Item) -> bool {
+    let value = |operand: &Operand| values(operand, arguments, item).into_iter().next();
+    match condition {
+        Condition::And(all) => all.iter().all(|one| holds(one, arguments, item)),
+        Condition::Or(any) => any.iter().any(|one| holds(one, arguments, item)),
+        Condition::Not(one) => !holds(one, arguments, item),
+        Condition::Compare(left, comparator, right) => {
+            let (left, right) = (value(left), value(right));
+            let (Some(left), Some(right)) = (left, right) else {
+                // What is not there is equal to nothing, and so different from everything.
+                return *comparator == Comparator::NotEqual;
+            };
+            let order = compare(&left, &right);
+            match comparator {
+                Comparator::Equal => equal(&left, &right),
+                Comparator::NotEqual => !equal(&left, &right),
+                Comparator::Less => order == Some(Ordering::Less),
+                Comparator::LessOrEqual => order.is_some_and(Ordering::is_le),
+                Comparator::Greater => order == Some(Ordering::Greater),
+                Comparator::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+            }
+        }
+        Condition::Between(one, low, high) => match (value(one), value(low), value(high)) {
+            (Some(one), Some(low), Some(high)) => {
+                compare(&low, &one).is_some_and(Ordering::is_le) && compare(&one, &high).is_some_and(Ordering::is_le)
+            }
+            _ => false,
+        },
+        Condition::In(one, among) => {
+            let Some(one) = value(one) else { return false };
+            among.iter().flat_map(|operand| values(operand, arguments, item)).any(|other| equal(&one, &other))
+        }
+        Condition::Exists(path) => at(path, item).is_some(),
+        Condition::NotExists(path) => at(path, item).is_none(),
+        Condition::AttributeType(path, kind) => at(path, item).is_some_and(|attribute| kind_of(attribute) == kind),
+        Condition::BeginsWith(path, start) => match (at(path, item), value(start)) {
+            (Some(Attribute::S(text)), Some(Attribute::S(start))) => text.starts_with(&start),
+            (Some(Attribute::B(bytes)), Some(Attribute::B(start))) => bytes.starts_with(&start),
+            _ => false,
+        },
+        Condition::Contains(path, part) => match (at(path, item), value(part)) {
+            (Some(Attribute::S(text)), Some(Attribute::S(part))) => text.contains(&part),
+            (Some(list), Some(part)) => super::values::elements(list).is_some_and(|all| all.iter().any(|one| equal(one, &part))),
+            _ => false,
+        },
+    }
+}
+
+/// The values of an operand: none where the attribute is not there, several of a list argument.
+fn values(operand: &Operand, arguments: &Map<String, Value>, item: &Item) -> Vec<Attribute> {
+    let size = |path: &Path| {
+        let size = match at(path, item)? {
+            Attribute::S(text) => text.len(),
+            Attribute::B(bytes) => bytes.len(),
+            Attribute::M(map) => map.len(),
+            list => super::values::elements(list)?.len(),
+        };
+        Some(Attribute::N(size.to_string()))
+    };
+    match operand {
+        Operand::Path(path) => at(path, item).cloned().into_iter().collect(),
+        Operand::Size(path) => size(path).into_iter().collect(),
+        Operand::Argument(name, kind) => match argument(arguments, name) {
+            Value::Array(values) => values.iter().filter_map(|value| attribute_of(&kind.0, value)).collect(),
+            value => attribute_of(&kind.0, &value).into_iter().collect(),
+        },
+        Operand::Now(kind) => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64;
+            attribute_of(&kind.0, &instant_text(now).into()).into_iter().collect()
+        }
+        Operand::Literal(value, kind) => attribute_of(&kind.0, value).into_iter().collect(),
+    }
+}
+
+fn at<'i>(path: &Path, item: &'i Item) -> Option<&'i Attribute> {
+    let mut segments = path.segments.iter();
+    let Segment::Attribute(first) = segments.next()? else { return None };
+    segments.try_fold(item.get(first)?, |attribute, segment| match (segment, attribute) {
+        (Segment::Attribute(name), Attribute::M(map)) => map.get(name),
+        (Segment::Index(index), Attribute::L(values)) => values.get(*index as usize),
+        _ => None,
+    })
+}
+
+fn kind_of(attribute: &Attribute) -> &'static str {
+    match attribute {
+        Attribute::S(_) => "S",
+        Attribute::N(_) => "N",
+        Attribute::B(_) => "B",
+        Attribute::Bool(_) => "BOOL",
+        Attribute::Null => "NULL",
+        Attribute::Ss(_) => "SS",
+        Attribute::Ns(_) => "NS",
+        Attribute::Bs(_) => "BS",
+        Attribute::L(_) => "L",
+        Attribute::M(_) => "M",
+    }
+}

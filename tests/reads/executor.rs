@@ -1,0 +1,409 @@
+//! An operation and all items of the store in, the data and the errors that the gateway must give out: field by field, by the plainest
+//! means, without a plan and without a batch (GraphQL specification, section 6.4 "Executing Fields").
+
+use super::document::{Arguments, Document, Selected};
+use super::pages::{Cursors, Paging};
+use super::rows::{Code, Row, World};
+use super::values::{Held, elements, held, scalar};
+use apollo_compiler::ast::Type;
+use apollo_compiler::executable::SelectionSet;
+use keyfold::schema::model::{Access, Field, FieldKind, Find, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via};
+use keyfold::schema::value_type::ValueType;
+use keyfold::table::attribute::Attribute;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// A value that may not be null is null: its parent gives up.
+struct Null;
+
+/// An error of a response, as far as it is compared.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// As JSON.
+    pub path: String,
+    pub code: String,
+    pub line: usize,
+    pub column: usize,
+}
+
+/// Runs one operation.
+pub struct Naive<'w, 'd> {
+    world: &'d World<'w>,
+    document: &'d Document,
+    cursors: &'d Cursors,
+    path: Vec<Value>,
+    location: (usize, usize),
+    faults: Vec<Fault>,
+}
+
+impl<'w, 'd> Naive<'w, 'd> {
+    /// The data and the errors of an operation. A cursor stands as `{"cursor": place}`.
+    pub fn run(world: &'d World<'w>, document: &'d Document, cursors: &'d Cursors) -> (Value, Vec<Fault>) {
+        let mut naive = Naive { world, document, cursors, path: Vec::new(), location: (0, 0), faults: Vec::new() };
+        let query = document.schema.schema_definition.query.as_ref().map_or("Query", |name| name.as_str());
+        let root = Row { ty: world.type_named(query), item: None, known: Map::new(), place: 0 };
+        let data = naive.object(&root, &document.root()).unwrap_or(Value::Null);
+        naive.faults.sort();
+        (data, naive.faults)
+    }
+
+    fn fault(&mut self, code: Code) -> Null {
+        let (line, column) = self.location;
+        self.faults.push(Fault { path: json!(self.path).to_string(), code: code.to_owned(), line, column });
+        Null
+    }
+
+    /// A value at a step of the path; null takes its place where it gives up and its type lets it.
+    fn at(&mut self, step: Value, ty: &Type, value: impl FnOnce(&mut Self) -> Result<Value, Null>) -> Result<Value, Null> {
+        self.path.push(step);
+        let value = value(self);
+        self.path.pop();
+        match value {
+            Err(Null) if !ty.is_non_null() => Ok(Value::Null),
+            other => other,
+        }
+    }
+
+    /// The fields that are selected of an object of a type, each by what makes its value.
+    fn fields(
+        &mut self,
+        sets: &[&SelectionSet],
+        type_name: &str,
+        mut value: impl FnMut(&mut Self, &Selected<'_>) -> Result<Value, Null>,
+    ) -> Result<Value, Null> {
+        let document = self.document;
+        let mut object = Map::new();
+        for selected in document.collect(sets, type_name) {
+            let outer = std::mem::replace(&mut self.location, document.location(selected.fields[0]));
+            // The type has its own say: what an interface lets be null may be non-null in it.
+            let field = document.schema.type_field(type_name, selected.name());
+            let ty = field.map_or_else(|_| selected.fields[0].definition.ty.clone(), |field| field.ty.clone());
+            let made = self.at(json!(selected.key), &ty, |naive| match selected.name() {
+                "__typename" => Ok(json!(type_name)),
+                _ => value(naive, &selected),
+            });
+            self.location = outer;
+            object.insert(selected.key, made?);
+        }
+        Ok(Value::Object(object))
+    }
+
+    fn object(&mut self, row: &Row<'w>, sets: &[&SelectionSet]) -> Result<Value, Null> {
+        self.fields(sets, &row.ty.name, |naive, selected| {
+            let field = &row.ty.fields[selected.name()];
+            match &field.kind {
+                FieldKind::Stored(_) => naive.stored(row, field, selected),
+                FieldKind::Find(find) => naive.found(row, (field, find), selected),
+                _ => unreachable!("{} is no field of a query", field.name),
+            }
+        })
+    }
+
+    fn missing(&mut self, ty: &Type) -> Result<Value, Null> {
+        if ty.is_non_null() { Err(self.fault("INTERNAL")) } else { Ok(Value::Null) }
+    }
+
+    fn stored(&mut self, row: &Row<'w>, field: &Field, selected: &Selected<'_>) -> Result<Value, Null> {
+        let FieldKind::Stored(stored) = &field.kind else { unreachable!() };
+        let known = || row.known.get(&field.name).cloned().map(Held::Value);
+        let value = row.item.map_or_else(known, |item| held(row.ty, &field.name, item));
+        match value {
+            Some(Held::Value(value)) if !value.is_null() => Ok(value),
+            Some(Held::Attribute(attribute)) if *attribute != Attribute::Null => match attribute {
+                Cow::Borrowed(attribute) => self.complete(&field.ty, &stored.value, attribute, &selected.sets()),
+                Cow::Owned(_) => unreachable!(),
+            },
+            // A list that is not there is empty where it may not be null.
+            _ if field.ty.is_list() && field.ty.is_non_null() => Ok(json!([])),
+            _ => self.missing(&field.ty),
+        }
+    }
+
+    /// A stored value as its type has it.
+    fn complete(&mut self, ty: &Type, kind: &ValueType, attribute: &'w Attribute, sets: &[&SelectionSet]) -> Result<Value, Null> {
+        match (ty, attribute) {
+            (_, Attribute::Null) => self.missing(ty),
+            (Type::List(item) | Type::NonNullList(item), list) => {
+                let element = if let ValueType::Set(element) = kind { element } else { kind };
+                let is_list = matches!((list, kind), (Attribute::L(_), _) | (_, ValueType::Set(_)));
+                if !is_list {
+                    return Err(self.fault("INTERNAL"));
+                }
+                let Attribute::L(values) = list else {
+                    // Sets hold scalars only.
+                    let values = elements(list).ok_or(()).map_err(|()| self.fault("INTERNAL"))?;
+                    return Ok(values.iter().map(|value| scalar(element, value).unwrap_or(Value::Null)).collect());
+                };
+                let each = |(position, value)| self.at(json!(position), item, |naive| naive.complete(item, element, value, sets));
+                values.iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
+            }
+            (_, Attribute::M(map)) if let ValueType::Embedded(name) = kind => {
+                let row = Row { ty: self.world.type_named(name), item: Some(map), known: Map::new(), place: 0 };
+                self.object(&row, sets)
+            }
+            _ => scalar(kind, attribute).ok_or(()).map_err(|()| self.fault("INTERNAL")),
+        }
+    }
+
+    fn found(&mut self, row: &Row<'w>, (field, find): (&'w Field, &'w Find), selected: &Selected<'_>) -> Result<Value, Null> {
+        let sets = selected.sets();
+        let arguments = self.document.arguments(selected.fields[0]);
+        let pages = find.returns == Returns::Connection;
+        let paging = match pages.then(|| Paging::of(&arguments, field, find.max)).transpose() {
+            Ok(paging) => paging,
+            Err(code) => return Err(self.fault(code)),
+        };
+        let nodes = if pages { self.nodes(&sets, field) } else { sets.clone() };
+        let mut rows = match self.follow(row, (field, find), &arguments, (&nodes, find.returns)) {
+            Ok(rows) => rows,
+            Err(code) => return Err(self.fault(code)),
+        };
+        match find.returns {
+            Returns::Exists => Ok(json!(rows.iter().any(Option::is_some))),
+            Returns::Count => Ok(json!(rows.iter().flatten().count())),
+            Returns::One => match rows.into_iter().flatten().next() {
+                Some(row) => self.object(&row, &sets),
+                None if field.ty.is_non_null() => Err(self.fault("NOT_FOUND")),
+                None => Ok(Value::Null),
+            },
+            Returns::List => {
+                let item = field.ty.item_type();
+                if rows.iter().flatten().count() > find.max as usize {
+                    return Err(self.fault("LIMIT_EXCEEDED"));
+                }
+                if item.is_non_null() {
+                    rows.retain(Option::is_some);
+                }
+                self.elements(item, rows, &sets)
+            }
+            Returns::Connection => {
+                let rows = rows.into_iter().flatten().collect();
+                self.page(rows, paging.unwrap(), &self.list_key(row, (field, find), &arguments), (field, &sets))
+            }
+        }
+    }
+
+    fn elements(&mut self, item: &Type, rows: Vec<Option<Row<'w>>>, sets: &[&SelectionSet]) -> Result<Value, Null> {
+        let each = |(position, row): (usize, Option<Row<'w>>)| {
+            self.at(json!(position), item, |naive| match row {
+                Some(row) => naive.object(&row, sets),
+                None => naive.missing(item),
+            })
+        };
+        rows.into_iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
+    }
+
+    /// What tells a list from all others: its field, whose it is, and what binds it.
+    fn list_key(&self, row: &Row<'w>, (field, find): (&'w Field, &'w Find), arguments: &Arguments) -> String {
+        let item = row.item.map(|item| item.iter().collect::<std::collections::BTreeMap<_, _>>());
+        let list = match &find.via {
+            Via::Through(path) => {
+                let hop = &row.ty.fields[&path[0]];
+                match &hop.kind {
+                    FieldKind::Find(find) if !matches!(find.via, Via::Through(_)) => self.world.list(find, &of_hop(arguments, hop)),
+                    _ => String::new(),
+                }
+            }
+            _ => self.world.list(find, arguments),
+        };
+        format!("{}.{} of {item:?} {:?} {list}", row.ty.name, field.name, row.known)
+    }
+
+    /// A page of a whole list.
+    fn page(&mut self, rows: Vec<Row<'w>>, paging: Paging, list: &str, (field, sets): (&Field, &[&SelectionSet])) -> Result<Value, Null> {
+        let from = match paging.from.as_ref().map(|cursor| self.cursors.place(cursor, list)).transpose() {
+            Ok(from) => from,
+            Err(code) => return Err(self.fault(code)),
+        };
+        let places: Vec<usize> = rows.iter().map(|row| row.place).collect();
+        let page = paging.cut(&places, from);
+        let rows: Vec<(usize, Row<'w>)> = rows[page.shown.clone()].iter().map(|row| (row.place, row.clone())).collect();
+        let cursor =
+            |position: Option<usize>| position.map_or(Value::Null, |position| json!({ "cursor": format!("{position} of {list}") }));
+        let ty = field.ty.inner_named_type().to_string();
+        self.fields(sets, &ty, |naive, part| match part.name() {
+            "nodes" => {
+                let item = part.fields[0].definition.ty.item_type().clone();
+                naive.elements(&item, rows.iter().map(|(_, row)| Some(row.clone())).collect(), &part.sets())
+            }
+            "edges" => {
+                let item = part.fields[0].definition.ty.item_type().clone();
+                let ty = item.inner_named_type().to_string();
+                let mut edges = Vec::new();
+                for (number, (position, row)) in rows.iter().enumerate() {
+                    edges.push(naive.at(json!(number), &item, |naive| {
+                        naive.fields(&part.sets(), &ty, |naive, part| match part.name() {
+                            "node" => naive.object(row, &part.sets()),
+                            _ => Ok(cursor(Some(*position))),
+                        })
+                    })?);
+                }
+                Ok(Value::Array(edges))
+            }
+            _ => naive.fields(&part.sets(), "PageInfo", |_, part| {
+                Ok(match part.name() {
+                    "hasNextPage" => json!(page.has_next),
+                    "hasPreviousPage" => json!(page.has_previous),
+                    "startCursor" => cursor(rows.first().map(|(position, _)| *position)),
+                    _ => cursor(rows.last().map(|(position, _)| *position)),
+                })
+            }),
+        })
+    }
+
+    /// What is selected of the nodes of a connection, wherever it stands.
+    fn nodes<'s>(&self, sets: &[&'s SelectionSet], field: &Field) -> Vec<&'s SelectionSet>
+    where
+        'd: 's,
+    {
+        let ty = field.ty.inner_named_type();
+        let mut found = Vec::new();
+        for part in self.document.collect(sets, ty) {
+            match part.name() {
+                "nodes" => found.extend(part.fields.iter().map(|field| &field.selection_set)),
+                "edges" => {
+                    let edge = part.fields[0].definition.ty.inner_named_type().clone();
+                    let sets: Vec<&SelectionSet> = part.fields.iter().map(|field| &field.selection_set).collect();
+                    for part in self.document.collect(&sets, &edge).iter().filter(|part| part.name() == "node") {
+                        found.extend(part.fields.iter().map(|field| &field.selection_set));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The rows of a find, through other items if it says so. `None` stands for an item that is not there.
+    fn follow(
+        &self,
+        row: &Row<'w>,
+        (field, find): (&'w Field, &'w Find),
+        arguments: &Arguments,
+        (sets, returns): (&[&SelectionSet], Returns),
+    ) -> Result<Vec<Option<Row<'w>>>, Code> {
+        let counts = matches!(returns, Returns::Exists | Returns::Count);
+        let Via::Through(path) = &find.via else {
+            let needs = if counts { None } else { self.needs(find, sets) };
+            return match self.told(row, (field, find), arguments, needs)? {
+                Some(told) => Ok(vec![told]),
+                None => self.world.rows(row, find, arguments),
+            };
+        };
+        let mut rows = vec![row.clone()];
+        let mut several = false;
+        for (position, name) in path.iter().enumerate() {
+            let mut next = Vec::new();
+            let was_several = several;
+            for row in &rows {
+                let field = &row.ty.fields[name];
+                let FieldKind::Find(hop) = &field.kind else { unreachable!() };
+                let arguments = of_hop(arguments, field);
+                let needs = match path.get(position + 1) {
+                    _ if counts && position + 1 == path.len() => None,
+                    None => self.needs(hop, sets),
+                    Some(next) => {
+                        let ty = self.world.type_named(&hop.item);
+                        let FieldKind::Find(find) = &ty.fields[next].kind else { unreachable!() };
+                        Some(self.parent_fields(ty, find, &of_hop(&arguments, &ty.fields[next])))
+                    }
+                };
+                let made = match self.told(row, (field, hop), &arguments, needs)? {
+                    Some(told) => vec![told],
+                    None if matches!(hop.via, Via::Through(_)) => self.follow(row, (field, hop), &arguments, (sets, hop.returns))?,
+                    None => self.world.rows(row, hop, &arguments)?,
+                };
+                let most = if hop.returns == Returns::One { 1 } else { usize::MAX };
+                several = was_several || hop.returns != Returns::One;
+                // A page is one of the first relation that finds several.
+                let place = |made: Row<'w>| Row { place: if was_several { row.place } else { made.place }, ..made };
+                next.extend(made.into_iter().flatten().take(most).map(place));
+            }
+            rows = next;
+        }
+        Ok(rows.into_iter().map(Some).collect())
+    }
+
+    /// The row of a reference that tells all that is asked for, if the item may not be missing: it is not looked at.
+    fn told(
+        &self,
+        row: &Row<'w>,
+        (field, find): (&'w Field, &'w Find),
+        arguments: &Arguments,
+        needs: Option<Vec<String>>,
+    ) -> Result<Option<Option<Row<'w>>>, Code> {
+        let Via::Keys(_) = &find.via else { return Ok(None) };
+        let path = self.world.path(find, arguments)?;
+        let is_list = |source: &Source| matches!(source, Source::Argument(name) if field.arguments.iter().any(|one| one.name == *name && one.ty.is_list()));
+        let certain = find.returns == Returns::One && field.ty.is_non_null();
+        let (true, Some(needs), Access::Get { .. }) = (certain, needs, &path.access) else { return Ok(None) };
+        if path.bindings.values().any(is_list) || !needs.iter().all(|field| path.bindings.contains_key(field)) {
+            return Ok(None);
+        }
+        let known = self.world.known(row, find, arguments)?;
+        let ty = self.world.type_named(&find.item);
+        Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0 })))
+    }
+
+    /// The stored fields of a find's item that a selection takes.
+    fn needs(&self, find: &'w Find, sets: &[&SelectionSet]) -> Option<Vec<String>> {
+        let ty = match find.via {
+            Via::Keys(_) => self.world.type_named(&find.item),
+            _ => return None,
+        };
+        let mut needs = Vec::new();
+        for selected in self.document.collect(sets, &ty.name) {
+            match ty.fields.get(selected.name()).map(|field| &field.kind) {
+                Some(FieldKind::Stored(_)) => needs.push(selected.name().to_owned()),
+                Some(FieldKind::Find(find)) => {
+                    needs.extend(self.parent_fields(ty, find, &self.document.arguments(selected.fields[0])));
+                }
+                _ => {}
+            }
+        }
+        Some(needs)
+    }
+
+    /// The fields of an object that a find in it is bound to.
+    fn parent_fields(&self, ty: &'w ObjectType, find: &'w Find, arguments: &Arguments) -> Vec<String> {
+        if let Via::Through(path) = &find.via {
+            let hop = &ty.fields[&path[0]];
+            let FieldKind::Find(find) = &hop.kind else { unreachable!() };
+            return self.parent_fields(ty, find, &of_hop(arguments, hop));
+        }
+        let Ok(path) = self.world.path(find, arguments) else { return Vec::new() };
+        let mut names = Vec::new();
+        path.bindings.values().for_each(|source| parents(source, &mut names));
+        if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
+            match range {
+                Range::BeginsWith(source) => parents(source, &mut names),
+                Range::Between { lower, upper } => lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names)),
+            }
+        }
+        names
+    }
+}
+
+/// The arguments of a field that a relation on its path has too; others are at their defaults.
+fn of_hop(arguments: &Arguments, hop: &Field) -> Arguments {
+    let mut of_hop = Arguments::default();
+    for argument in &hop.arguments {
+        if let Some(value) = arguments.values.get(&argument.name).or(argument.default.as_ref()) {
+            of_hop.values.insert(argument.name.clone(), value.clone());
+        }
+    }
+    of_hop.given = arguments.given.iter().filter(|name| of_hop.values.contains_key(*name)).cloned().collect();
+    of_hop
+}
+
+fn parents(source: &Source, names: &mut Vec<String>) {
+    match source {
+        Source::Parent(field) => names.push(field.clone()),
+        Source::Text(parts) => parts.iter().for_each(|part| {
+            if let TextPart::Value(source) = part {
+                parents(source, names);
+            }
+        }),
+        Source::Argument(_) | Source::Item(..) => {}
+    }
+}

@@ -1,0 +1,267 @@
+//! What a find means: the values that it is bound to, whether an item has them, and the order of the items. Must not know other fields.
+
+use super::document::Arguments;
+use super::rows::{Code, Row};
+use super::values::{compare, keys_of, scalar_of, stored_of};
+use keyfold::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, ObjectType, Range, SortAccess, Source, TextPart};
+use keyfold::schema::spread::Which;
+use keyfold::schema::table::{KeyType, Table};
+use keyfold::schema::template::{Part, Template};
+use keyfold::schema::value_type::ValueType;
+use keyfold::table::attribute::{Attribute, Item};
+use serde_json::{Map, Value};
+use std::cmp::Ordering;
+
+/// The most keys or ranges that the list arguments of a field may make.
+const MOST: usize = 100;
+
+/// A find for one parent.
+pub struct Meant<'f, 'w> {
+    pub find: &'w Find,
+    pub path: &'w AccessPath,
+    /// The keys of the item type, or what those of several types have in common.
+    pub keys: &'w ItemKeys,
+    pub mixed: Option<&'w Mixed>,
+    pub table: &'w Table,
+    pub parent: &'f Row<'w>,
+    pub arguments: &'f Arguments,
+}
+
+/// The part of the sort key that is bound.
+struct SortUse<'w> {
+    attribute: &'w str,
+    kind: KeyType,
+    template: &'w Template,
+    /// So many parts from the front; all, if there is no number.
+    parts: Option<usize>,
+    range: Option<&'w Range>,
+}
+
+impl<'w> Meant<'_, 'w> {
+    /// The value of a source.
+    fn source(&self, source: &Source) -> Value {
+        match source {
+            Source::Argument(name) => {
+                let mut names = name.split('.');
+                let first = self.arguments.values.get(names.next().unwrap()).cloned().unwrap_or_default();
+                names.fold(first, |value, name| value.get(name).cloned().unwrap_or_default())
+            }
+            Source::Parent(field) => self.parent.value(field),
+            Source::Text(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    match part {
+                        TextPart::Literal(literal) => text += literal,
+                        TextPart::Value(source) => match self.source(source) {
+                            Value::Null => return Value::Null,
+                            Value::String(value) => text += &value,
+                            other => text += &other.to_string(),
+                        },
+                    }
+                }
+                Value::String(text)
+            }
+            Source::Item(..) => Value::Null,
+        }
+    }
+
+    /// The bound values: one map for each combination of the values of lists.
+    pub fn combinations(&self) -> Result<Vec<Map<String, Value>>, Code> {
+        let mut all = vec![Map::new()];
+        for (field, source) in &self.path.bindings {
+            let values = match self.source(source) {
+                Value::Null if field.starts_with("replica:") => continue,
+                Value::Null => return Ok(Vec::new()),
+                Value::Array(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
+                value => vec![value],
+            };
+            let mut crossed = Vec::new();
+            for value in &values {
+                for known in &all {
+                    let mut known: Map<String, Value> = known.clone();
+                    known.insert(field.clone(), value.clone());
+                    crossed.push(known);
+                }
+            }
+            all = crossed;
+        }
+        let every = self.path.reading(self.table, self.keys).filter(|reading| reading.which == Which::Every);
+        let ranges = all.len() * every.map_or(1, |reading| usize::from(reading.spread.count));
+        if ranges > MOST { Err("LIMIT_EXCEEDED") } else { Ok(all) }
+    }
+
+    fn sort(&self) -> Option<SortUse<'w>> {
+        let (_, key) = self.table.keys_of(self.path.index);
+        let (Access::Query { sort, .. }, Some(key)) = (&self.path.access, key) else { return None };
+        let (position, parts, range) = match sort {
+            SortAccess::All => return None,
+            SortAccess::Equal { template } => (*template, None, None),
+            SortAccess::Prefix { template, parts } => (*template, Some(*parts), None),
+            SortAccess::Range { template, parts, range } => (*template, Some(*parts), Some(range)),
+        };
+        let template = &self.keys.keys[&key.name][position];
+        Some(SortUse {
+            attribute: self.table.keys_of(self.path.index).1.map(|key| key.name.as_str())?,
+            kind: key.kind,
+            template,
+            parts,
+            range,
+        })
+    }
+
+    /// Whether the fields of an item have the bound values, and the ranged field is within its range.
+    pub fn fits(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
+        let mut bound = values.iter().filter_map(|(field, value)| Some((field, value, &stored_of(ty, field)?.value)));
+        let equal = bound.all(|(field, value, kind)| {
+            let wanted = kind.to_text(value);
+            wanted.is_some() && kind.to_text(&scalar_of(ty, field, item)) == wanted
+        });
+        equal && self.is_of_path(item) && self.sort().is_none_or(|sort| self.in_range(ty, &sort, sort.template, item))
+    }
+
+    /// Whether an item's key is of the path's templates: of several alternatives, an item has one.
+    fn is_of_path(&self, item: &Item) -> bool {
+        let (partition, _) = self.table.keys_of(self.path.index);
+        let is_of = |attribute: &str, template: &Template| match item.get(attribute) {
+            Some(Attribute::S(text)) => template.read(text).is_some(),
+            _ => true,
+        };
+        let at = match &self.path.access {
+            Access::Get { partition, .. } | Access::Query { partition, .. } => *partition,
+            Access::Scan => return true,
+        };
+        is_of(&partition.name, &self.keys.keys[&partition.name][at]) && self.sort().is_none_or(|sort| is_of(sort.attribute, sort.template))
+    }
+
+    /// The same of an item of one of several types: what they have in common are the texts of their keys.
+    pub fn fits_together(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
+        let (partition, sort) = self.table.keys_of(self.path.index);
+        let value = |field: &str| values.get(field).cloned();
+        let (partition_at, sort_at) = match &self.path.access {
+            Access::Get { partition, sort } => (*partition, *sort),
+            Access::Query { partition, .. } => (*partition, None),
+            Access::Scan => return true,
+        };
+        let has = |attribute: &str, template: &Template| {
+            template.render(&value).ok().flatten().is_some_and(|wanted| text_of(item, attribute) == Some(wanted.as_str()))
+        };
+        if !has(&partition.name, &self.keys.keys[&partition.name][partition_at]) {
+            return false;
+        }
+        if let (Some(position), Some(sort)) = (sort_at, sort) {
+            return has(&sort.name, &self.keys.keys[&sort.name][position]);
+        }
+        let Some(sort) = self.sort() else { return true };
+        let Some(parts) = sort.parts else { return has(sort.attribute, sort.template) };
+        let start = self.beginning(&sort, parts, values);
+        let own = text_of(item, sort.attribute).unwrap_or_default();
+        let of_type = keys_of(ty).unwrap().keys[sort.attribute].iter().find(|template| template.read(own).is_some());
+        own.starts_with(&start) && of_type.is_some_and(|template| self.in_range(ty, &sort, template, item))
+    }
+
+    /// The text of the bound parts of the sort key; of several types, as much as they have in common.
+    fn beginning(&self, sort: &SortUse<'_>, parts: usize, values: &Map<String, Value>) -> String {
+        let text =
+            |template: &Template| template.render_parts(parts, &|field| values.get(field).cloned()).ok().flatten().unwrap_or_default();
+        let mut start = text(sort.template);
+        for other in &self.path.alike {
+            let other = text(other);
+            let same = start.char_indices().zip(other.chars()).take_while(|((_, ours), theirs)| ours == theirs);
+            let end = same.last().map_or(0, |((at, letter), _)| at + letter.len_utf8());
+            start.truncate(end);
+        }
+        start
+    }
+
+    /// Whether the field that stands behind the bound parts is within the range, if there is one.
+    fn in_range(&self, ty: &ObjectType, sort: &SortUse<'_>, template: &Template, item: &Item) -> bool {
+        let (Some(range), Some(parts)) = (sort.range, sort.parts) else { return true };
+        let Some(Part::Placeholder { field, value: kind, width }) = template.parts.get(parts) else { return false };
+        let value = scalar_of(ty, field, item);
+        let by_number = width.is_some() || sort.kind == KeyType::N;
+        match range {
+            Range::BeginsWith(source) => match self.source(source) {
+                Value::Null => true,
+                start => value.as_str().is_some_and(|value| value.starts_with(start.as_str().unwrap_or_default())),
+            },
+            Range::Between { lower, upper } => {
+                let meets = |bound: &Option<(Source, bool)>, wanted: Ordering| {
+                    let Some((source, inclusive)) = bound else { return true };
+                    let bound = self.source(source);
+                    bound.is_null()
+                        || order(kind, by_number, &value, &bound)
+                            .is_some_and(|order| order == wanted || (*inclusive && order == Ordering::Equal))
+                };
+                meets(lower, Ordering::Greater) && meets(upper, Ordering::Less)
+            }
+        }
+    }
+
+    /// The order in which the store has the items of one range: by the sort key, then by the table's key.
+    pub fn stored_order(&self, left: &Item, right: &Item) -> Ordering {
+        let (_, sort) = self.table.keys_of(self.path.index);
+        let mut keys = sort.into_iter().chain(self.table.primary_key());
+        let by = |name: &str| left.get(name).zip(right.get(name)).and_then(|(left, right)| compare(left, right)).unwrap_or(Ordering::Equal);
+        keys.by_ref().map(|key| by(&key.name)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    /// Several ranges, each in the order of the store, as one list: by what follows the bound values in the sort key, then by the position
+    /// of the range.
+    pub fn merged(&self, combinations: &[Map<String, Value>], ranges: Vec<Vec<Row<'w>>>) -> Vec<Row<'w>> {
+        let descending = match self.arguments.values.get("order").and_then(Value::as_str) {
+            Some(order) => order == "DESC",
+            None => self.path.descending,
+        };
+        let each = ranges.len() / combinations.len().max(1);
+        let several = ranges.len() > 1;
+        let mut all: Vec<(Option<Attribute>, Row<'w>)> = Vec::new();
+        for (position, mut rows) in ranges.into_iter().enumerate() {
+            if descending {
+                rows.reverse();
+            }
+            let values = &combinations[position / each];
+            all.extend(rows.into_iter().map(|row| (self.compared(values, row.item.unwrap()), row)));
+        }
+        if several {
+            // Sorting is stable: what is equal stays in the order of the ranges.
+            all.sort_by(|(left, _), (right, _)| {
+                let order = left.as_ref().zip(right.as_ref()).and_then(|(left, right)| compare(left, right)).unwrap_or(Ordering::Equal);
+                if descending { order.reverse() } else { order }
+            });
+        }
+        all.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// What of an item's sort key several ranges are merged by.
+    fn compared(&self, values: &Map<String, Value>, item: &Item) -> Option<Attribute> {
+        let (_, key) = self.table.keys_of(self.path.index);
+        let attribute = item.get(&key?.name)?;
+        match (self.sort(), attribute) {
+            (Some(sort), Attribute::S(text)) => match sort.parts {
+                None => None,
+                Some(parts) => {
+                    let start = self.beginning(&sort, parts, values);
+                    Some(Attribute::S(text.get(start.len()..).unwrap_or_default().to_owned()))
+                }
+            },
+            (Some(sort), _) if sort.parts.is_none() => None,
+            _ => Some(attribute.clone()),
+        }
+    }
+}
+
+fn text_of<'i>(item: &'i Item, attribute: &str) -> Option<&'i str> {
+    match item.get(attribute)? {
+        Attribute::S(text) | Attribute::N(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The order of two values of a kind: as numbers, or as the texts that stand in keys.
+fn order(kind: &ValueType, by_number: bool, left: &Value, right: &Value) -> Option<Ordering> {
+    let (left, right) = (kind.to_text(left)?, kind.to_text(right)?);
+    match (by_number, kind) {
+        (true, ValueType::DateTime(_)) | (false, _) => Some(left.as_bytes().cmp(right.as_bytes())),
+        (true, _) => compare(&Attribute::N(left), &Attribute::N(right)),
+    }
+}

@@ -1,0 +1,200 @@
+//! A find and all items of the store in, the items that it means out, in their order: each item of the table is looked at for each find.
+//! Takes from the model what a field is bound to and which index it names. Must not know operations or how the gateway reads.
+
+use super::condition::lets_in;
+use super::document::Arguments;
+use super::meant::Meant;
+use super::values::{keys_of, scalar_of, stored_of};
+use keyfold::schema::model::{Access, AccessPath, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use keyfold::schema::spread::{SpreadKind, Which};
+use keyfold::schema::table::Table;
+use keyfold::table::attribute::{Attribute, Item};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// A schema and the items of its tables.
+pub struct World<'w> {
+    pub model: &'w Model,
+    /// The items of each table.
+    pub items: &'w [Vec<Item>],
+}
+
+/// An object: an item, or a map inside one, or what a reference to an item tells.
+#[derive(Debug, Clone)]
+pub struct Row<'w> {
+    pub ty: &'w ObjectType,
+    pub item: Option<&'w Item>,
+    /// The fields by which it was found, each with its one value.
+    pub known: Map<String, Value>,
+    /// Its place on the list that it was found in, counted before the filter.
+    pub place: usize,
+}
+
+/// Why a field has no rows: the error's code.
+pub type Code = &'static str;
+
+impl Row<'_> {
+    /// The value of a stored field; null where there is none.
+    pub fn value(&self, field: &str) -> Value {
+        match (self.known.get(field), self.item) {
+            (_, Some(item)) => scalar_of(self.ty, field, item),
+            (Some(value), None) => value.clone(),
+            (None, None) => Value::Null,
+        }
+    }
+}
+
+impl Arguments {
+    pub fn is_there(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.values.get(name)?.as_str()
+    }
+}
+
+impl<'w> World<'w> {
+    /// The access path for the arguments that are there.
+    pub fn path(&self, find: &'w Find, arguments: &Arguments) -> Result<&'w AccessPath, Code> {
+        find.path(&|name| arguments.is_there(name), arguments.text("orderBy")).ok_or("BAD_USER_INPUT")
+    }
+
+    pub fn type_named(&self, name: &str) -> &'w ObjectType {
+        &self.model.types[name]
+    }
+
+    /// The rows of a find by keys or of items of several types, in order. Where each key is one item, `None` stands for an item that is
+    /// not there.
+    pub fn rows(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> Result<Vec<Option<Row<'w>>>, Code> {
+        let path = self.path(find, arguments)?;
+        let (keys, mixed) = match &find.via {
+            Via::Mixed(mixed) => (&mixed.keys, Some(mixed)),
+            _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
+        };
+        let table = &self.model.tables[keys.table];
+        let meant = Meant { find, path, keys, mixed, table, parent, arguments };
+        let mut combinations = meant.combinations()?;
+        if !matches!(path.access, Access::Get { .. }) {
+            // A range is read once, however often its values stand in a list.
+            let mut seen = HashSet::new();
+            combinations.retain(|values| seen.insert(Value::Object(values.clone()).to_string()));
+        }
+        let mut ranges: Vec<Vec<Row<'w>>> = Vec::new();
+        for values in &combinations {
+            for items in self.spread(&meant, values) {
+                let mut rows: Vec<Row<'w>> = items.into_iter().filter_map(|item| self.row(&meant, values, item)).collect();
+                rows.sort_by(|left, right| meant.stored_order(left.item.unwrap(), right.item.unwrap()));
+                ranges.push(rows);
+            }
+        }
+        if let Access::Get { .. } = path.access {
+            return Ok(ranges.into_iter().map(|range| range.into_iter().next()).collect());
+        }
+        let mut rows = meant.merged(&combinations, ranges);
+        rows.iter_mut().enumerate().for_each(|(place, row)| row.place = place);
+        let filter = find.filter.as_ref();
+        rows.retain(|row| filter.is_none_or(|filter| lets_in(filter, &arguments.values, row.item.unwrap())));
+        Ok(rows.into_iter().map(Some).collect())
+    }
+
+    /// What tells the list of a find from others: the values of its bounds, its index and its order.
+    pub fn list(&self, find: &'w Find, arguments: &Arguments) -> String {
+        let Ok(path) = self.path(find, arguments) else { return String::new() };
+        let order = arguments.text("order").unwrap_or(if path.descending { "DESC" } else { "ASC" });
+        let bounds = arguments_of(path).into_iter().map(|name| (name, arguments.values.get(name)));
+        format!("{:?} {order} {:?}", path.index, bounds.collect::<Vec<_>>())
+    }
+
+    /// The values by which a reference finds its item; `None` where one is null.
+    pub fn known(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> Result<Option<Map<String, Value>>, Code> {
+        let path = self.path(find, arguments)?;
+        let ty = self.type_named(&find.item);
+        let keys = keys_of(ty).unwrap();
+        let meant = Meant { find, path, keys, mixed: None, table: &self.model.tables[keys.table], parent, arguments };
+        let Some(mut values) = meant.combinations()?.into_iter().next() else { return Ok(None) };
+        for (field, value) in &mut values {
+            if let Some(stored) = stored_of(ty, field) {
+                *value = stored.value.coerce(value).unwrap_or(Value::Null);
+            }
+        }
+        Ok(Some(values))
+    }
+
+    /// The items of the table, apart by the shard if all shards are read; of copies, the first.
+    fn spread(&self, meant: &Meant<'_, 'w>, values: &Map<String, Value>) -> Vec<Vec<&'w Item>> {
+        let table = &self.model.tables[meant.keys.table];
+        let all = &self.items[meant.keys.table];
+        let (partition, _) = table.keys_of(meant.path.index);
+        let of_number = |number: u8, attribute: &str, item: &Item| {
+            let Some(Attribute::S(text)) = item.get(attribute) else { return false };
+            meant.keys.keys[attribute].iter().any(|template| template.of_number(number).read(text).is_some())
+        };
+        let among = |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();
+        match (meant.path.reading(table, meant.keys), meant.keys.spread()) {
+            (Some(reading), _) if reading.spread.kind == SpreadKind::Shard => match reading.which {
+                Which::Every => (0..reading.spread.count).map(|number| among(&partition.name, number)).collect(),
+                Which::Bound => {
+                    let number = reading.spread.number(&values[&reading.spread.placeholder()]);
+                    vec![number.map_or_else(Vec::new, |number| among(&partition.name, u8::try_from(number).unwrap()))]
+                }
+                Which::OfKey => vec![all.iter().collect()],
+            },
+            (_, Some(spread)) if spread.kind == SpreadKind::Replica => vec![among(&table.partition.name, 0)],
+            _ => vec![all.iter().collect()],
+        }
+    }
+
+    /// The row of an item, if it is one that is meant.
+    fn row(&self, meant: &Meant<'_, 'w>, values: &Map<String, Value>, item: &'w Item) -> Option<Row<'w>> {
+        let table = &self.model.tables[meant.keys.table];
+        let (partition, sort) = table.keys_of(meant.path.index);
+        if !item.contains_key(&partition.name) || sort.is_some_and(|sort| !item.contains_key(&sort.name)) {
+            return None;
+        }
+        let ty = match meant.mixed {
+            None => Some(self.type_named(&meant.find.item)).filter(|ty| is_of(table, ty, item)),
+            Some(mixed) => mixed.members.iter().map(|name| self.type_named(name)).find(|ty| is_of(table, ty, item)),
+        }?;
+        let fits = match meant.mixed {
+            None => meant.fits(ty, values, item),
+            Some(_) => meant.fits_together(ty, values, item),
+        };
+        fits.then(|| Row { ty, item: Some(item), known: Map::new(), place: 0 })
+    }
+}
+
+/// The arguments that bind the keys of a path; which copy of an item is read makes no other list.
+fn arguments_of(path: &AccessPath) -> Vec<&str> {
+    let mut sources: Vec<&Source> =
+        path.bindings.iter().filter(|(field, _)| !field.starts_with("replica:")).map(|(_, source)| source).collect();
+    if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
+        match range {
+            Range::BeginsWith(source) => sources.push(source),
+            Range::Between { lower, upper } => sources.extend(lower.iter().chain(upper).map(|(source, _)| source)),
+        }
+    }
+    let mut names = Vec::new();
+    while let Some(source) = sources.pop() {
+        match source {
+            Source::Argument(name) => names.push(name.split('.').next().unwrap_or_default()),
+            Source::Text(parts) => sources.extend(parts.iter().filter_map(|part| match part {
+                TextPart::Value(source) => Some(source),
+                TextPart::Literal(_) => None,
+            })),
+            Source::Parent(_) | Source::Item(..) => {}
+        }
+    }
+    names
+}
+
+/// Whether an item is of a type, by its primary key and its constants.
+pub fn is_of(table: &Table, ty: &ObjectType, item: &Item) -> bool {
+    let Some(keys) = keys_of(ty) else { return false };
+    let by_keys = table.primary_key().all(|key| match item.get(&key.name) {
+        Some(Attribute::S(text)) => keys.keys[&key.name].iter().any(|template| template.read(text).is_some()),
+        Some(_) => true,
+        None => false,
+    });
+    by_keys && keys.constants.iter().all(|(name, value)| item.get(name) == Some(&Attribute::S(value.clone())))
+}

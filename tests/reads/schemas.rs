@@ -1,0 +1,108 @@
+//! Random operations on random items of random schemas.
+
+use super::operations::{Maker, Pool};
+use super::pages::Cursors;
+use super::random_schema::{Dimensions, Rng, Schema, keys, values};
+use super::rows::World;
+use super::shapes::{Extra, extras, with};
+use super::support;
+use super::systems::{MOST, cases, settings};
+use super::trial::{Seen, Trial};
+use keyfold::execute::gateway::Gateway;
+use keyfold::schema::load;
+use keyfold::schema::model::Model;
+use keyfold::table::attribute::Item;
+use keyfold::table::export_lines::parse_line;
+use keyfold::table::store::Store;
+use serde_json::json;
+use std::sync::Arc;
+
+/// A schema with items, made of a seed.
+struct Made {
+    sdl: String,
+    model: Arc<Model>,
+    items: Vec<Vec<Item>>,
+    /// How many more fields were tried, and how many the checker let in.
+    tried: usize,
+    kept: usize,
+}
+
+impl Made {
+    fn of(seed: u64) -> Option<Self> {
+        let schema = Schema::random(seed, &Dimensions::default());
+        let mut schema = schema;
+        schema.mutations.clear();
+        let base = schema.sdl();
+        let model_of = |sdl: &str| load("random.graphql", sdl, &|_| None).ok().map(|(model, _)| model);
+        model_of(&base)?;
+        let mut rng = Rng::with_seed(seed ^ 0x7265_6164);
+        let all = extras(&mut rng, &schema);
+        let mut kept: Vec<Extra> = Vec::new();
+        for extra in &all {
+            let known = kept
+                .iter()
+                .any(|known| known.owner == extra.owner && known.field.split(['(', ':']).next() == extra.field.split(['(', ':']).next());
+            if !known && model_of(&with(&base, std::slice::from_ref(extra))).is_some() {
+                kept.push(extra.clone());
+            }
+        }
+        let sdl = with(&base, &kept);
+        let model = Arc::new(model_of(&sdl)?);
+        let mut items: Vec<Vec<Item>> = vec![Vec::new(); model.tables.len()];
+        for (position, values) in values::items(&mut rng, &schema, 6) {
+            let ty = &schema.types[position];
+            for item in keys::items(&schema, ty, &values) {
+                items[ty.table].push(parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
+            }
+        }
+        Some(Self { sdl, model, items, tried: all.len(), kept: kept.len() })
+    }
+}
+
+#[test]
+fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
+    let mut seen = Seen::default();
+    let mut failures: Vec<String> = Vec::new();
+    let (mut tried, mut kept, mut schemas) = (0, 0, 0);
+    let range = cases(60);
+    let count = range.end - range.start;
+    for seed in range {
+        let Some(made) = Made::of(seed) else { continue };
+        (tried, kept, schemas) = (tried + made.tried, kept + made.kept, schemas + 1);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let store = Store::in_memory().unwrap();
+        runtime.block_on(async {
+            store.create_missing(&made.model.tables).await.unwrap();
+            for (table, items) in made.model.tables.iter().zip(&made.items) {
+                store.load(table, items.clone(), support::deadline()).await.unwrap();
+            }
+        });
+        let gateway = Gateway::new(made.model.clone(), store, settings());
+        let world = World { model: &made.model, items: &made.items };
+        let pool = Pool::of(&made.model, &made.items);
+        let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
+        let mut maker = Maker::new(&made.model, &pool, Rng::with_seed(seed));
+        'operations: for _ in 0..12 {
+            let mut set = maker.operation();
+            let mut cursors = Cursors::default();
+            for _ in 0..3 {
+                let before = cursors.clone();
+                if trial.differs(&set, &mut cursors, &mut seen).is_some() {
+                    let items: String = made.items.iter().flatten().map(|item| format!("{item:?}\n")).collect();
+                    failures.push(format!("seed {seed}: {}\n{}\n{items}", trial.minimised(&set, &before), made.sdl));
+                    break 'operations;
+                }
+                set = trial.turned(&set, &cursors, &mut maker.rng);
+            }
+        }
+        if failures.len() >= MOST {
+            break;
+        }
+    }
+    eprintln!("random: {seen:?}, {schemas} schemas, {kept} of {tried} more fields");
+    assert!(failures.is_empty(), "{} operations differ:\n\n{}", failures.len(), failures.join("\n\n"));
+    assert!(schemas * 10 > count * 9, "the checker refuses too many schemas: {schemas} of {count} are left");
+    assert!(kept * 4 > tried, "the checker refuses too many fields: {kept} of {tried} are left");
+    assert!(seen.there * 3 > seen.roots, "most root fields give nothing: {seen:?}");
+    assert!(seen.errors > 0 && seen.going_on * 20 > seen.pages && seen.pages > 0, "{seen:?}");
+}

@@ -1,0 +1,66 @@
+//! Random operations on the items of every system.
+
+use super::goldens::items;
+use super::operations::{Maker, Pool};
+use super::pages::Cursors;
+use super::rows::World;
+use super::support;
+use super::trial::{Seen, Trial};
+use keyfold::execute::gateway::{Gateway, Settings};
+use keyfold::table::store::Store;
+
+const SYSTEMS: [&str; 7] = ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks"];
+
+/// The most failures that are looked for, each of which is cut down to the smallest.
+pub const MOST: usize = 8;
+
+/// How many cases a law tries: `KEYFOLD_LAW_CASES` from `KEYFOLD_LAW_SEED` on, or else so many from 0.
+pub fn cases(usual: u64) -> std::ops::Range<u64> {
+    let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = set("KEYFOLD_LAW_SEED").unwrap_or(0);
+    first..first + set("KEYFOLD_LAW_CASES").unwrap_or(usual)
+}
+
+/// Limits that no random operation meets.
+pub fn settings() -> Settings {
+    Settings { max_aliases: 10_000, ..support::settings() }
+}
+
+#[test]
+fn a_query_gives_what_reading_field_by_field_gives() {
+    let mut all = Seen::default();
+    let mut failures: Vec<String> = Vec::new();
+    for system in SYSTEMS {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let model = support::model(system);
+        let store = Store::in_memory().unwrap();
+        runtime.block_on(support::fill(&store, &model, system));
+        let gateway = Gateway::new(model.clone(), store, settings());
+        let items = items(system, &model);
+        let world = World { model: &model, items: &items };
+        let pool = Pool::of(&model, &items);
+        let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
+        let mut seen = Seen::default();
+        for seed in cases(60) {
+            let mut maker = Maker::new(&model, &pool, fastrand::Rng::with_seed(seed));
+            let mut set = maker.operation();
+            let mut cursors = Cursors::default();
+            for _ in 0..3 {
+                if failures.len() >= MOST {
+                    break;
+                }
+                let before = cursors.clone();
+                if trial.differs(&set, &mut cursors, &mut seen).is_some() {
+                    failures.push(format!("{system}, seed {seed}: {}", trial.minimised(&set, &before)));
+                    break;
+                }
+                set = trial.turned(&set, &cursors, &mut maker.rng);
+            }
+        }
+        eprintln!("{system}: {seen:?}");
+        all.add(&seen);
+    }
+    assert!(failures.is_empty(), "{} operations differ:\n\n{}", failures.len(), failures.join("\n\n"));
+    assert!(all.there * 3 > all.roots, "most root fields give nothing: {all:?}");
+    assert!(all.errors > 0 && all.going_on * 20 > all.pages && all.pages > 0, "{all:?}");
+}

@@ -1,0 +1,152 @@
+//! Stored attributes in, values out: where a field of an item stands, what it says, and how attributes compare. Must not know operations.
+
+use keyfold::schema::date_time::{epoch_millis, instant_text};
+use keyfold::schema::model::{FieldKind, ItemKeys, ObjectType, Stored, TypeKind};
+use keyfold::schema::value_type::{Moment, ValueType};
+use keyfold::table::attribute::{Attribute, Item};
+use serde_json::{Number, Value, json};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// A stored field where it stands.
+pub enum Held<'i> {
+    Attribute(Cow<'i, Attribute>),
+    /// What a key says.
+    Value(Value),
+}
+
+/// The keys of an item type.
+pub fn keys_of(ty: &ObjectType) -> Option<&ItemKeys> {
+    match &ty.kind {
+        TypeKind::Item(keys) => Some(keys),
+        _ => None,
+    }
+}
+
+/// A stored field, if it is one.
+pub fn stored_of<'m>(ty: &'m ObjectType, field: &str) -> Option<&'m Stored> {
+    match &ty.fields.get(field)?.kind {
+        FieldKind::Stored(stored) => Some(stored),
+        _ => None,
+    }
+}
+
+/// A field of an item in its own attribute, or else in a key.
+pub fn held<'i>(ty: &ObjectType, field: &str, item: &'i Item) -> Option<Held<'i>> {
+    let stored = stored_of(ty, field)?;
+    if let Some(attribute) = stored.attribute.as_ref().and_then(|name| item.get(name)) {
+        return Some(Held::Attribute(Cow::Borrowed(attribute)));
+    }
+    keys_of(ty)?.keys.iter().find_map(|(name, templates)| match item.get(name)? {
+        Attribute::S(text) => templates.iter().find_map(|template| {
+            let (_, value) = template.read(text)?.into_iter().find(|(known, _)| known == field)?;
+            Some(Held::Value(value))
+        }),
+        other => templates.iter().any(|template| template.fields() == [field]).then(|| Held::Attribute(Cow::Borrowed(other))),
+    })
+}
+
+/// The value of a field that holds one scalar; null where there is none.
+pub fn scalar_of(ty: &ObjectType, field: &str, item: &Item) -> Value {
+    let Some(stored) = stored_of(ty, field) else { return Value::Null };
+    match held(ty, field, item) {
+        Some(Held::Value(value)) => value,
+        Some(Held::Attribute(attribute)) => scalar(&stored.value, &attribute).unwrap_or(Value::Null),
+        None => Value::Null,
+    }
+}
+
+/// The value that an attribute stands for; `None` where it does not fit.
+pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
+    match (kind, attribute) {
+        (_, Attribute::Null) => None,
+        (ValueType::Json, any) => Some(json_of(any)),
+        (ValueType::Id | ValueType::String, Attribute::S(text)) => Some(json!(text)),
+        (ValueType::Id, Attribute::N(number)) => Some(json!(number)),
+        (ValueType::Int, Attribute::N(number)) => whole(number).filter(|number| i32::try_from(*number).is_ok()).map(Value::from),
+        (ValueType::Long, Attribute::N(number)) => whole(number).map(Value::from),
+        (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
+        (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
+        (ValueType::DateTime(Moment::EpochSeconds), Attribute::N(number)) => {
+            instant_text(whole(number)?.checked_mul(1000)?).map(Value::from)
+        }
+        (ValueType::DateTime(Moment::EpochMillis), Attribute::N(number)) => instant_text(whole(number)?).map(Value::from),
+        (ValueType::DateTime(Moment::Text) | ValueType::Date | ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
+        (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
+        _ => None,
+    }
+}
+
+fn whole(number: &str) -> Option<i64> {
+    number
+        .parse()
+        .ok()
+        .or_else(|| number.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 9e15).map(|number| number as i64))
+}
+
+pub fn base64(bytes: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+fn json_of(attribute: &Attribute) -> Value {
+    let number = |text: &String| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
+    match attribute {
+        Attribute::S(text) => json!(text),
+        Attribute::N(text) => number(text),
+        Attribute::B(bytes) => json!(base64(bytes)),
+        Attribute::Bool(value) => json!(value),
+        Attribute::Null => Value::Null,
+        Attribute::Ss(texts) => json!(texts),
+        Attribute::Ns(numbers) => numbers.iter().map(number).collect(),
+        Attribute::Bs(all) => all.iter().map(|bytes| base64(bytes)).collect(),
+        Attribute::L(values) => values.iter().map(json_of).collect(),
+        Attribute::M(map) => {
+            let sorted: std::collections::BTreeMap<&String, &Attribute> = map.iter().collect();
+            Value::Object(sorted.into_iter().map(|(name, value)| (name.clone(), json_of(value))).collect())
+        }
+    }
+}
+
+/// The elements of a list or a set.
+pub fn elements(attribute: &Attribute) -> Option<Vec<Attribute>> {
+    match attribute {
+        Attribute::L(values) => Some(values.clone()),
+        Attribute::Ss(values) => Some(values.iter().cloned().map(Attribute::S).collect()),
+        Attribute::Ns(values) => Some(values.iter().cloned().map(Attribute::N).collect()),
+        Attribute::Bs(values) => Some(values.iter().cloned().map(Attribute::B).collect()),
+        _ => None,
+    }
+}
+
+/// A value as an attribute of a kind; null is DynamoDB's null.
+pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
+    let value = kind.coerce(value).ok()?;
+    Some(match (kind, &value) {
+        (_, Value::Null) => Attribute::Null,
+        (ValueType::Boolean, Value::Bool(value)) => Attribute::Bool(*value),
+        (ValueType::DateTime(Moment::EpochSeconds), Value::String(text)) => Attribute::N(epoch_millis(text)?.div_euclid(1000).to_string()),
+        (ValueType::DateTime(Moment::EpochMillis), Value::String(text)) => Attribute::N(epoch_millis(text)?.to_string()),
+        (ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal, _) => Attribute::N(kind.to_text(&value)?),
+        (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Binary, _) => return None,
+        _ => Attribute::S(kind.to_text(&value)?),
+    })
+}
+
+/// The order of two attributes of one type: texts by their bytes, numbers by value.
+pub fn compare(left: &Attribute, right: &Attribute) -> Option<Ordering> {
+    match (left, right) {
+        (Attribute::S(left), Attribute::S(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
+        (Attribute::B(left), Attribute::B(right)) => Some(left.cmp(right)),
+        (Attribute::N(left), Attribute::N(right)) => Some(keyfold::table::number::compare(left, right)),
+        _ => None,
+    }
+}
+
+/// Whether two attributes are equal; numbers are by value.
+pub fn equal(left: &Attribute, right: &Attribute) -> bool {
+    match (left, right) {
+        (Attribute::N(_), Attribute::N(_)) => compare(left, right) == Some(Ordering::Equal),
+        _ => left == right,
+    }
+}
