@@ -103,7 +103,8 @@ pub fn shared(
             _ => None,
         };
         for group in share::groups(&members, &between) {
-            let of_group = group.members.iter().filter_map(|(member, at_risk)| Some(Sharing { at_risk: *at_risk, ..sharing[*member].take()? }));
+            let of_group =
+                group.members.iter().filter_map(|(member, at_risk)| Some(Sharing { at_risk: *at_risk, ..sharing[*member].take()? }));
             let of_group: Vec<Sharing> = of_group.collect();
             taken.extend(of_group.iter().flat_map(|one| &one.parts));
             let Some(partition) = of_group.first().map(|one| one.offer.partition.clone()) else { continue };
@@ -190,7 +191,8 @@ impl Shared {
         let member = &self.sharing[position].offer;
         self.sharing.iter().enumerate().any(|(other, one)| {
             let offer = &one.offer;
-            let contains = compare_lows(&offer.span.low, &member.span.low).is_le() && compare_highs(&offer.span.high, &member.span.high).is_ge();
+            let contains =
+                compare_lows(&offer.span.low, &member.span.low).is_le() && compare_highs(&offer.span.high, &member.span.high).is_ge();
             let is_same = offer.span == member.span && offer.need == member.need;
             let begins_alike = if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
             let reads_it = offer.member.reaches == share::Reaches::Always || begins_alike;

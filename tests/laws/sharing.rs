@@ -114,10 +114,30 @@ fn fields(choices: &mut Choices, cursors: &Value) -> String {
     let mut fields = String::new();
     for alias in 0..2 + choices.below(7) {
         let order = *choices.of(&["", "order: DESC", "order: ASC"]);
-        let nodes = *choices.of(&["nodes { name }", "nodes { __typename }", "nodes { name } pageInfo { hasNextPage hasPreviousPage }", "edges { cursor node { __typename } }"]);
+        let nodes = *choices.of(&[
+            "nodes { name }",
+            "nodes { __typename }",
+            "nodes { name } pageInfo { hasNextPage hasPreviousPage }",
+            "edges { cursor node { __typename } }",
+        ]);
         let field = *choices.of(&[
-            "name", "address", "note", "jobs", "projects", "project", "reviews", "latest", "skills", "skillCount", "isSkilled", "work", "shifts",
-            "trips", "tripCount", "best", "led",
+            "name",
+            "address",
+            "note",
+            "jobs",
+            "projects",
+            "project",
+            "reviews",
+            "latest",
+            "skills",
+            "skillCount",
+            "isSkilled",
+            "work",
+            "shifts",
+            "trips",
+            "tripCount",
+            "best",
+            "led",
         ]);
         let paging = |choices: &mut Choices, of: &str| {
             let backward = choices.once_in(3);
@@ -132,14 +152,19 @@ fn fields(choices: &mut Choices, cursors: &Value) -> String {
             "jobs" | "shifts" => format!("{field}{} {{ name }}", if order.is_empty() { String::new() } else { format!("({order})") }),
             "project" => format!("project(id: \"{:02}\") {{ name }}", choices.below(30)),
             "projects" | "work" | "trips" => {
-                let nodes = if field == "work" { nodes.replace("{ name }", "{ ... on Project { name } ... on Review { day } }") } else { nodes.to_owned() };
+                let nodes = if field == "work" {
+                    nodes.replace("{ name }", "{ ... on Project { name } ... on Review { day } }")
+                } else {
+                    nodes.to_owned()
+                };
                 format!("{field}({order} {}) {{ {nodes} }}", paging(choices, field))
             }
             "led" => "projects(first: 3) { nodes { leader { name } } }".to_owned(),
             "reviews" => {
                 let since = if choices.once_in(2) { format!("since: \"{:02}\"", choices.below(30)) } else { String::new() };
                 let until = if choices.once_in(2) { format!("until: \"{:02}\"", choices.below(30)) } else { String::new() };
-                let paging = if since.is_empty() && until.is_empty() { paging(choices, field) } else { format!("first: {}", choices.below(30)) };
+                let paging =
+                    if since.is_empty() && until.is_empty() { paging(choices, field) } else { format!("first: {}", choices.below(30)) };
                 format!("reviews({order} {since} {until} {paging}) {{ {nodes} }}")
             }
             "skills" | "skillCount" => {
