@@ -132,8 +132,14 @@ impl Bench {
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
                     let loaders = Loaders::new(store, deadline());
-                    let run =
-                        Run { model: &self.model, loaders: &loaders, max_nodes: 10_000, cursor_key: &CursorKey::of_secret(b""), now: "" };
+                    let run = Run {
+                        model: &self.model,
+                        loaders: &loaders,
+                        max_nodes: 10_000,
+                        cursor_key: &CursorKey::of_secret(b""),
+                        now: "",
+                        shares: true,
+                    };
                     run.run(&mut state).await;
                 });
             }),

@@ -335,7 +335,9 @@ impl<'w, 'd> Naive<'w, 'd> {
         let Via::Keys(_) = &find.via else { return Ok(None) };
         let path = self.world.path(find, arguments)?;
         let is_list = |source: &Source| matches!(source, Source::Argument(name) if field.arguments.iter().any(|one| one.name == *name && one.ty.is_list()));
-        let certain = find.returns == Returns::One && field.ty.is_non_null();
+        let is_null = |name: &str| arguments.values.get(name).is_none_or(Value::is_null);
+        let filters = find.filter.as_ref().is_some_and(|filter| filter.without(&is_null).is_some());
+        let certain = find.returns == Returns::One && field.ty.is_non_null() && !filters;
         let (true, Some(needs), Access::Get { .. }) = (certain, needs, &path.access) else { return Ok(None) };
         if path.bindings.values().any(is_list) || !needs.iter().all(|field| path.bindings.contains_key(field)) {
             return Ok(None);

@@ -88,13 +88,14 @@ impl<'w> World<'w> {
                 ranges.push(rows);
             }
         }
+        let filter = find.filter.as_ref();
+        let is_let_in = |row: &Row<'w>| filter.is_none_or(|filter| lets_in(filter, &arguments.values, row.item.unwrap()));
         if let Access::Get { .. } = path.access {
-            return Ok(ranges.into_iter().map(|range| range.into_iter().next()).collect());
+            return Ok(ranges.into_iter().map(|range| range.into_iter().next().filter(&is_let_in)).collect());
         }
         let mut rows = meant.merged(&combinations, ranges);
         rows.iter_mut().enumerate().for_each(|(place, row)| row.place = place);
-        let filter = find.filter.as_ref();
-        rows.retain(|row| filter.is_none_or(|filter| lets_in(filter, &arguments.values, row.item.unwrap())));
+        rows.retain(&is_let_in);
         Ok(rows.into_iter().map(Some).collect())
     }
 

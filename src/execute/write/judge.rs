@@ -145,9 +145,9 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
             return Some(Refusal { code: ErrorCode::Conflict, message, details });
         }
     }
-    match main.condition.as_ref().filter(|_| !main.many).map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
-        Some(Ok(false) | Err(_)) => return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
-        _ => {}
+    let condition = main.condition.as_ref().filter(|_| !main.many);
+    if let Some(Ok(false) | Err(_)) = condition.map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
+        return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item));
     }
     let scope = draft.scope(job);
     let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
