@@ -76,7 +76,8 @@ impl Pool {
     /// A value that an argument may well have: of the found type's field of its name, of any field of its name, of any field.
     fn draw(&self, rng: &mut Rng, found: &str, argument: &str, fits: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let long = |(ty, field): &(String, String)| format!("{ty}{field}").to_lowercase();
-        let ways: [&dyn Fn(&(String, String)) -> bool; 3] = [
+        type IsMeant<'w> = &'w dyn Fn(&(String, String)) -> bool;
+        let ways: [IsMeant<'_>; 3] = [
             &|known| known.0 == found && (known.1 == argument || long(known) == argument.to_lowercase()),
             &|known| known.1 == argument || long(known) == argument.to_lowercase(),
             &|_| true,
@@ -135,7 +136,7 @@ impl<'a> Maker<'a> {
                 break;
             }
             self.left = self.left.saturating_sub(1);
-            if depth > 0 && self.once_in(7) || (open.is_empty() && depth > 0) {
+            if depth > 0 && (self.once_in(7) || open.is_empty()) {
                 set.push(self.fragment(ty, depth - 1, keys));
                 continue;
             }

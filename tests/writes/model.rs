@@ -99,14 +99,6 @@ impl Memory {
         })
     }
 
-    /// Whether a mutation would write one item twice.
-    pub fn meets_itself(&self, schema: &Schema, mutation: &Mutation, arguments: &Arguments) -> bool {
-        let found = mutation.found.as_ref();
-        let mut run = Run { schema, mutation, arguments, found: None };
-        run.found = found.map(|found| self.get(&run.place(found.item, &found.key), found.item).cloned().unwrap_or_default());
-        (found.is_none() || run.found.as_ref().is_some_and(|found| !found.is_empty())) && self.meets(&run)
-    }
-
     /// The items that a mutation puts, whatever else there is: where, and of which type. None where what it puts depends on what it finds.
     pub fn puts(schema: &Schema, mutation: &Mutation, arguments: &Arguments) -> Vec<(Place, usize)> {
         let run = Run { schema, mutation, arguments, found: None };
@@ -420,7 +412,11 @@ impl Run<'_> {
     fn parts(&self, action: &Action, before: &Values) -> Result<Value, Refusal> {
         let mut parts = before.get("parts").and_then(Value::as_array).cloned().unwrap_or_default();
         if action.verb == Verb::Append {
-            parts.push(with_part_defaults(&self.arguments["input"]));
+            let part = with_part_defaults(&self.arguments["input"]);
+            if parts.contains(&part) {
+                return Err(CONFLICT);
+            }
+            parts.push(part);
             return Ok(json!(parts));
         }
         let meant = parts.iter().position(|part| part["id"] == self.arguments["part"]).ok_or(MISSING)?;

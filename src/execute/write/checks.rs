@@ -20,7 +20,7 @@ pub(super) fn check(job: &Job<'_>) -> Result<(), Refusals> {
         let Some(ty) = job.engine.run.model.types.get(owner) else { continue };
         for (field, written) in &action.values {
             if let Some(Source::Argument(name)) = &written.source {
-                of_field(job, ty, field, name, &mut refusals);
+                of_field(job, (ty, &action.kind), field, name, &mut refusals);
             }
         }
     }
@@ -36,9 +36,11 @@ pub(super) fn check(job: &Job<'_>) -> Result<(), Refusals> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-fn of_field(job: &Job<'_>, ty: &ObjectType, field: &str, name: &str, refusals: &mut Refusals) {
+fn of_field(job: &Job<'_>, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str, refusals: &mut Refusals) {
     let (Some(field), Some(value)) = (ty.fields.get(field), argument(job.arguments, name)) else { return };
-    if value.is_null() && field.ty.is_non_null() && !field.rules.version && field.rules.default.is_none() {
+    // A put replaces null by the default. An update sets what the argument brings.
+    let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
+    if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
         tell(name, format!("must not be null, as {}.{} is not", ty.name, field.name), refusals);
     }
     for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {

@@ -149,6 +149,11 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
     if let Some(Ok(false) | Err(_)) = condition.map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
         return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item));
     }
+    if let (Repeat::SeenByElement(list, element), Some(item)) = (&main.repeat, item)
+        && holds(item, list, element)
+    {
+        return told(ErrorCode::Conflict, format!("This {} has an equal element already.", main.item));
+    }
     let scope = draft.scope(job);
     let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
     broken.map(|bound| bound.refusal.clone())
