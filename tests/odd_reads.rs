@@ -576,3 +576,32 @@ type Query {
     let refused = world.response(&format!("{{ users(ids: [\"99\"], ages: [{many}]) {{ id }} }}")).await;
     assert_eq!(refused["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{refused}");
 }
+
+#[tokio::test]
+async fn a_link_to_what_is_gone_is_left_out_whatever_is_selected() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Box @item(keys: { pk: "B#{id}", sk: "box" }) {
+  id: ID!
+  link: Link @find @inaccessible
+  group: Group @find(through: "link.group")
+  links: [Link!]! @find
+  groups: [Group!]! @find(through: "links.group")
+}
+type Link @item(keys: { pk: "B#{boxId}", sk: "L#{groupId}" }) { boxId: ID! groupId: ID! group: Group! @find }
+type Group @item(keys: { pk: "G#{id}", sk: "group" }) { id: ID! name: String }
+type Query { box(id: ID!): Box @find }
+"#;
+    let items = [
+        json!({ "pk": "B#1", "sk": "box" }),
+        json!({ "pk": "B#1", "sk": "L#gone" }),
+        json!({ "pk": "B#1", "sk": "L#there" }),
+        json!({ "pk": "G#there", "sk": "group", "name": "g" }),
+    ];
+    let world = World::new(schema, &items).await;
+    for selected in ["id", "name", "id name", "__typename"] {
+        let data = world.data(&format!("{{ box(id: \"1\") {{ group {{ {selected} }} groups {{ {selected} }} }} }}")).await;
+        assert_eq!(data["box"]["group"], Value::Null, "{selected}");
+        assert_eq!(data["box"]["groups"].as_array().unwrap().len(), 1, "{selected}: {data}");
+    }
+}

@@ -100,15 +100,7 @@ impl<'a> Builder<'a> {
                 of,
                 path,
                 arguments,
-                Hop {
-                    coordinate: format!("{}.{}", of.ty.name, field.name),
-                    field,
-                    find,
-                    arguments,
-                    needs,
-                    must_exist: wants_existence,
-                    want,
-                },
+                Hop { coordinate: format!("{}.{}", of.ty.name, field.name), field, find, arguments, needs, must_exist: true, want },
             )?,
         };
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;

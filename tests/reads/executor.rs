@@ -300,8 +300,8 @@ impl<'w, 'd> Naive<'w, 'd> {
                 let FieldKind::Find(hop) = &field.kind else { unreachable!() };
                 let arguments = of_hop(arguments, field);
                 let needs = match path.get(position + 1) {
-                    _ if counts && position + 1 == path.len() => None,
-                    None => self.needs(hop, sets),
+                    // Whether the last item is there tells whether its link is left out.
+                    None => None,
                     Some(next) => {
                         let ty = self.world.type_named(&hop.item);
                         let FieldKind::Find(find) = &ty.fields[next].kind else { unreachable!() };
