@@ -24,6 +24,9 @@ const FIRST_COUNT: u32 = 4_000;
 const FURTHER_COUNT: u32 = 64_000;
 /// What a filtered Query reads at least, as most of it may not meet the filter.
 const MIN_FILTERED_LIMIT: u32 = 50;
+/// What a Query reads at least where its range may hold items of other types: ten items of 400 bytes cost as much as one, half a read unit
+/// (DynamoDB developer guide, "Read and write operations"), and a single item among them takes one call.
+const MIN_MIXED_LIMIT: u32 = 10;
 
 /// A Query with everything that it needs.
 #[derive(Debug)]
@@ -163,6 +166,7 @@ impl Search {
         let sparse = self.filter.is_some() || strangers || (self.others && self.recognise.types.len() > 1);
         match sparse {
             true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            false if self.others => open.clamp(MIN_MIXED_LIMIT, MAX_LIMIT),
             false => open.min(MAX_LIMIT),
         }
     }
