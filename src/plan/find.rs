@@ -28,6 +28,9 @@ pub(super) struct Hop<'a> {
     pub needs: Vec<String>,
     /// Whether it must be known that the item is there.
     pub must_exist: bool,
+    /// Whether a missing item ends the way: on a path of relations nothing is shown of the items before the last, so that only waiting for
+    /// them hides what lies behind.
+    pub behind: bool,
     /// How much is wanted where it can find several.
     pub want: Want,
 }
@@ -90,17 +93,30 @@ impl<'a> Builder<'a> {
             Via::Keys(_) => {
                 let must_exist = wants_existence || !field.ty.is_non_null();
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, want })?
+                self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, behind: false, want })?
             }
             Via::Mixed(mixed) => {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow_mixed(of, Hop { coordinate, field, find, arguments, needs, must_exist: true, want }, (mixed, &sets))?
+                self.follow_mixed(
+                    of,
+                    Hop { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want },
+                    (mixed, &sets),
+                )?
             }
             Via::Through(path) => self.through(
                 of,
                 path,
                 arguments,
-                Hop { coordinate: format!("{}.{}", of.ty.name, field.name), field, find, arguments, needs, must_exist: true, want },
+                Hop {
+                    coordinate: format!("{}.{}", of.ty.name, field.name),
+                    field,
+                    find,
+                    arguments,
+                    needs,
+                    must_exist: true,
+                    behind: true,
+                    want,
+                },
             )?,
         };
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
@@ -171,6 +187,7 @@ impl<'a> Builder<'a> {
                 arguments,
                 needs,
                 must_exist: !field.ty.is_non_null() || (is_last && last.must_exist),
+                behind: position > 0 && last.behind,
                 want,
             };
             let (next, made) = match &find.via {
@@ -290,6 +307,7 @@ impl<'a> Builder<'a> {
             yields: None,
             action,
             parent,
+            awaits_parent: hop.behind,
             elements: Vec::new(),
             consistent: hop.find.consistent,
             projection: [].into(),

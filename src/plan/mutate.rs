@@ -152,6 +152,7 @@ impl<'a> Lookups<'a, '_> {
             arguments,
             needs: stored_fields(ty),
             must_exist: true,
+            behind: false,
             want,
         };
         let (entity, pages) = match &find.via {
@@ -186,7 +187,7 @@ impl<'a> Lookups<'a, '_> {
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
         let want = if many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
-        let hop = Hop { coordinate, field, find, arguments, needs, must_exist: true, want };
+        let hop = Hop { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
         let reached = builder.through(&owner, path, arguments, hop)?;
         self.lookup(builder, &ty.name, reached, seeds)
     }

@@ -179,6 +179,8 @@ pub struct Read {
     pub action: Action,
     /// The read that tells whether the parent object is there at all, if there is one.
     pub parent: Option<ReadId>,
+    /// Whether it is made only where the parent object is there, and so a wave after it: nothing else hides what it finds.
+    pub awaits_parent: bool,
     /// Of a page whose items only lead to its elements: the reads on the way, of which the last tells whether an element is there at all.
     pub elements: Vec<ReadId>,
     /// Whether to read strongly.

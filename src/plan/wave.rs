@@ -21,6 +21,7 @@ pub(super) fn assign(reads: &mut [Read], spaces: &[Space]) -> Vec<Vec<ReadId>> {
 pub fn dependencies(read: &Read, spaces: &[Space]) -> Vec<ReadId> {
     let mut found = Vec::new();
     of_space(read.space, spaces, &mut found);
+    found.extend(read.parent.filter(|_| read.awaits_parent));
     match &read.action {
         Action::Get(key) => key.fields.values().for_each(|source| of_source(source, spaces, &mut found)),
         Action::Complete(read) => found.push(*read),

@@ -1,7 +1,6 @@
 //! A random schema in, more fields that find out, as text: lists of values, ranges, filters, orders, optional arguments, counts, items of
 //! several types, and relations through others. What a key cannot serve the checker refuses, and it is left out.
 
-use super::random_schema::reads::Shape;
 use super::random_schema::sdl::type_of;
 use super::random_schema::{ItemType, Kind, Part, Rng, Schema, chance, pick};
 
@@ -180,14 +179,11 @@ fn filter(rng: &mut Rng, ty: &ItemType) -> (String, Vec<String>) {
     (parts.join(if chance(rng, 60) { " AND " } else { " OR " }), arguments)
 }
 
-/// Whether paths lead over a single item that may be missing. The gateway gives what is behind it, as if it were there.
-const OVER_A_SINGLE_ITEM: bool = false;
-
 /// A path over two relations of a type that the schema has.
 fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     let ty = &schema.types[position];
     let mut paths = Vec::new();
-    for first in ty.relations.iter().filter(|first| OVER_A_SINGLE_ITEM || first.shape != Shape::One) {
+    for first in &ty.relations {
         for second in &schema.types[first.target].relations {
             paths.push((format!("{}.{}", first.name, second.name), second.target));
         }
