@@ -11,7 +11,7 @@ const OPERATIONS: usize = 40;
 
 #[test]
 fn writes_alone_are_what_the_model_says() {
-    law(cases(40), &Dimensions::default(), OPERATIONS, &fails);
+    law(cases(60), &Dimensions::default(), OPERATIONS, &fails);
 }
 
 /// What goes wrong in a case, if something does.
