@@ -375,6 +375,13 @@ impl Run<'_> {
             let value = with_default(ty, field, &after);
             after.extend(value.map(|value| (field.name.clone(), value)));
         }
+        if let Verb::Update { upsert: true, .. } = &action.verb {
+            // It gives the item the defaults of what it lacks, unless an argument brings the null.
+            let given = |field: &str| action.values.iter().any(|(name, source)| name == field && self.value(source).is_some());
+            let lacking = ty.fields.iter().filter(|field| !after.contains_key(&field.name) && !given(&field.name));
+            let made: Values = lacking.filter_map(|field| Some((field.name.clone(), with_default(ty, field, &after)?))).collect();
+            after.extend(made.into_iter().filter(|(_, value)| !value.is_null()));
+        }
         if let Some(version) = after.get_mut("version") {
             *version = json!(version.as_i64().unwrap() + 1);
         }
