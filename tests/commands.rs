@@ -108,7 +108,7 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     let text = run(directory.path(), &arguments).well();
     assert_eq!(text.lines().filter(|line| line.starts_with("wave ")).collect::<Vec<_>>(), ["wave 1", "wave 2", "wave 3"]);
     let plan: Value = serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
-    assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 4));
+    assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 5));
 
     assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("several operations, `Q` and `Other`"));
     assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("is missing"));
