@@ -12,12 +12,14 @@ mod replay;
 #[path = "response/server.rs"]
 mod server;
 
+use keyfold::execute::context::ExecutionContext;
 use keyfold::execute::cursor::CursorKey;
 use keyfold::execute::gateway::{Gateway, Request, Settings};
 use keyfold::execute::operations::Operations;
 use keyfold::execute::respond::Writer;
 use keyfold::execute::state::State;
-use keyfold::execute::waves::Run;
+use keyfold::execute::waves::run_waves;
+use keyfold::execute::write::lanes::Lanes;
 use keyfold::plan::tree::Step;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::loaders::Loaders;
@@ -132,15 +134,19 @@ impl Bench {
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
                     let loaders = Loaders::new(store, deadline());
-                    let run = Run {
+                    let context = ExecutionContext {
                         model: &self.model,
                         loaders: &loaders,
+                        variables: &planned.variables,
+                        now: "",
+                        now_millis: 0,
+                        deadline: deadline(),
                         max_nodes: 10_000,
                         cursor_key: &CursorKey::of_secret(b""),
-                        now: "",
-                        shares: true,
+                        share_queries: true,
+                        lanes: &Lanes::default(),
                     };
-                    run.run(&mut state).await;
+                    run_waves(&context, &mut state).await;
                 });
             }),
             cpu_time(REQUESTS * 10, |_| drop(black_box(Writer::new(&state, Default::default()).write()))),

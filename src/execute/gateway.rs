@@ -1,12 +1,11 @@
 //! The whole of it for one schema and one store: operation text in, response bytes out. Must not know HTTP.
 
+use super::context::ExecutionContext;
 use super::cursor::CursorKey;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
 use super::operations::{Operations, Planned};
 use super::steps::run_steps;
-use super::waves::Run;
-use super::write::engine::Engine;
 use super::write::lanes::Lanes;
 use crate::plan::budget::Budgets;
 use crate::plan::tree::Steps;
@@ -36,7 +35,7 @@ struct Inner {
     max_nodes: usize,
     cursor_key: CursorKey,
     lanes: Lanes,
-    shares: bool,
+    share_queries: bool,
 }
 
 /// What a gateway's owner may set.
@@ -110,8 +109,8 @@ impl Gateway {
         let operations = Operations::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
-        let Settings { max_nodes, share_queries: shares, .. } = settings;
-        Self { inner: Arc::new(Inner { model, store, operations, max_nodes, cursor_key, lanes, shares }) }
+        let Settings { max_nodes, share_queries, .. } = settings;
+        Self { inner: Arc::new(Inner { model, store, operations, max_nodes, cursor_key, lanes, share_queries }) }
     }
 
     /// The schema's model.
@@ -132,7 +131,7 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline; with `explain`, `extensions.keyfold` tells the plan and the calls.
     pub async fn run(&self, prepared: Prepared, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, max_nodes, cursor_key, lanes, shares, .. } = &*self.inner;
+        let Inner { model, store, max_nodes, cursor_key, lanes, share_queries, .. } = &*self.inner;
         let Planned { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
@@ -141,9 +140,19 @@ impl Gateway {
         let loaders = Loaders::new(store, deadline);
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
-        let run = Run { model, loaders: &loaders, max_nodes: *max_nodes, cursor_key, now: &text, shares: *shares };
-        let engine = Engine { run: &run, now, deadline, lanes };
-        let steps = run_steps(&engine, plan, variables, &introspection);
+        let context = ExecutionContext {
+            model,
+            loaders: &loaders,
+            variables,
+            now: &text,
+            now_millis: now,
+            deadline,
+            max_nodes: *max_nodes,
+            cursor_key,
+            share_queries: *share_queries,
+            lanes,
+        };
+        let steps = run_steps(&context, plan, &introspection);
         let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {
             Ok(answer) => answer,
             Err(_) => (b"null".to_vec(), vec![GraphqlError::new(ErrorCode::Timeout, "The request took too long.")]),

@@ -1,11 +1,12 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
-//! In the order of a request: [`gateway`] takes it, `operations` plans it, `waves` runs the plan (with `calls`, `keys`, `spread`, `searches`, `search`,
+//! In the order of a request: [`gateway`] takes it and makes its `context`, `operations` plans it, `waves` runs the plan (with `calls`, `keys`, `spread`, `searches`, `search`,
 //! `collection`, `memory`, `paging`, `cursor`, `list_identity`, `cut`, `span`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
 //! response from it.
 
 pub mod calls;
 pub mod collection;
+pub mod context;
 pub mod cursor;
 pub mod cut;
 pub mod decode;

@@ -1,5 +1,6 @@
 //! A planned Query for one row → a search, and how its hits become items and a page.
 
+use super::context::ExecutionContext;
 use super::cursor::{Cursors, Position};
 use super::cut::Cut;
 use super::error::ErrorCode;
@@ -9,7 +10,6 @@ use super::list_identity::List;
 use super::paging::{Paging, paging};
 use super::search::{Hits, Search};
 use super::state::{Failure, Found, PageOf, State};
-use super::waves::Run;
 use crate::plan::share::Reaches;
 use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
 use crate::schema::condition::Condition;
@@ -29,13 +29,13 @@ pub struct Wanted {
 
 /// The search of a read for a row; `None` where nothing can be found.
 pub fn wanted(
-    run: &Run<'_>,
+    context: &ExecutionContext<'_>,
     state: &State<'_>,
     read: &Read,
     query: &QueryBinding,
     row: usize,
 ) -> Result<Option<(Search, Wanted)>, Arc<Failure>> {
-    let table = &run.model.tables[read.table];
+    let table = &context.model.tables[read.table];
     let mut ranges = Vec::new();
     for values in keys::combinations(state, (table, &query.key), read.space, row)? {
         let range = keys::range(state, (table, read.index), query, &values, (read.space, row))?;
@@ -52,7 +52,7 @@ pub fn wanted(
         let attributes = key_attributes(table, read.index);
         let index = read.index.map(|index| table.indexes[index].name.as_str());
         let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
-        Arc::new(Cursors::new(run.cursor_key.clone(), &list, attributes))
+        Arc::new(Cursors::new(context.cursor_key.clone(), &list, attributes))
     });
     let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
         (Some(cursors), Some(cursor)) => Some(cursors.decode(cursor)?),
@@ -76,7 +76,7 @@ pub fn wanted(
         ranges: left(ranges, start.as_ref(), query.key.sort_attribute.as_deref(), (forward, backward)),
         sort: query.key.sort.clone(),
         sort_attribute: query.key.sort_attribute.clone(),
-        filter: filter_of(run, state, query.filter.as_ref())?,
+        filter: filter_of(context, state, query.filter.as_ref())?,
         projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
         forward,
         last_first: backward,
@@ -106,17 +106,21 @@ fn left(
 }
 
 /// The filter of a read by keys, which the gateway evaluates; `None` where it has none.
-pub fn sieve<'a>(run: &'a Run<'_>, state: &'a State<'_>, read: &Read) -> Result<Option<Sieve<'a>>, Arc<Failure>> {
+pub fn sieve<'a>(context: &'a ExecutionContext<'_>, state: &'a State<'_>, read: &Read) -> Result<Option<Sieve<'a>>, Arc<Failure>> {
     let Some((condition, arguments)) = &read.filter else { return Ok(None) };
     let arguments = state.arguments[*arguments].as_ref().map_err(Clone::clone)?;
-    let sieve = Sieve::new(condition, Scope { arguments, now: run.now });
+    let sieve = Sieve::new(condition, Scope { arguments, now: context.now });
     sieve.map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
 }
 
-fn filter_of(run: &Run<'_>, state: &State<'_>, filter: Option<&(Condition, ArgumentsId)>) -> Result<Option<Expression>, Arc<Failure>> {
+fn filter_of(
+    context: &ExecutionContext<'_>,
+    state: &State<'_>,
+    filter: Option<&(Condition, ArgumentsId)>,
+) -> Result<Option<Expression>, Arc<Failure>> {
     let Some((condition, arguments)) = filter else { return Ok(None) };
     let arguments = state.arguments[*arguments].as_ref().map_err(Clone::clone)?;
-    let scope = Scope { arguments, now: run.now };
+    let scope = Scope { arguments, now: context.now };
     filter::expression(condition, &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
 }
 

@@ -1,24 +1,21 @@
 //! The steps of an operation, one after the other: what is written, what is read for it, and their parts of the response.
 
+use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError, Refusal};
 use super::respond::Writer;
 use super::state::{Failure, State};
+use super::waves::run_waves;
 use super::write::engine::Engine;
 use crate::plan::tree::{Plan, Step, Steps};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Runs every step. Gives the bytes of `data` and the errors in the order of the response.
-pub async fn run_steps(
-    engine: &Engine<'_>,
-    steps: &Steps,
-    variables: &Map<String, Value>,
-    introspection: &Map<String, Value>,
-) -> (Vec<u8>, Vec<GraphqlError>) {
+pub async fn run_steps(context: &ExecutionContext<'_>, steps: &Steps, introspection: &Map<String, Value>) -> (Vec<u8>, Vec<GraphqlError>) {
     let mut data = vec![b'{'];
     let mut errors = Vec::new();
     for step in &steps.steps {
-        let (fields, more) = run_step(engine, step, variables, introspection).await;
+        let (fields, more) = run_step(context, step, introspection).await;
         errors.extend(more);
         // A root field that may not be null and is ends the operation: nothing after it is written any more.
         let Some(fields) = fields else { return (b"null".to_vec(), errors) };
@@ -31,13 +28,8 @@ pub async fn run_steps(
     (data, errors)
 }
 
-async fn run_step(
-    engine: &Engine<'_>,
-    step: &Step,
-    variables: &Map<String, Value>,
-    introspection: &Map<String, Value>,
-) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
-    let mut state = state_of(engine, &step.plan, variables);
+async fn run_step(context: &ExecutionContext<'_>, step: &Step, introspection: &Map<String, Value>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
+    let mut state = state_of(context, &step.plan);
     if let Some(write) = &step.write {
         let arguments = match &state.arguments[write.arguments] {
             Ok(arguments) => arguments.clone(),
@@ -46,7 +38,8 @@ async fn run_step(
                 return Writer::new(&state, Map::new()).refuse(vec![refusal]);
             }
         };
-        match engine.write(write, &arguments, variables).await {
+        let engine = Engine { run: context, now: context.now_millis, deadline: context.deadline, lanes: context.lanes };
+        match engine.write(write, &arguments).await {
             Ok(items) => {
                 if let Some(space) = write.result {
                     state.seed(space, items);
@@ -55,14 +48,14 @@ async fn run_step(
             Err(refusals) => return Writer::new(&state, Map::new()).refuse(refusals),
         }
     }
-    engine.run.run(&mut state).await;
+    run_waves(context, &mut state).await;
     Writer::new(&state, introspection.clone()).write()
 }
 
 /// The state of a plan before its first wave, its arguments evaluated.
-pub fn state_of<'p>(engine: &Engine<'_>, plan: &'p Plan, variables: &Map<String, Value>) -> State<'p> {
+pub fn state_of<'p>(context: &ExecutionContext<'_>, plan: &'p Plan) -> State<'p> {
     let arguments = plan.arguments.iter().map(|arguments| {
-        let evaluated = arguments.evaluate(&engine.run.model.api, variables);
+        let evaluated = arguments.evaluate(&context.model.api, context.variables);
         evaluated.map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
     });
     let arguments: Vec<Result<Map<String, Value>, Arc<Failure>>> = arguments.collect();

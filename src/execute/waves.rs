@@ -1,7 +1,7 @@
 //! Runs a plan wave by wave: the keys of all its reads, one batch of Gets and the distinct Queries side by side, then the rows they make.
 
 use super::calls::{Answers, Calls, NOTHING, Slot};
-use super::cursor::CursorKey;
+use super::context::ExecutionContext;
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::Sieve;
@@ -10,221 +10,207 @@ use super::memory::{Memory, rewind};
 use super::searches::{sieve, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
 use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
-use crate::schema::model::Model;
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
-use crate::table::loaders::Loaders;
 use futures_util::FutureExt;
 use std::sync::Arc;
 
-/// What a run needs beside its state.
-pub struct Run<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// The loaders of the request.
-    pub loaders: &'a Loaders,
-    /// Most rows of all spaces together.
-    pub max_nodes: usize,
-    /// The key of the cursors.
-    pub cursor_key: &'a CursorKey,
-    /// The time of the request, as a canonical DateTime.
-    pub now: &'a str,
-    /// Whether reads of one partition share a Query.
-    pub shares: bool,
+/// Runs every wave.
+pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut State<'_>) {
+    let plan = state.plan;
+    let mut memory = Memory::default();
+    // Reads of the wave before that a shared Query did not reach.
+    let mut waiting: Vec<ReadId> = Vec::new();
+    let mut number = 0;
+    loop {
+        let planned = plan.waves.get(number).map(Vec::as_slice).unwrap_or_default();
+        if number >= plan.waves.len() && waiting.is_empty() {
+            break;
+        }
+        number += 1;
+        context.loaders.begin_wave();
+        expand_elements(state);
+        let mut calls = Calls::new(&memory);
+        let reads = planned.iter().chain(&waiting);
+        let slots: Vec<(ReadId, Vec<Slot>)> = reads.map(|read| (*read, slots(context, state, *read, &mut calls))).collect();
+        let shared = if context.share_queries { calls.shared(context.model, plan, &slots[..planned.len()]) } else { Vec::new() };
+        let gathered = calls.finish();
+        let mut answers = Answers { gathered, memory: &mut memory };
+        // Boxed, so that the type of a request's future stays shallow.
+        answers.call(&shared, &slots, plan, context.loaders).boxed().await;
+        waiting.clear();
+        for (read, slots) in slots {
+            match answers.lacks(&slots) {
+                true => waiting.push(read),
+                false => settle(context, state, (read, slots), &answers),
+            }
+        }
+        if let Some(again) = memory.note(state, &context.model.tables, number) {
+            rewind(state, again);
+            // They are asked for anew by the waves that run again.
+            waiting.clear();
+            number = again - 1;
+        }
+    }
+    expand_elements(state);
 }
 
-impl Run<'_> {
-    /// Runs every wave.
-    pub async fn run(&self, state: &mut State<'_>) {
-        let plan = state.plan;
-        let mut memory = Memory::default();
-        // Reads of the wave before that a shared Query did not reach.
-        let mut waiting: Vec<ReadId> = Vec::new();
-        let mut number = 0;
-        loop {
-            let planned = plan.waves.get(number).map(Vec::as_slice).unwrap_or_default();
-            if number >= plan.waves.len() && waiting.is_empty() {
-                break;
-            }
-            number += 1;
-            self.loaders.begin_wave();
-            self.expand_elements(state);
-            let mut calls = Calls::new(&memory);
-            let reads = planned.iter().chain(&waiting);
-            let slots: Vec<(ReadId, Vec<Slot>)> = reads.map(|read| (*read, self.slots(state, *read, &mut calls))).collect();
-            let shared = if self.shares { calls.shared(self.model, plan, &slots[..planned.len()]) } else { Vec::new() };
-            let gathered = calls.finish();
-            let mut answers = Answers { gathered, memory: &mut memory };
-            // Boxed, so that the type of a request's future stays shallow.
-            answers.call(&shared, &slots, plan, self.loaders).boxed().await;
-            waiting.clear();
-            for (read, slots) in slots {
-                match answers.lacks(&slots) {
-                    true => waiting.push(read),
-                    false => self.settle(state, (read, slots), &answers),
+/// What each row of a read wants.
+fn slots(context: &ExecutionContext<'_>, state: &State<'_>, id: ReadId, calls: &mut Calls<'_>) -> Vec<Slot> {
+    let space = state.plan.reads[id].space;
+    (0..state.len(space)).map(|row| slot(context, state, id, row, calls).unwrap_or_else(Slot::Failed)).collect()
+}
+
+fn slot(context: &ExecutionContext<'_>, state: &State<'_>, id: ReadId, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
+    let read = &state.plan.reads[id];
+    if let Some(idle) = idle(state, id, row) {
+        return Ok(idle);
+    }
+    // A value that does not fit the filter is told before anything is read.
+    sieve(context, state, read)?;
+    match &read.action {
+        Action::Get(key) => gets(context, state, read, key, row, calls),
+        Action::Complete(of) => match state.found(*of, read.space, row) {
+            Found::Unread | Found::Absent => Ok(Slot::Absent),
+            Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
+            Found::Item(item) => Ok(match key_of(&context.model.tables[read.table], item) {
+                Some(key) => Slot::Gets(vec![calls.get(get(context, read, key))]),
+                None => Slot::Absent,
+            }),
+        },
+        Action::Query(query) => {
+            let found = wanted(context, state, read, query, row)?;
+            Ok(match found {
+                Some((search, wanted)) => {
+                    let needed = calls.memory.needed((id, &context.model.tables[read.table]), &search, context.max_nodes)?;
+                    Slot::Search(calls.search(search, needed, read.may_wait), Box::new(wanted))
+                }
+                None => Slot::Absent,
+            })
+        }
+    }
+}
+
+/// The slot of a row for which a read needs no call.
+fn idle(state: &State<'_>, id: ReadId, row: usize) -> Option<Slot> {
+    let read = &state.plan.reads[id];
+    if state.is_behind(id, read.space, row) {
+        return Some(Slot::Absent);
+    }
+    // A parent that is known to be missing needs no children; one that is still being read may have them read beside it.
+    let parent = read.parent?;
+    let known = !matches!(state.outcomes[parent], Outcome::Pending);
+    match state.found(parent, read.space, row) {
+        Found::Absent if known => Some(Slot::Absent),
+        Found::Failed(failure) => Some(Slot::Failed(failure.clone())),
+        _ => None,
+    }
+}
+
+fn gets(
+    context: &ExecutionContext<'_>,
+    state: &State<'_>,
+    read: &Read,
+    key: &KeyBinding,
+    row: usize,
+    calls: &mut Calls<'_>,
+) -> Result<Slot, Arc<Failure>> {
+    let table = &context.model.tables[read.table];
+    let combinations = keys::combinations(state, (table, key), read.space, row)?;
+    let positions = combinations.iter().map(|values| match keys::primary_key(table, key, values) {
+        Some(key) => calls.get(get(context, read, key)),
+        None => NOTHING,
+    });
+    Ok(Slot::Gets(positions.collect()))
+}
+
+fn get(context: &ExecutionContext<'_>, read: &Read, key: Key) -> Get {
+    let table = context.model.tables[read.table].name.as_str().into();
+    Get { table, key, projection: read.projection.clone(), consistent: read.consistent }
+}
+
+/// Takes in what a read's rows got: its outcome, and the rows of the space it opens.
+fn settle(context: &ExecutionContext<'_>, state: &mut State<'_>, (id, slots): (ReadId, Vec<Slot>), answers: &Answers<'_>) {
+    let read = &state.plan.reads[id];
+    let table = &context.model.tables[read.table];
+    let sieve = sieve(context, state, read);
+    let mut found: Vec<Vec<Found>> = Vec::with_capacity(slots.len());
+    let mut pages: Vec<PageOf> = Vec::with_capacity(slots.len());
+    for slot in slots {
+        let (row, page) = match slot {
+            Slot::Absent => (Vec::new(), PageOf::default()),
+            Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
+            Slot::Gets(positions) => {
+                let got = positions.into_iter().map(|position| sifted(&sieve, answers.got(read, position)));
+                let got: Vec<Found> = got.collect();
+                let there = got.iter().filter(|found| matches!(found, Found::Item(_))).count();
+                match read.max.filter(|max| there > *max as usize) {
+                    Some(max) => (vec![], PageOf { failure: Some(too_long(max)), ..PageOf::default() }),
+                    None => (got, PageOf::default()),
                 }
             }
-            if let Some(again) = memory.note(state, &self.model.tables, number) {
-                rewind(state, again);
-                // They are asked for anew by the waves that run again.
-                waiting.clear();
-                number = again - 1;
-            }
-        }
-        self.expand_elements(state);
-    }
-
-    /// What each row of a read wants.
-    fn slots(&self, state: &State<'_>, id: ReadId, calls: &mut Calls<'_>) -> Vec<Slot> {
-        let space = state.plan.reads[id].space;
-        (0..state.len(space)).map(|row| self.slot(state, id, row, calls).unwrap_or_else(Slot::Failed)).collect()
-    }
-
-    fn slot(&self, state: &State<'_>, id: ReadId, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
-        let read = &state.plan.reads[id];
-        if let Some(idle) = self.idle(state, id, row) {
-            return Ok(idle);
-        }
-        // A value that does not fit the filter is told before anything is read.
-        sieve(self, state, read)?;
-        match &read.action {
-            Action::Get(key) => self.gets(state, read, key, row, calls),
-            Action::Complete(of) => match state.found(*of, read.space, row) {
-                Found::Unread | Found::Absent => Ok(Slot::Absent),
-                Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
-                Found::Item(item) => Ok(match key_of(&self.model.tables[read.table], item) {
-                    Some(key) => Slot::Gets(vec![calls.get(self.get(read, key))]),
-                    None => Slot::Absent,
-                }),
+            Slot::Search(position, wanted) => match answers.hits(position) {
+                Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
+                Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
+                None => (vec![], PageOf::default()),
             },
-            Action::Query(query) => {
-                let found = wanted(self, state, read, query, row)?;
-                Ok(match found {
-                    Some((search, wanted)) => {
-                        let needed = calls.memory.needed((id, &self.model.tables[read.table]), &search, self.max_nodes)?;
-                        Slot::Search(calls.search(search, needed, read.may_wait), Box::new(wanted))
-                    }
-                    None => Slot::Absent,
-                })
-            }
-        }
+        };
+        found.push(row);
+        pages.push(page);
     }
-
-    /// The slot of a row for which a read needs no call.
-    fn idle(&self, state: &State<'_>, id: ReadId, row: usize) -> Option<Slot> {
-        let read = &state.plan.reads[id];
-        if state.is_behind(id, read.space, row) {
-            return Some(Slot::Absent);
-        }
-        // A parent that is known to be missing needs no children; one that is still being read may have them read beside it.
-        let parent = read.parent?;
-        let known = !matches!(state.outcomes[parent], Outcome::Pending);
-        match state.found(parent, read.space, row) {
-            Found::Absent if known => Some(Slot::Absent),
-            Found::Failed(failure) => Some(Slot::Failed(failure.clone())),
-            _ => None,
-        }
-    }
-
-    fn gets(&self, state: &State<'_>, read: &Read, key: &KeyBinding, row: usize, calls: &mut Calls<'_>) -> Result<Slot, Arc<Failure>> {
-        let table = &self.model.tables[read.table];
-        let combinations = keys::combinations(state, (table, key), read.space, row)?;
-        let positions = combinations.iter().map(|values| match keys::primary_key(table, key, values) {
-            Some(key) => calls.get(self.get(read, key)),
-            None => NOTHING,
-        });
-        Ok(Slot::Gets(positions.collect()))
-    }
-
-    fn get(&self, read: &Read, key: Key) -> Get {
-        let table = self.model.tables[read.table].name.as_str().into();
-        Get { table, key, projection: read.projection.clone(), consistent: read.consistent }
-    }
-
-    /// Takes in what a read's rows got: its outcome, and the rows of the space it opens.
-    fn settle(&self, state: &mut State<'_>, (id, slots): (ReadId, Vec<Slot>), answers: &Answers<'_>) {
-        let read = &state.plan.reads[id];
-        let table = &self.model.tables[read.table];
-        let sieve = sieve(self, state, read);
-        let mut found: Vec<Vec<Found>> = Vec::with_capacity(slots.len());
-        let mut pages: Vec<PageOf> = Vec::with_capacity(slots.len());
-        for slot in slots {
-            let (row, page) = match slot {
-                Slot::Absent => (Vec::new(), PageOf::default()),
-                Slot::Failed(why) => (vec![], PageOf { failure: Some(why), ..PageOf::default() }),
-                Slot::Gets(positions) => {
-                    let got = positions.into_iter().map(|position| sifted(&sieve, answers.got(read, position)));
-                    let got: Vec<Found> = got.collect();
-                    let there = got.iter().filter(|found| matches!(found, Found::Item(_))).count();
-                    match read.max.filter(|max| there > *max as usize) {
-                        Some(max) => (vec![], PageOf { failure: Some(too_long(max)), ..PageOf::default() }),
-                        None => (got, PageOf::default()),
-                    }
-                }
-                Slot::Search(position, wanted) => match answers.hits(position) {
-                    Some(Ok(hits)) => answers.memory.understand((id, table), &wanted, hits),
-                    Some(Err(why)) => (vec![], PageOf { failure: Some(why.clone()), ..PageOf::default() }),
-                    None => (vec![], PageOf::default()),
-                },
+    match read.yields {
+        None => {
+            let one = |(row, page): (Vec<Found>, &PageOf)| match &page.failure {
+                Some(why) => Found::Failed(why.clone()),
+                None => any(row),
             };
-            found.push(row);
-            pages.push(page);
+            state.outcomes[id] = Outcome::One(found.into_iter().zip(&pages).map(one).collect());
         }
-        match read.yields {
-            None => {
-                let one = |(row, page): (Vec<Found>, &PageOf)| match &page.failure {
-                    Some(why) => Found::Failed(why.clone()),
-                    None => any(row),
-                };
-                state.outcomes[id] = Outcome::One(found.into_iter().zip(&pages).map(one).collect());
+        Some(space) => {
+            let made: usize = found.iter().map(Vec::len).sum();
+            // The rows of a variant are rows of its parent.
+            let own = state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..)));
+            let all: usize = own.filter_map(|(rows, _)| rows.as_ref()).map(|rows| rows.parents.len()).sum();
+            if all + made > context.max_nodes {
+                let message = format!("The response would have more than {} objects; ask for smaller pages.", context.max_nodes);
+                let why = Failure::new(ErrorCode::LimitExceeded, message);
+                found.iter_mut().for_each(Vec::clear);
+                pages.iter_mut().for_each(|page| *page = PageOf { failure: Some(why.clone()), ..PageOf::default() });
             }
-            Some(space) => {
-                let made: usize = found.iter().map(Vec::len).sum();
-                // The rows of a variant are rows of its parent.
-                let own = state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..)));
-                let all: usize = own.filter_map(|(rows, _)| rows.as_ref()).map(|rows| rows.parents.len()).sum();
-                if all + made > self.max_nodes {
-                    let message = format!("The response would have more than {} objects; ask for smaller pages.", self.max_nodes);
-                    let why = Failure::new(ErrorCode::LimitExceeded, message);
-                    found.iter_mut().for_each(Vec::clear);
-                    pages.iter_mut().for_each(|page| *page = PageOf { failure: Some(why.clone()), ..PageOf::default() });
-                }
-                state.rows[space] = Some(rows_of(found.iter().map(Vec::len)));
-                state.outcomes[id] = Outcome::Many(found.into_iter().flatten().collect(), pages);
-            }
+            state.rows[space] = Some(rows_of(found.iter().map(Vec::len)));
+            state.outcomes[id] = Outcome::Many(found.into_iter().flatten().collect(), pages);
         }
     }
+}
 
-    /// Makes the rows of embedded lists whose items are there, and those of the types that items turned out to be of.
-    fn expand_elements(&self, state: &mut State<'_>) {
-        let plan = state.plan;
-        for (space, origin) in plan.spaces.iter().enumerate().map(|(id, space)| (id, &space.origin)) {
-            let Some(parent) = plan.spaces[space].parent else { continue };
-            let (holder, reader) = match origin {
-                Origin::Elements(holder, reader) => (holder, reader),
-                Origin::Variant(read, member) => {
-                    if state.rows[space].is_none() && holder_is_known(state, Holder::Read(*read)) {
-                        state.rows[space] = Some(rows_of_type(state, (*read, *member), parent));
-                    }
-                    continue;
+/// Makes the rows of embedded lists whose items are there, and those of the types that items turned out to be of.
+fn expand_elements(state: &mut State<'_>) {
+    let plan = state.plan;
+    for (space, origin) in plan.spaces.iter().enumerate().map(|(id, space)| (id, &space.origin)) {
+        let Some(parent) = plan.spaces[space].parent else { continue };
+        let (holder, reader) = match origin {
+            Origin::Elements(holder, reader) => (holder, reader),
+            Origin::Variant(read, member) => {
+                if state.rows[space].is_none() && holder_is_known(state, Holder::Read(*read)) {
+                    state.rows[space] = Some(rows_of_type(state, (*read, *member), parent));
                 }
-                _ => continue,
-            };
-            if state.rows[space].is_some() || !holder_is_known(state, *holder) {
                 continue;
             }
-            let elements: Vec<Vec<Arc<Item>>> = (0..state.len(parent))
-                .map(|row| match state.held(*holder, parent, row) {
-                    Ok(Some(item)) => decode::maps(reader, item),
-                    _ => Vec::new(),
-                })
-                .collect();
-            state.rows[space] = Some(rows_of(elements.iter().map(Vec::len)));
-            state.elements[space] = elements.into_iter().flatten().collect();
+            _ => continue,
+        };
+        if state.rows[space].is_some() || !holder_is_known(state, *holder) {
+            continue;
         }
+        let elements: Vec<Vec<Arc<Item>>> = (0..state.len(parent))
+            .map(|row| match state.held(*holder, parent, row) {
+                Ok(Some(item)) => decode::maps(reader, item),
+                _ => Vec::new(),
+            })
+            .collect();
+        state.rows[space] = Some(rows_of(elements.iter().map(Vec::len)));
+        state.elements[space] = elements.into_iter().flatten().collect();
     }
 }
-
 /// Of what several keys were asked for, the first item that is there; what could not be read may have been one.
 fn any(found: Vec<Found>) -> Found {
     let weight = |found: &Found| match found {

@@ -10,9 +10,9 @@ use super::judge::{Verdict, judge};
 use super::lanes::{Lanes, Turn};
 use super::told::{absent, copies_behind, crowded, half_way, in_doubt, made, of_table, open_end, refusal, unfit, unseen, unswept};
 use super::{checks, copies, identity};
+use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::filter::Scope;
-use crate::execute::waves::Run;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::write::{Write, WriteReturns};
@@ -37,7 +37,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(200);
 /// What the writes of one request share.
 pub struct Engine<'a> {
     /// The request's reads.
-    pub run: &'a Run<'a>,
+    pub run: &'a ExecutionContext<'a>,
     /// The time of the request, in milliseconds since 1970.
     pub now: i64,
     /// When the request ends.
@@ -52,7 +52,6 @@ pub(super) struct Job<'a> {
     pub planned: &'a PlannedWrite,
     pub write: &'a Write,
     pub arguments: &'a Map<String, Value>,
-    pub variables: &'a Map<String, Value>,
     /// 32 characters that no other write has: what its idempotency tokens begin with.
     pub token: String,
 }
@@ -62,17 +61,12 @@ pub(super) type Refusals = Vec<Refusal>;
 
 impl Engine<'_> {
     /// Writes, and gives the items that the field gives back: none where it gives none, or where there is nothing to give.
-    pub async fn write(
-        &self,
-        planned: &PlannedWrite,
-        arguments: &Map<String, Value>,
-        variables: &Map<String, Value>,
-    ) -> Result<Vec<Arc<Item>>, Vec<Refusal>> {
+    pub async fn write(&self, planned: &PlannedWrite, arguments: &Map<String, Value>) -> Result<Vec<Arc<Item>>, Vec<Refusal>> {
         let Some(write) = self.run.model.mutation(&planned.field) else {
             return Err(vec![Refusal::new(ErrorCode::Internal, "The field writes nothing.")]);
         };
         let token = Uuid::new_v4().simple().to_string();
-        let job = Job { engine: self, planned, write, arguments, variables, token };
+        let job = Job { engine: self, planned, write, arguments, token };
         checks::check(&job)?;
         // Boxed, so that the future of a request is of a type that the compiler can look through.
         job.run().boxed().await

@@ -8,6 +8,7 @@ use crate::execute::error::Refusal;
 use crate::execute::respond::{Present, present};
 use crate::execute::state::{Outcome, State};
 use crate::execute::steps::state_of;
+use crate::execute::waves::run_waves;
 use crate::plan::tree::Lookup;
 use crate::schema::model::ObjectType;
 use crate::table::attribute::{Item, Key};
@@ -24,11 +25,11 @@ pub(super) async fn items(job: &Job<'_>, lookup: &Lookup, scope: &Scope) -> Resu
 
 /// Runs a lookup with the items of each type that it starts from.
 pub(super) async fn seeded(job: &Job<'_>, lookup: &Lookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
-    let mut state = state_of(job.engine, &lookup.plan, job.variables);
+    let mut state = state_of(job.engine.run, &lookup.plan);
     for (ty, space) in &lookup.seeds {
         state.seed(*space, seeds(ty));
     }
-    job.engine.run.run(&mut state).await;
+    run_waves(job.engine.run, &mut state).await;
     found(job, &state, lookup)
 }
 

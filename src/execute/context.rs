@@ -1,0 +1,33 @@
+//! What every step of one request shares: the model and the store's loaders, the request's time and deadline, its limits and secrets.
+//! The gateway makes it; reads and writes take it by reference. Must not know plans or what a step has found.
+
+use super::cursor::CursorKey;
+use super::write::lanes::Lanes;
+use crate::schema::model::Model;
+use crate::table::loaders::Loaders;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+/// The context of one request.
+pub struct ExecutionContext<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The request's access to the store.
+    pub loaders: &'a Loaders,
+    /// The request's coerced variables.
+    pub variables: &'a Map<String, Value>,
+    /// The time of the request, as a canonical DateTime.
+    pub now: &'a str,
+    /// The same time, in milliseconds since 1970.
+    pub now_millis: i64,
+    /// When the request ends.
+    pub deadline: Instant,
+    /// The most objects of a response.
+    pub max_nodes: usize,
+    /// The key that encrypts cursors.
+    pub cursor_key: &'a CursorKey,
+    /// Whether reads of one partition share a Query.
+    pub share_queries: bool,
+    /// Where the writers of this process wait for each other.
+    pub lanes: &'a Lanes,
+}
