@@ -27,7 +27,7 @@ pub struct ItemNames<'a> {
     pub found: Option<(&'a str, &'a Record)>,
 }
 
-impl ItemNames<'_> {
+impl<'a> ItemNames<'a> {
     /// Where a field is stored.
     pub fn place(&self, name: &str) -> Option<Stored> {
         let declared = self.record.get(name)?;
@@ -58,7 +58,15 @@ impl ItemNames<'_> {
     /// The stored field that a dotted path names.
     pub fn declared(&self, names: &[&str]) -> Option<&super::draft::Declared> {
         let (first, rest) = names.split_first()?;
-        rest.iter().try_fold(self.record.get(*first)?, |declared, name| embedded(self.draft, &declared.value)?.get(*name))
+        rest.iter().try_fold(self.record.get(*first)?, |declared, name| self.embedded(&declared.value)?.get(*name))
+    }
+
+    /// The stored fields of an embedded object.
+    pub fn embedded(&self, value: &ValueType) -> Option<&'a Record> {
+        match value {
+            ValueType::Embedded(name) => self.draft.records.get(name),
+            _ => None,
+        }
     }
 
     fn walk(&self, names: &[&str], own: &dyn Fn(&str) -> Option<String>) -> Result<Named, (usize, Vec<String>)> {
@@ -76,7 +84,7 @@ impl ItemNames<'_> {
             attributes.push(stored.ok_or_else(choices)?);
             kind = Some((declared.value.clone(), declared.ty.is_list()));
             if position + 1 < names.len() {
-                record = embedded(self.draft, &declared.value).ok_or((position + 1, Vec::new()))?;
+                record = self.embedded(&declared.value).ok_or((position + 1, Vec::new()))?;
             }
         }
         let (value, list) = kind.ok_or((0, Vec::new()))?;
@@ -115,13 +123,5 @@ impl Names for ItemNames<'_> {
         let input = inputs::input(schema, self.field, name).ok_or_else(choices)?;
         let value = input.value(schema).ok_or_else(choices)?;
         Ok((value, input.ty.is_list()))
-    }
-}
-
-/// The fields of an embedded object.
-fn embedded<'a>(draft: &'a Draft, value: &ValueType) -> Option<&'a Record> {
-    match value {
-        ValueType::Embedded(name) => draft.records.get(name),
-        _ => None,
     }
 }

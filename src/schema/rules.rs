@@ -371,6 +371,9 @@ pub const RULES: &[Rule] = &[
     rule("KF0813", "A default that every write makes is never stale",
         "A default with `on: WRITE` that is made of a field is made anew when the field changes. So no expression changes that field to what only DynamoDB knows, such as `SET n = n + 1`.",
         r#"label: String @default(value: "{id}/{title}", on: WRITE)"#),
+    rule("KF0814", "A write checks every constraint",
+        "A warning. Keyfold checks the values that it knows, and lets DynamoDB check the numbers that it computes. Nothing checks a text or a list that an expression copies from another attribute, a sum of two attributes, or a field of a whole embedded object that an argument brings. Give the source the same `@constraint`: the other attribute, or the field of the input object. Or state in `if:` what must hold.",
+        r#"input AddressInput { city: String! @constraint(maxLength: 80) }"#),
 ];
 
 /// The rules as a page: docs/errors.md.

@@ -103,3 +103,17 @@ async fn a_copied_attribute_is_held_by_a_condition() {
     backend.ok("mutation { addStock(id: \"y\", n: 1) { id } startStock(id: \"y\", bonus: 2) { id } }", json!({})).await;
     assert_eq!(backend.ok("mutation { w: mirrorStock(id: \"y\") { n } }", json!({})).await["w"]["n"], 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn elements_are_checked_and_not_the_list() {
+    let backend = stock().await;
+    let level = |level: u32, peak: u32| format!("mutation {{ w: levelStock(id: \"x\", level: {level}, levels: [{peak}]) {{ levels }} }}");
+    backend.ok(&level(1, 2), json!({})).await;
+    assert_eq!(backend.ok(&level(9, 4), json!({})).await["w"]["levels"], json!([1, 9]));
+    assert_eq!(backend.ok("mutation { w: lowerStock(id: \"x\") { lows } }", json!({})).await["w"]["lows"], json!([4]));
+    for (level, message) in
+        [(level(10, 1), "\"level\" must be 9 or less, and is 10."), (level(1, 10), "\"levels\" must be 9 or less, and is 10.")]
+    {
+        assert_eq!(error(&backend.run(&level, json!({})).await).1, message);
+    }
+}

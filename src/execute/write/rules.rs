@@ -66,8 +66,12 @@ pub(super) fn refusal(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
 /// The conditions of what is computed.
 pub(super) fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>) -> Vec<Bound> {
     let mut all = Vec::new();
-    let constrained = |path| {
+    let constrained = |path: &Path| {
         let field = field_at(model, ty, path)?;
+        // The elements of a whole list or set are known, or nothing can be said of them.
+        if field.ty.is_list() && !matches!(path.segments.last(), Some(Segment::Index(_))) {
+            return None;
+        }
         Some((field, field.rules.constraint.as_ref().filter(|rules| rules.min.is_some() || rules.max.is_some())?))
     };
     for (path, value) in &update.set {

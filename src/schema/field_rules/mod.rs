@@ -1,7 +1,7 @@
 //! `@default`, `@constraint`, `@unique` and `@version` in, the rules of each stored field out, and the constraints of arguments and input
 //! fields. Must not know mutations.
 
-mod constraint;
+pub mod constraint;
 mod default;
 mod unique;
 

@@ -10,7 +10,7 @@ mod print;
 mod tests;
 mod typing;
 
-use super::condition::{ConditionMistake, Names, Operand};
+use super::condition::{ConditionMistake, Names, Operand, Path};
 use super::value_type::ValueType;
 use super::write::{SetValue, Update};
 use std::ops::Range;
@@ -32,8 +32,19 @@ pub trait UpdateNames: Names {
 pub struct Parsed {
     /// The update.
     pub update: Update,
-    /// Each field that is changed and the byte range of its path.
-    pub places: Vec<(String, Range<usize>)>,
+    /// The changes, in the order of the text.
+    pub changes: Vec<Change>,
+}
+
+/// Where an update says what it changes.
+#[derive(Debug)]
+pub struct Change {
+    /// The item's field that the path begins with.
+    pub field: String,
+    /// The path that is written.
+    pub path: Path,
+    /// The byte range of the path.
+    pub span: Range<usize>,
 }
 
 /// Parses an update expression and checks it against the names; mistakes are in the order of the text.

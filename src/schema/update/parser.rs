@@ -2,7 +2,7 @@
 //! the next clause.
 
 use super::typing::{Target, Use};
-use super::{Parsed, UpdateNames};
+use super::{Change, Parsed, UpdateNames};
 use crate::schema::condition::lexer::{Token, tokens_of_update};
 use crate::schema::condition::parser::Parser;
 use crate::schema::condition::typing::TermKind;
@@ -27,14 +27,14 @@ pub fn parse<'a>(text: &'a str, names: &'a dyn UpdateNames) -> Result<Parsed, Ve
         parser: Parser::new(text, (tokens, mistakes), names, "expression"),
         names,
         update: Update::default(),
-        places: Vec::new(),
+        changes: Vec::new(),
         paths: Vec::new(),
         depth: 0,
     };
     reader.clauses();
     let mut mistakes = reader.parser.typing.mistakes;
     if mistakes.is_empty() {
-        return Ok(Parsed { update: reader.update, places: reader.places });
+        return Ok(Parsed { update: reader.update, changes: reader.changes });
     }
     mistakes.sort_by_key(|mistake| mistake.span.start);
     Err(mistakes)
@@ -47,7 +47,7 @@ pub(super) struct Reader<'a> {
     /// What names mean.
     pub(super) names: &'a dyn UpdateNames,
     update: Update,
-    places: Vec<(String, Range<usize>)>,
+    changes: Vec<Change>,
     /// Every path that is written: DynamoDB refuses one that is, or is within, another.
     paths: Vec<Path>,
     depth: usize,
@@ -155,8 +155,8 @@ impl<'a> Reader<'a> {
             }
         };
         self.check_apart(&target)?;
-        self.places.push((target.field.clone(), target.span));
-        self.update.changes.insert(target.field, change);
+        self.update.changes.insert(target.field.clone(), change);
+        self.changes.push(Change { field: target.field, path: target.path, span: target.span });
         Some(())
     }
 

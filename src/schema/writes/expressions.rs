@@ -3,6 +3,7 @@
 
 use super::acting::Acting;
 use super::directive::Verb;
+use super::unchecked;
 use crate::schema::condition::{Condition, ConditionMistake, Named, Names};
 use crate::schema::diagnostic::Findings;
 use crate::schema::fields::is_whole;
@@ -10,10 +11,9 @@ use crate::schema::inputs;
 use crate::schema::names::ItemNames;
 use crate::schema::span::{self, At};
 use crate::schema::suggest::list;
-use crate::schema::update::{self, UpdateNames};
+use crate::schema::update::{self, Change, UpdateNames};
 use crate::schema::value_type::ValueType;
 use crate::schema::write::{DefaultValue, Update};
-use std::ops::Range;
 
 /// `if:`; the outer `None` is a mistake.
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
@@ -36,10 +36,11 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
     match update::parse(&written.value, &names) {
         Ok(parsed) => {
             let sound: Vec<bool> = parsed
-                .places
+                .changes
                 .iter()
-                .map(|(field, place)| check_change(acting, &names.names, &parsed.update, (field, written, place), findings))
+                .map(|change| check_change(acting, &names.names, &parsed.update, (written, change), findings))
                 .collect();
+            unchecked::warn_of_expression(acting, &parsed.update, (written, &parsed.changes), findings);
             sound.iter().all(|sound| *sound).then_some(Some(parsed.update))
         }
         Err(mistakes) => {
@@ -72,10 +73,11 @@ fn check_change(
     acting: &Acting,
     names: &ItemNames,
     update: &Update,
-    (field, written, place): (&str, &At<String>, &Range<usize>),
+    (written, change): (&At<String>, &Change),
     findings: &mut Findings,
 ) -> bool {
-    let place = span::within(acting.writing.draft.text, &written.span, place);
+    let field = change.field.as_str();
+    let place = span::within(acting.writing.draft.text, &written.span, &change.span);
     let coordinate = format!("{}.{field}", acting.item);
     let Some(declared) = acting.record.get(field) else { return true };
     if acting.primary_fields().contains(&field) {

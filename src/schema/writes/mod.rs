@@ -2,7 +2,7 @@
 //!
 //! The steps stand beside this file: [`directive`] is their syntax, [`find`] what is read first, and then for each action [`clause`] and
 //! [`binding`] tell what its fields are bound to, [`target`] how its item is found, [`element`] which part of it is meant, [`values`] what is
-//! written, [`expressions`] its condition and its update, [`cascade`] what goes with it; [`whole`] judges the actions together, and [`held`]
+//! written, [`expressions`] its condition and its update, [`unchecked`] which constraints it cannot check, [`cascade`] what goes with it; [`whole`] judges the actions together, and [`held`]
 //! tells what they take from the found item.
 
 mod acting;
@@ -15,6 +15,7 @@ mod expressions;
 mod find;
 mod held;
 mod target;
+mod unchecked;
 mod values;
 mod whole;
 
@@ -149,7 +150,9 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
         Verb::Check => ActionKind::Check,
     };
     let message = directive.message.clone();
-    Some(Action { item: acting.item, kind, target: aim.target, values, at, condition, message })
+    let action = Action { item: acting.item.clone(), kind, target: aim.target, values, at, condition, message };
+    unchecked::warn_of_objects(&acting, &action, record, findings);
+    Some(action)
 }
 
 /// What an upsert may have to make has all that is never null.
