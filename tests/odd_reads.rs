@@ -286,6 +286,27 @@ type Query { users(ids: [ID!]!): [User!] @find(where: { id: "{ids}" }, max: 2) }
     assert_eq!(world.data(r#"{ users(ids: ["1", "9", "3"]) { id } }"#).await, json!({ "users": [{ "id": "1" }, { "id": "3" }] }));
 }
 
+#[tokio::test]
+async fn a_value_that_is_repeated_gives_its_item_once() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{ name: "byAge", partitionKey: "agePk", sortKey: "pk" }])
+type User @item(keys: { pk: "U#{id}", sk: "me", agePk: "{age}" }) { id: ID! age: Int! }
+type Query {
+  users(ids: [ID!]!): [User!]! @find(where: { id: "{ids}" })
+  each(ids: [ID!]!): [User]! @find(where: { id: "{ids}" })
+  aged(ages: [Int!]!): [User!]! @find(where: { age: "{ages}" })
+}
+"#;
+    let world = World::new(schema, &["1", "2", "3"].map(|id| json!({ "pk": format!("U#{id}"), "sk": "me", "agePk": "7", "age": 7 }))).await;
+    let data = world.data(r#"{ users(ids: ["2", "9", "1", "2", "9", "1"]) { id } }"#).await;
+    assert_eq!(data, json!({ "users": [{ "id": "2" }, { "id": "1" }] }), "in the order in which the values come first");
+    let data = world.data("{ aged(ages: [7, 8, 7]) { id } }").await;
+    assert_eq!(data, json!({ "aged": [{ "id": "1" }, { "id": "2" }, { "id": "3" }] }));
+    // A list whose elements may be null has an element for each value.
+    let data = world.data(r#"{ each(ids: ["2", "9", "1", "2", "9"]) { id } }"#).await;
+    assert_eq!(data, json!({ "each": [{ "id": "2" }, null, { "id": "1" }, { "id": "2" }, null] }));
+}
+
 const MEMOS: &str = r#"
 extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
   { name: "byTitle", sortKey: "title" }, { name: "byScore", sortKey: "score", sortKeyType: N }, { name: "byMood", sortKey: "mood" }
@@ -607,4 +628,34 @@ type Query { box(id: ID!): Box @find }
         assert_eq!(data["box"]["group"], Value::Null, "{selected}");
         assert_eq!(data["box"]["groups"].as_array().unwrap().len(), 1, "{selected}: {data}");
     }
+}
+
+#[tokio::test]
+async fn a_single_item_that_is_gone_is_one_answer_whatever_is_selected() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Link @item(keys: { pk: "B#{boxId}", sk: "L#{groupId}" }) {
+  boxId: ID!
+  groupId: ID!
+  maybe: Group @find(where: { id: "{groupId}" })
+  sure: Group! @find(where: { id: "{groupId}" })
+}
+type Group @item(keys: { pk: "G#{id}", sk: "group" }) { id: ID! name: String }
+type Query { link(boxId: ID!, groupId: ID!): Link @find }
+"#;
+    let world = World::new(schema, &[json!({ "pk": "B#1", "sk": "L#gone" })]).await;
+    // A relation that may be null is asked for.
+    for selected in ["id", "name", "id name", "__typename"] {
+        let data = world.data(&format!(r#"{{ link(boxId: "1", groupId: "gone") {{ boxId maybe {{ {selected} }} }} }}"#)).await;
+        assert_eq!(data, json!({ "link": { "boxId": "1", "maybe": null } }), "{selected}");
+    }
+    world.calls();
+    // The schema promises the other: its key fields cost no read, and what is read finds that the promise is broken.
+    let data = world.data(r#"{ link(boxId: "1", groupId: "gone") { sure { id } } }"#).await;
+    assert_eq!(data, json!({ "link": { "sure": { "id": "gone" } } }));
+    assert_eq!(world.calls().len(), 1, "the link alone");
+    let response = world.response(r#"{ link(boxId: "1", groupId: "gone") { sure { id name } } }"#).await;
+    assert_eq!(response["data"], json!({ "link": null }));
+    assert_eq!(response["errors"][0]["path"], json!(["link", "sure"]));
+    assert_eq!(response["errors"][0]["extensions"]["code"], "NOT_FOUND");
 }

@@ -13,6 +13,7 @@ use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceI
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
 use futures_util::FutureExt;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Runs every wave.
@@ -117,7 +118,13 @@ fn gets(
 ) -> Result<Slot, Arc<Failure>> {
     let table = &context.model.tables[read.table];
     let combinations = keys::combinations(state, (table, key), read.space, row)?;
-    let positions = combinations.iter().map(|values| match keys::primary_key(table, key, values) {
+    let mut keys: Vec<Option<Key>> = combinations.iter().map(|values| keys::primary_key(table, key, values)).collect();
+    if !read.answers_each_value {
+        // A list has each item once, where its value comes first.
+        let mut seen = HashSet::new();
+        keys.retain(|key| seen.insert(key.clone()));
+    }
+    let positions = keys.into_iter().map(|key| match key {
         Some(key) => calls.get(get(context, read, key)),
         None => NOTHING,
     });

@@ -272,6 +272,7 @@ impl<'a> Builder<'a> {
         if matches!(path.access, Access::Get { .. }) {
             self.reads[read].filter = self.filter(hop.find, hop.arguments);
         }
+        self.reads[read].answers_each_value = hop.field.ty.is_list() && !hop.field.ty.item_type().is_non_null();
         self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
@@ -312,6 +313,7 @@ impl<'a> Builder<'a> {
             consistent: hop.find.consistent,
             projection: [].into(),
             max: None,
+            answers_each_value: false,
             filter: None,
             may_wait: false,
             wave: 0,

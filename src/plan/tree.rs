@@ -189,6 +189,9 @@ pub struct Read {
     pub projection: Arc<[String]>,
     /// Of Gets that make a list, the most items that it may have.
     pub max: Option<u32>,
+    /// Of Gets that make a list, whether it has an element for each value it was asked for (`[User]`), null for one without an item; else
+    /// it has each item once.
+    pub answers_each_value: bool,
     /// Of a Get, what its item must meet, and the arguments that this takes. DynamoDB filters Queries only.
     pub filter: Option<(Condition, ArgumentsId)>,
     /// Whether it may be made a wave later: nothing but the response takes anything from it.

@@ -287,7 +287,7 @@ impl<'w, 'd> Naive<'w, 'd> {
             let needs = if counts { None } else { self.needs(find, sets) };
             return match self.told(row, (field, find), arguments, needs)? {
                 Some(told) => Ok(vec![told]),
-                None => self.world.rows(row, find, arguments),
+                None => self.world.rows(row, (field, find), arguments),
             };
         };
         let mut rows = vec![row.clone()];
@@ -311,7 +311,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                 let made = match self.told(row, (field, hop), &arguments, needs)? {
                     Some(told) => vec![told],
                     None if matches!(hop.via, Via::Through(_)) => self.follow(row, (field, hop), &arguments, (sets, hop.returns))?,
-                    None => self.world.rows(row, hop, &arguments)?,
+                    None => self.world.rows(row, (field, hop), &arguments)?,
                 };
                 let most = if hop.returns == Returns::One { 1 } else { usize::MAX };
                 several = was_several || hop.returns != Returns::One;

@@ -5,7 +5,7 @@ use super::condition::lets_in;
 use super::document::Arguments;
 use super::meant::Meant;
 use super::values::{keys_of, scalar_of, stored_of};
-use keyfold::schema::model::{Access, AccessPath, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use keyfold::schema::model::{Access, AccessPath, Field, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
 use keyfold::schema::spread::{SpreadKind, Which};
 use keyfold::schema::table::Table;
 use keyfold::table::attribute::{Attribute, Item};
@@ -66,8 +66,14 @@ impl<'w> World<'w> {
 
     /// The rows of a find by keys or of items of several types, in order. Where each key is one item, `None` stands for an item that is
     /// not there.
-    pub fn rows(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> Result<Vec<Option<Row<'w>>>, Code> {
+    pub fn rows(
+        &self,
+        parent: &Row<'w>,
+        (field, find): (&'w Field, &'w Find),
+        arguments: &Arguments,
+    ) -> Result<Vec<Option<Row<'w>>>, Code> {
         let path = self.path(find, arguments)?;
+        let answers_each_value = field.ty.is_list() && !field.ty.item_type().is_non_null();
         let (keys, mixed) = match &find.via {
             Via::Mixed(mixed) => (&mixed.keys, Some(mixed)),
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
@@ -91,7 +97,12 @@ impl<'w> World<'w> {
         let filter = find.filter.as_ref();
         let is_let_in = |row: &Row<'w>| filter.is_none_or(|filter| lets_in(filter, &arguments.values, row.item.unwrap()));
         if let Access::Get { .. } = path.access {
-            return Ok(ranges.into_iter().map(|range| range.into_iter().next().filter(&is_let_in)).collect());
+            let mut rows: Vec<Option<Row<'w>>> = ranges.into_iter().map(|range| range.into_iter().next().filter(&is_let_in)).collect();
+            if !answers_each_value {
+                let mut seen = HashSet::new();
+                rows.retain(|row| row.as_ref().and_then(|row| row.item).is_none_or(|item| seen.insert(std::ptr::from_ref(item))));
+            }
+            return Ok(rows);
         }
         let mut rows = meant.merged(&combinations, ranges);
         rows.iter_mut().enumerate().for_each(|(place, row)| row.place = place);
