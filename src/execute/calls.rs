@@ -8,7 +8,7 @@ use super::search::{Hits, Search};
 use super::searches::Wanted;
 use super::span::Span;
 use super::state::{Failure, Found};
-use crate::plan::share::{Member, Reaches};
+use crate::plan::passes::shared_query::{Member, Reaches};
 use crate::plan::tree::{Plan, Read, ReadId};
 use crate::schema::model::Model;
 use crate::table::attribute::{Item, Key};

@@ -1,14 +1,14 @@
 //! Collection reads: the Gets and searches of a wave that read one partition in, the Queries that several of them share out, and what each
 //! of them finds in such a Query's page. Must not know how the plan found which reads go together.
 //!
-//! [`crate::plan::share`] has the rule. A shared Query reads one page. Whatever does not begin in it is read by itself afterwards, and a
+//! [`crate::plan::passes::shared_query`] has the rule. A shared Query reads one page. Whatever does not begin in it is read by itself afterwards, and a
 //! search that begins in it goes on from its end.
 
 use super::ends::between;
 use super::keys::compare;
 use super::search::{Hits, MAX_LIMIT, Search};
 use super::span::{Span, compare_highs, compare_lows};
-use crate::plan::share::{self, Member};
+use crate::plan::passes::shared_query::{self, Member};
 use crate::plan::tree::Collection;
 use crate::table::attribute::{Item, KeyValue};
 use crate::table::call::{Page, Query, SortCondition};
@@ -102,7 +102,7 @@ pub fn shared(
             (Some(left), Some(right)) => left.offer.span.until(&right.offer.span, &collection.occupants),
             _ => None,
         };
-        for group in share::groups(&members, &between) {
+        for group in shared_query::groups(&members, &between) {
             let of_group =
                 group.members.iter().filter_map(|(member, at_risk)| Some(Sharing { at_risk: *at_risk, ..sharing[*member].take()? }));
             let of_group: Vec<Sharing> = of_group.collect();
@@ -195,7 +195,7 @@ impl Shared {
                 compare_lows(&offer.span.low, &member.span.low).is_le() && compare_highs(&offer.span.high, &member.span.high).is_ge();
             let is_same = offer.span == member.span && offer.need == member.need;
             let begins_alike = if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
-            let reads_it = offer.member.reaches == share::Reaches::Always || begins_alike;
+            let reads_it = offer.member.reaches == shared_query::Reaches::Always || begins_alike;
             other != position && contains && reads_it && offer.need >= member.need && (!is_same || other < position)
         })
     }

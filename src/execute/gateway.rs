@@ -7,7 +7,7 @@ use super::explain;
 use super::operations::{Operations, Planned};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
-use crate::plan::budget::Budgets;
+use crate::plan::operation::budget::Budgets;
 use crate::plan::tree::Steps;
 use crate::schema::date_time::instant_text;
 use crate::schema::model::Model;

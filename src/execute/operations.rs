@@ -3,12 +3,12 @@
 use super::error::{ErrorCode, GraphqlError};
 use super::gateway::{Request, Settings};
 use super::introspection::introspect;
-use crate::plan::budget::Budgets;
-use crate::plan::document::Document;
 use crate::plan::error::{PlanError, PlanErrorKind};
-use crate::plan::specialise::plan_key;
+use crate::plan::operation::budget::Budgets;
+use crate::plan::operation::document::Document;
+use crate::plan::operation::specialise::plan_key;
+use crate::plan::operation::variables::coerce_variables;
 use crate::plan::tree::Steps;
-use crate::plan::variables::coerce_variables;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
 use lru::LruCache;

@@ -10,7 +10,7 @@ use super::list_identity::List;
 use super::paging::{Paging, paging};
 use super::search::{Hits, Search};
 use super::state::{Failure, Found, PageOf, State};
-use crate::plan::share::Reaches;
+use crate::plan::passes::shared_query::Reaches;
 use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
 use crate::schema::condition::Condition;
 use crate::schema::table::Table;

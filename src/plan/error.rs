@@ -1,6 +1,7 @@
 //! Why an operation is not planned: mistakes of the caller, each with its place. Must not know HTTP.
 
 use apollo_compiler::parser::{SourceMap, SourceSpan};
+use apollo_compiler::{ExecutableDocument, Node};
 
 /// A mistake in an operation.
 #[derive(Debug, Clone)]
@@ -46,4 +47,9 @@ impl PlanError {
 /// Line and column of a span, from 1; (0, 0) where there is none.
 pub fn line_column(span: Option<SourceSpan>, sources: &SourceMap) -> (usize, usize) {
     span.and_then(|span| span.line_column(sources)).map_or((0, 0), |place| (place.line, place.column))
+}
+
+/// Line and column of a node of the document.
+pub fn place<T>(node: &Node<T>, document: &ExecutableDocument) -> (usize, usize) {
+    line_column(node.location(), &document.sources)
 }

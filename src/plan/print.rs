@@ -1,7 +1,7 @@
 //! A plan as text for people and as JSON for tools: one line, or one object, a read.
 
+use super::passes::waves::dependencies;
 use super::tree::*;
-use super::wave::dependencies;
 use crate::schema::model::{Access, Model, SortAccess};
 use crate::schema::spread::Reading;
 use crate::schema::template::{Part, Template};

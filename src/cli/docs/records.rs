@@ -2,7 +2,7 @@
 
 use crate::cli::item_file::ItemFile;
 use crate::execute::decode;
-use crate::plan::entity;
+use crate::plan::attributes;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::value_type::ValueType;
 use crate::table::attribute::Item;
@@ -63,7 +63,7 @@ impl Records {
 fn record(model: &Model, table: usize, item: Item) -> Record {
     let is = |object: &&ObjectType| match &object.kind {
         TypeKind::Item(keys) => {
-            keys.table == table && entity::recogniser(model, &[object], false).is_some_and(|marks| marks.recognises(&item))
+            keys.table == table && attributes::recogniser(model, &[object], false).is_some_and(|marks| marks.recognises(&item))
         }
         _ => false,
     };
@@ -77,7 +77,7 @@ fn values(model: &Model, object: &ObjectType, item: &Item) -> Map<String, Value>
     let mut values = Map::new();
     for field in object.fields.values() {
         let FieldKind::Stored(stored) = &field.kind else { continue };
-        let Some(reader) = entity::reader(object, &field.name) else { continue };
+        let Some(reader) = attributes::reader(object, &field.name) else { continue };
         let value = match &stored.value {
             ValueType::Embedded(name) => model.types.get(name).and_then(|embedded| {
                 let mut maps = decode::maps(&reader, item).into_iter().map(|map| Value::Object(self::values(model, embedded, &map)));

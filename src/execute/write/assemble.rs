@@ -4,7 +4,7 @@
 use super::key_values::{check_attribute, key_value};
 use super::stored_values;
 use crate::execute::{decode, encode, spread};
-use crate::plan::entity::{keys, reader};
+use crate::plan::attributes::{keys, reader};
 use crate::schema::model::{Field, ItemKeys, Model, ObjectType};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;

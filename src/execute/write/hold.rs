@@ -12,7 +12,7 @@ use super::lookups;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate::{self, equal};
 use crate::execute::filter::{self, Scope};
-use crate::plan::entity::{alternatives_of, keys};
+use crate::plan::attributes::{alternatives_of, keys};
 use crate::plan::tree::Lookup;
 use crate::schema::condition::Condition;
 use crate::schema::model::{Access, AccessPath, Find, ObjectType, SortAccess, Via};

@@ -7,7 +7,7 @@
 use super::conditions::Conditions;
 use crate::execute::evaluate;
 use crate::execute::filter::Scope;
-use crate::plan::entity::keys;
+use crate::plan::attributes::keys;
 use crate::schema::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::table::attribute::{Attribute, Item};

@@ -2,8 +2,7 @@
 //!
 //! Fragments can double at each level, so the walk itself stops at the first number that is over its budget.
 
-use super::document::place;
-use super::error::{PlanError, PlanErrorKind};
+use crate::plan::error::{PlanError, PlanErrorKind, place};
 use apollo_compiler::executable::{Operation, Selection, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Name};
 use std::collections::HashSet;

@@ -1,9 +1,9 @@
 //! Waves by data dependency: a read belongs to the wave after the last read that gives it a value or a row, wherever its parent stands.
 
-use super::tree::*;
+use crate::plan::tree::*;
 
 /// Gives every read its wave and lists the reads of each.
-pub(super) fn assign(reads: &mut [Read], spaces: &[Space]) -> Vec<Vec<ReadId>> {
+pub fn assign(reads: &mut [Read], spaces: &[Space]) -> Vec<Vec<ReadId>> {
     let mut waves: Vec<Vec<ReadId>> = Vec::new();
     for id in 0..reads.len() {
         // Sources stand before the reads that they feed, so their waves are known.

@@ -1,8 +1,8 @@
 //! The values that a caller gives for an operation's variables in; the coerced values out (GraphQL spec section 6.1.2, "Coercing Variable
 //! Values"), or every variable that is not acceptable. Nothing runs before all of them are.
 
-use super::document::{Document, MOST_MISTAKES, place};
-use super::error::{PlanError, PlanErrorKind};
+use super::document::{Document, MOST_MISTAKES};
+use crate::plan::error::{PlanError, PlanErrorKind, place};
 use crate::schema::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
 use apollo_compiler::executable::Operation;

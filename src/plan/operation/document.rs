@@ -1,9 +1,9 @@
 //! Operation text → a parsed and valid document, within the budgets. Cached by its text, so nothing here depends on variables.
 
 use super::budget::{self, Budgets};
-use super::error::{PlanError, PlanErrorKind, line_column};
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
+use crate::plan::error::{PlanError, PlanErrorKind};
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
@@ -121,11 +121,6 @@ fn sentence(message: &str) -> String {
     let rest = letters.as_str();
     let stop = if rest.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{first}{rest}{stop}")
-}
-
-/// Line and column of a node of the document.
-pub fn place<T>(node: &Node<T>, document: &ExecutableDocument) -> (usize, usize) {
-    line_column(node.location(), &document.sources)
 }
 
 #[cfg(test)]

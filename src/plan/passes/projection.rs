@@ -3,15 +3,15 @@
 //! All Gets of a table ask for the same attributes: BatchGetItem has one projection a table, and a key that is wanted in two places of
 //! an operation is read once.
 
-use super::entity::{alternatives_of, attributes_for};
-use super::tree::*;
+use crate::plan::attributes::{alternatives_of, attributes_for};
+use crate::plan::tree::*;
 use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it, by their types. With
 /// `as_stored`, a field is asked for in its own attribute, whether or not its value stands in a key as well.
-pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
+pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
     let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
@@ -30,7 +30,7 @@ pub(super) fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectTy
 }
 
 /// Gives every collection the attributes that its reads ask for.
-pub(super) fn share(reads: &[Read], collections: &mut [Collection]) {
+pub fn share(reads: &[Read], collections: &mut [Collection]) {
     for collection in collections {
         let all: BTreeSet<&String> = collection.reads.iter().flat_map(|read| reads[*read].projection.iter()).collect();
         collection.projection = all.into_iter().cloned().collect();

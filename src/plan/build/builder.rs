@@ -1,12 +1,12 @@
 //! Selections → reads and the shape of the response: objects, their stored fields and their connections. Finds are in `find.rs`.
 
-use super::argument;
-use super::collect::{Collected, Selecting};
-use super::entity::{self, Entity, Variants};
-use super::error::{PlanError, PlanErrorKind};
-use super::tree::*;
-use super::{collections, project, wave};
-use crate::schema::model::{Field, FieldKind, Model, ObjectType, Source, TextPart};
+use super::entity::{Entity, Variants};
+use crate::plan::attributes;
+use crate::plan::error::{PlanError, PlanErrorKind};
+use crate::plan::operation::collect::{Collected, Selecting};
+use crate::plan::passes::{collections, projection, waves};
+use crate::plan::tree::*;
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::value_type::ValueType;
 use apollo_compiler::Name;
 use apollo_compiler::executable::SelectionSet;
@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
     fn field(&mut self, of: &Entity<'a>, field: &'a Field, collected: &Collected<'a>, inside: bool) -> Result<OutputValue, PlanError> {
         match &field.kind {
             FieldKind::Stored(stored) => {
-                let reader = entity::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
+                let reader = attributes::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
                 let held = match (inside, of.held.last()) {
                     (true, _) => Held::Here(reader.clone()),
                     (false, Some((holder, _))) => Held::In(*holder, reader.clone()),
@@ -175,10 +175,10 @@ impl<'a> Builder<'a> {
     /// The plan of what was built.
     pub fn finish(self, root: Object) -> Plan {
         let Self { model, mut reads, wanted, spaces, arguments, as_stored, .. } = self;
-        let waves = wave::assign(&mut reads, &spaces);
+        let waves = waves::assign(&mut reads, &spaces);
         let mut collections = collections::assign(model, &mut reads, &spaces, &arguments);
-        project::assign(model, &mut reads, &wanted, as_stored);
-        project::share(&reads, &mut collections);
+        projection::assign(model, &mut reads, &wanted, as_stored);
+        projection::share(&reads, &mut collections);
         Plan { reads, spaces, arguments, waves, collections, root }
     }
 
@@ -191,98 +191,6 @@ impl<'a> Builder<'a> {
         self.arguments.push(arguments);
         self.arguments.len() - 1
     }
-
-    /// The stored fields of a type that the sets need: those selected, and those by which its finds are bound.
-    pub fn needs(&self, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<Vec<String>, PlanError> {
-        let mut needs: Vec<String> = Vec::new();
-        let mut add = |name: &str| {
-            if !needs.iter().any(|known| known == name) {
-                needs.push(name.to_owned());
-            }
-        };
-        for collected in self.selecting.fields(&ty.name, sets).values() {
-            let Some(field) = ty.fields.get(collected.field.name.as_str()) else { continue };
-            match &field.kind {
-                FieldKind::Stored(_) => add(&field.name),
-                FieldKind::Find(find) => {
-                    let arguments = argument::of_field(&self.selecting, field, collected);
-                    self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));
-                }
-                _ => {}
-            }
-        }
-        Ok(needs)
-    }
-
-    /// A model's source as a source of the plan: arguments of the field, fields of the object it stands in.
-    pub fn source(&self, source: &Source, from: &Entity<'a>, arguments: ArgumentsId) -> Result<ValueSource, PlanError> {
-        Ok(match source {
-            Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
-            Source::Parent(field) => {
-                from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
-            }
-            Source::Item(ty, field) => self
-                .scope
-                .get(ty)
-                .and_then(|entity| entity.value(self.model, field))
-                .ok_or_else(|| internal(&format!("{ty}.{field} is not in scope")))?,
-            Source::Text(parts) => {
-                let part = |part: &TextPart| {
-                    Ok(match part {
-                        TextPart::Literal(text) => SourceText::Literal(text.clone()),
-                        TextPart::Value(source) => SourceText::Value(self.source(source, from, arguments)?),
-                    })
-                };
-                ValueSource::Text(parts.iter().map(part).collect::<Result<_, PlanError>>()?)
-            }
-        })
-    }
-
-    /// The parts of a connection, with the nodes' objects built for an entity.
-    pub fn page(&mut self, node: &Entity<'a>, type_name: &str, sets: &[&'a SelectionSet]) -> Result<Vec<PageOutput>, PlanError> {
-        let mut parts = Vec::new();
-        for (key, collected) in self.selecting.fields(type_name, sets) {
-            let ty = collected.field.definition.ty.clone();
-            let inner = ty.inner_named_type().to_string();
-            let part = match collected.field.name.as_str() {
-                "__typename" => PagePart::Typename(type_name.to_owned()),
-                "nodes" => PagePart::Nodes(ty, self.object(node, &collected.sets, false)?),
-                "node" => PagePart::Node(ty, self.object(node, &collected.sets, false)?),
-                "edges" => PagePart::Edges(ty, self.page(node, &inner, &collected.sets)?),
-                "pageInfo" => PagePart::PageInfo(self.page(node, &inner, &collected.sets)?),
-                "cursor" => PagePart::Cursor,
-                "hasNextPage" => PagePart::HasNextPage,
-                "hasPreviousPage" => PagePart::HasPreviousPage,
-                "startCursor" => PagePart::StartCursor,
-                "endCursor" => PagePart::EndCursor,
-                other => return Err(internal(&format!("{type_name}.{other} in a connection"))),
-            };
-            parts.push(PageOutput { label: label(&key), key: key.to_string(), location: collected.location, part });
-        }
-        Ok(parts)
-    }
-
-    /// The selections on the nodes of a connection, wherever they stand in it.
-    pub fn node_sets(&self, type_name: &str, sets: &[&'a SelectionSet]) -> Vec<&'a SelectionSet> {
-        let mut nodes = Vec::new();
-        for collected in self.selecting.fields(type_name, sets).into_values() {
-            match collected.field.name.as_str() {
-                "nodes" | "node" => nodes.extend(collected.sets),
-                "edges" => nodes.extend(self.node_sets(collected.field.definition.ty.inner_named_type(), &collected.sets)),
-                _ => {}
-            }
-        }
-        nodes
-    }
-
-    /// Whether a connection's selection asks if there is more.
-    pub fn asks_for_more(&self, type_name: &str, sets: &[&'a SelectionSet]) -> bool {
-        self.selecting.fields(type_name, sets).values().any(|collected| match collected.field.name.as_str() {
-            "hasNextPage" | "hasPreviousPage" => true,
-            "pageInfo" => self.asks_for_more(collected.field.definition.ty.inner_named_type(), &collected.sets),
-            _ => false,
-        })
-    }
 }
 
 /// A field of the response.
@@ -292,7 +200,7 @@ pub(super) fn output(key: &str, collected: &Collected<'_>, value: OutputValue) -
 }
 
 /// `"key":`; response keys are GraphQL names, so nothing in them needs an escape.
-fn label(key: &str) -> Box<[u8]> {
+pub(super) fn label(key: &str) -> Box<[u8]> {
     format!("\"{key}\":").into_bytes().into_boxed_slice()
 }
 

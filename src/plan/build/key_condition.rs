@@ -1,8 +1,8 @@
 //! A key condition in, whether it lets in items of other types out: if it does not, items are counted unseen, and a page reads no more than
 //! it shows. Must not read the operation.
 
-use super::entity;
-use super::tree::{KeyBinding, Recogniser};
+use crate::plan::attributes;
+use crate::plan::tree::{KeyBinding, Recogniser};
 use crate::schema::model::{Access, AccessPath, ItemKeys, Model, Range, SortAccess};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::{Part, Template};
@@ -81,7 +81,7 @@ pub(super) fn lets_in_others(
     let meets = |keys: &ItemKeys, attribute: &str, range: Option<&Template>| {
         keys.keys.get(attribute).is_some_and(|templates| range.is_none_or(|range| templates.iter().any(|other| other.overlaps(range))))
     };
-    model.types.values().filter(|ty| !recognise.types.iter().any(|marks| marks.item == ty.name)).filter_map(entity::keys).any(|keys| {
+    model.types.values().filter(|ty| !recognise.types.iter().any(|marks| marks.item == ty.name)).filter_map(attributes::keys).any(|keys| {
         keys.table == table
             && meets(keys, &partition_key.name, Some(partition))
             && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))

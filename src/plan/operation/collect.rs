@@ -2,7 +2,7 @@
 //!
 //! The object's type is always known when a plan is made, so type conditions are decided here, as are `@skip` and `@include`.
 
-use super::document::place;
+use crate::plan::error::place;
 use apollo_compiler::ast::Value as Literal;
 use apollo_compiler::executable::{DirectiveList, Field, Selection, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Name, Node, Schema};

@@ -5,8 +5,7 @@
 //! GraphQL spec sections 5.6.1 "Values of Correct Type", 5.6.3 "Input Object Field Uniqueness", 5.8.3 "All Variable Uses Defined" and 5.8.5
 //! "All Variable Usages Are Allowed".
 
-use super::document::place;
-use super::error::{PlanError, PlanErrorKind};
+use crate::plan::error::{PlanError, PlanErrorKind, place};
 use crate::schema::coerce::{coerce, exactly_one, json_of};
 use crate::schema::one_of::is_one_of;
 use apollo_compiler::ast::{Argument, InputValueDefinition, Type, Value as Literal};

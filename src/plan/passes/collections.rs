@@ -1,10 +1,10 @@
 //! Collections: the reads of a wave that read one partition of a table or of an index for the same row, and that one Query can read
 //! together. Reads in; out the groups, and for each what else the schema keeps in its partition. Must not know values: the ranges of a
-//! row, and with them what its Query reads, are found when the plan runs ([`super::share`] has the rule for both).
+//! row, and with them what its Query reads, are found when the plan runs ([`super::shared_query`] has the rule for both).
 
-use super::share::{self, Member, Reaches};
-use super::tree::*;
-use super::wave::dependencies;
+use super::shared_query::{self, Member, Reaches};
+use super::waves::dependencies;
+use crate::plan::tree::*;
 use crate::schema::model::{Access, Model, SortAccess, TypeKind};
 use crate::schema::table::KeyType;
 use crate::schema::template::{Part, Template};
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 const MOST_READS: usize = 100;
 
 /// Notes which reads may wait, and gives the collections of the plan.
-pub(super) fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[Arguments]) -> Vec<Collection> {
+pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[Arguments]) -> Vec<Collection> {
     let awaited: HashSet<ReadId> =
         reads.iter().flat_map(|read| dependencies(read, spaces).into_iter().chain(read.elements.iter().copied())).collect();
     for (id, read) in reads.iter_mut().enumerate() {
@@ -95,12 +95,12 @@ fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Argu
         (member.low, member.high) = (low, high);
     }
     let between = |left: usize, right: usize| between(&extents, (left, right), &occupants);
-    let collection = |group: share::Group| {
+    let collection = |group: shared_query::Group| {
         let mut reads: Vec<ReadId> = group.members.iter().map(|(member, _)| ids[*member]).collect();
         reads.sort_unstable();
         Collection { reads, occupants: occupants.clone(), projection: [].into() }
     };
-    share::groups(&members, &between).into_iter().map(collection).collect()
+    shared_query::groups(&members, &between).into_iter().map(collection).collect()
 }
 
 /// Where the schema's items of a read's partition have their sort keys.

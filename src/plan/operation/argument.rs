@@ -4,7 +4,7 @@
 //! to refuse here is a null from a variable where none may be.
 
 use super::collect::{Collected, Selecting};
-use super::tree::{ArgumentValue, Arguments};
+use crate::plan::tree::{ArgumentValue, Arguments};
 use crate::schema::coerce::{coerce, json_of};
 use crate::schema::model::Field;
 use apollo_compiler::Schema;

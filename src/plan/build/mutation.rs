@@ -3,13 +3,13 @@
 //! Each field is planned by itself, as they run one after the other (GraphQL spec section 6.2.2, "Mutation"). What is read in a
 //! mutation is read strongly wherever DynamoDB can, so that it sees the write.
 
-use super::argument;
-use super::build::{Builder, internal, output};
-use super::collect::{Collected, Selecting};
+use super::builder::{Builder, internal, output};
 use super::entity::Entity;
-use super::error::PlanError;
-use super::find::Hop;
-use super::tree::*;
+use super::relation::Hop;
+use crate::plan::error::PlanError;
+use crate::plan::operation::argument;
+use crate::plan::operation::collect::{Collected, Selecting};
+use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Find, Model, ObjectType, Returns, Via};
 use crate::schema::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
 use apollo_compiler::Name;
@@ -20,7 +20,7 @@ use indexmap::IndexMap;
 const MOST_WRITTEN: u32 = 100_000;
 
 /// The steps of a mutation.
-pub(super) fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<Steps, PlanError> {
+pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<Steps, PlanError> {
     let mut steps = Vec::new();
     let mut introspects = false;
     let fields = selecting.fields(operation.object_type(), &[&operation.selection_set]);

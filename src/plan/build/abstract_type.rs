@@ -1,11 +1,11 @@
 //! A find of an interface or a union → one read of all its item types, and for each type the object as what it is planned. Must not know
 //! how the types share their keys.
 
-use super::build::{Builder, internal};
+use super::builder::{Builder, internal};
 use super::entity::{Entity, Variants};
-use super::error::PlanError;
-use super::find::{Hop, Sought};
-use super::tree::{Origin, Presence, ReadId};
+use super::relation::{Hop, Sought};
+use crate::plan::error::PlanError;
+use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::{Mixed, ObjectType, Returns};
 use apollo_compiler::executable::SelectionSet;
 use std::collections::HashMap;

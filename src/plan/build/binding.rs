@@ -1,0 +1,187 @@
+//! What a find is bound to in the model → sources of the plan: the access path for the arguments that are there, its key, its range and
+//! its filter, and the fields of the parent that these take. Must not know which reads are made.
+
+use super::builder::{Builder, internal};
+use super::entity::Entity;
+use crate::plan::error::{PlanError, PlanErrorKind};
+use crate::plan::operation::argument;
+use crate::plan::tree::*;
+use crate::schema::condition::Condition;
+use crate::schema::model::{Access, AccessPath, Field, FieldKind, Find, ItemKeys, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use apollo_compiler::executable::SelectionSet;
+
+impl<'a> Builder<'a> {
+    pub(super) fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
+        let order_by = arguments.enum_value("orderBy", self.selecting.variables);
+        let present = |name: &str| arguments.present(name, self.selecting.variables);
+        find.path(&present, order_by.as_deref()).ok_or_else(|| match find.lacking(&present) {
+            (_, missing) if missing.is_empty() => internal(&format!("no access path to {}", find.item)),
+            (there, missing) => {
+                let message = format!("{} cannot be looked for without {}.", quoted(&there), quoted(&missing));
+                PlanError::new(PlanErrorKind::Input, message)
+            }
+        })
+    }
+
+    pub(super) fn key(
+        &self,
+        keys: &ItemKeys,
+        path: &AccessPath,
+        from: &Entity<'a>,
+        arguments: ArgumentsId,
+    ) -> Result<KeyBinding, PlanError> {
+        let (partition, sort) = self.model.tables[keys.table].keys_of(path.index);
+        let template = |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
+        let (partition_at, sort_at) = match &path.access {
+            Access::Get { partition, sort } => (Some(*partition), *sort),
+            Access::Query { partition, sort } => (Some(*partition), sort_template(sort)),
+            Access::Scan => (None, None),
+        };
+        let fields = path.bindings.iter().map(|(field, source)| Ok((field.clone(), self.source(source, from, arguments)?)));
+        Ok(KeyBinding {
+            partition_attribute: partition.name.clone(),
+            partition: partition_at.and_then(|position| template(&partition.name, position)),
+            sort_attribute: sort.map(|key| key.name.clone()),
+            sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
+            alike: path.alike.clone(),
+            fields: fields.collect::<Result<_, PlanError>>()?,
+            spread: path.reading(&self.model.tables[keys.table], keys),
+        })
+    }
+
+    pub(super) fn range(&self, access: &Access, from: &Entity<'a>, arguments: ArgumentsId) -> Result<Option<BoundRange>, PlanError> {
+        let Access::Query { sort: SortAccess::Range { range, .. }, .. } = access else { return Ok(None) };
+        let bound = |bound: &Option<(Source, bool)>| match bound {
+            None => Ok(None),
+            Some((source, inclusive)) => Ok::<_, PlanError>(Some((self.source(source, from, arguments)?, *inclusive))),
+        };
+        Ok(Some(match range {
+            Range::Between { lower, upper } => BoundRange::Between(bound(lower)?, bound(upper)?),
+            Range::BeginsWith(source) => BoundRange::BeginsWith(self.source(source, from, arguments)?),
+        }))
+    }
+
+    pub(super) fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
+        match arguments.enum_value("order", self.selecting.variables).as_deref() {
+            Some("DESC") => true,
+            Some("ASC") => false,
+            _ => path.descending,
+        }
+    }
+
+    /// The find's condition without the conjuncts whose argument is null. What an input object holds is not known before it is evaluated.
+    pub(super) fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
+        let given = &self.arguments[arguments];
+        let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.selecting.variables);
+        Some((find.filter.as_ref()?.without(&is_null)?, arguments))
+    }
+
+    /// A model's source as a source of the plan: arguments of the field, fields of the object it stands in.
+    pub fn source(&self, source: &Source, from: &Entity<'a>, arguments: ArgumentsId) -> Result<ValueSource, PlanError> {
+        Ok(match source {
+            Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
+            Source::Parent(field) => {
+                from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
+            }
+            Source::Item(ty, field) => self
+                .scope
+                .get(ty)
+                .and_then(|entity| entity.value(self.model, field))
+                .ok_or_else(|| internal(&format!("{ty}.{field} is not in scope")))?,
+            Source::Text(parts) => {
+                let part = |part: &TextPart| {
+                    Ok(match part {
+                        TextPart::Literal(text) => SourceText::Literal(text.clone()),
+                        TextPart::Value(source) => SourceText::Value(self.source(source, from, arguments)?),
+                    })
+                };
+                ValueSource::Text(parts.iter().map(part).collect::<Result<_, PlanError>>()?)
+            }
+        })
+    }
+
+    /// Whether a source is an argument that brings several values.
+    pub(super) fn is_list(&self, source: &Source, field: &Field) -> bool {
+        let Source::Argument(name) = source else { return false };
+        field.arguments.iter().any(|argument| argument.name == *name && argument.ty.is_list())
+    }
+
+    /// The stored fields of a type that the sets need: those selected, and those by which its finds are bound.
+    pub fn needs(&self, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<Vec<String>, PlanError> {
+        let mut needs: Vec<String> = Vec::new();
+        let mut add = |name: &str| {
+            if !needs.iter().any(|known| known == name) {
+                needs.push(name.to_owned());
+            }
+        };
+        for collected in self.selecting.fields(&ty.name, sets).values() {
+            let Some(field) = ty.fields.get(collected.field.name.as_str()) else { continue };
+            match &field.kind {
+                FieldKind::Stored(_) => add(&field.name),
+                FieldKind::Find(find) => {
+                    let arguments = argument::of_field(&self.selecting, field, collected);
+                    self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));
+                }
+                _ => {}
+            }
+        }
+        Ok(needs)
+    }
+
+    /// The fields of the object in which a find stands that its first relation is bound by.
+    pub(super) fn parent_fields(
+        &self,
+        ty: &'a ObjectType,
+        field: &'a Field,
+        find: &'a Find,
+        arguments: &Arguments,
+    ) -> Result<Vec<String>, PlanError> {
+        match &find.via {
+            Via::Through(path) => {
+                let first = path.first().ok_or_else(|| internal(&field.name))?;
+                let hop = self.field_of(ty, first)?;
+                let FieldKind::Find(next) = &hop.kind else { return Err(internal(&hop.name)) };
+                self.parent_fields(ty, hop, next, &arguments.of_hop(hop))
+            }
+            Via::Keys(_) | Via::Mixed(_) => {
+                // Arguments that leave a gap are told when their own field is planned, which knows its place.
+                let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
+                let mut names = Vec::new();
+                path.bindings.values().for_each(|source| parents(source, &mut names));
+                if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
+                    match range {
+                        Range::BeginsWith(source) => parents(source, &mut names),
+                        Range::Between { lower, upper } => {
+                            lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names));
+                        }
+                    }
+                }
+                Ok(names)
+            }
+        }
+    }
+}
+
+/// Names for a caller: `"a" and "b"`.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" and ")
+}
+
+fn sort_template(sort: &SortAccess) -> Option<usize> {
+    match sort {
+        SortAccess::All => None,
+        SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => Some(*template),
+    }
+}
+
+fn parents(source: &Source, names: &mut Vec<String>) {
+    match source {
+        Source::Argument(_) | Source::Item(..) => {}
+        Source::Parent(field) => names.push(field.clone()),
+        Source::Text(parts) => parts.iter().for_each(|part| {
+            if let TextPart::Value(source) = part {
+                parents(source, names);
+            }
+        }),
+    }
+}

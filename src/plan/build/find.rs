@@ -1,0 +1,162 @@
+//! A find field in, its reads and the shape of what it gives out: the relations on its path, one after the other.
+
+use super::builder::{Builder, internal};
+use super::entity::Entity;
+use super::relation::Hop;
+use crate::plan::error::PlanError;
+use crate::plan::operation::argument;
+use crate::plan::operation::collect::Collected;
+use crate::plan::tree::*;
+use crate::schema::model::{Field, FieldKind, Find, Returns, Via};
+use apollo_compiler::ast::Type;
+
+impl<'a> Builder<'a> {
+    /// A find field: its reads, and the shape of what it gives.
+    pub(super) fn find(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        find: &'a Find,
+        collected: &Collected<'a>,
+    ) -> Result<OutputValue, PlanError> {
+        let arguments = argument::of_field(&self.selecting, field, collected);
+        let arguments = self.push_arguments(arguments);
+        let connection = field.ty.inner_named_type().as_str();
+        let sets = match find.returns {
+            Returns::Connection => self.node_sets(connection, &collected.sets),
+            _ => collected.sets.clone(),
+        };
+        let needs = match (find.returns, &find.via) {
+            (Returns::Exists | Returns::Count, _) | (_, Via::Mixed(_)) => Vec::new(),
+            _ => self.needs(self.type_named(&find.item)?, &sets)?,
+        };
+        let want = match find.returns {
+            Returns::One | Returns::Exists => Want::First,
+            Returns::List => Want::Whole { max: find.max },
+            Returns::Count => Want::Count { looked_at: true },
+            Returns::Connection => {
+                let probe = self.asks_for_more(connection, &collected.sets);
+                Want::Page { arguments, sizes: page_sizes(field, find), probe }
+            }
+        };
+        let wants_existence = matches!(find.returns, Returns::Exists | Returns::Count) || of.presence.is_none();
+        let (entity, pages) = match &find.via {
+            Via::Keys(_) => {
+                let must_exist = wants_existence || !field.ty.is_non_null();
+                let coordinate = format!("{}.{}", of.ty.name, field.name);
+                self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, behind: false, want })?
+            }
+            Via::Mixed(mixed) => {
+                let coordinate = format!("{}.{}", of.ty.name, field.name);
+                self.follow_mixed(
+                    of,
+                    Hop { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want },
+                    (mixed, &sets),
+                )?
+            }
+            Via::Through(path) => self.through(
+                of,
+                path,
+                arguments,
+                Hop {
+                    coordinate: format!("{}.{}", of.ty.name, field.name),
+                    field,
+                    find,
+                    arguments,
+                    needs,
+                    must_exist: true,
+                    behind: true,
+                    want,
+                },
+            )?,
+        };
+        let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
+        // What an index holds too little of to be told, and turns out to be of another type, is nothing that was asked for.
+        let told_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
+            if matches!(self.reads[*tells].action, Action::Complete(of) if of == page));
+        let keeps_place = match &field.ty {
+            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !told_later,
+            _ => false,
+        };
+        if let Some(page) = pages {
+            self.reads[page].page_of = format!("{}.{}", of.ty.name, field.name);
+        }
+        if let (Returns::Connection, Some(page), Presence::Read(tells)) = (find.returns, pages, &presence)
+            && self.reads[page].yields == Some(entity.space)
+        {
+            self.reads[page].elements = (page + 1..=*tells).collect();
+        }
+        let target = Target { pages, space: entity.space, presence, keeps_place };
+        Ok(match find.returns {
+            Returns::One => OutputValue::One(target, self.object(&entity, &sets, false)?),
+            Returns::List => OutputValue::List(target, self.object(&entity, &sets, false)?),
+            Returns::Connection => OutputValue::Page(target, self.page(&entity, connection, &collected.sets)?),
+            Returns::Exists => OutputValue::Exists(target),
+            Returns::Count => OutputValue::Count(target),
+        })
+    }
+
+    /// Follows the relations of a `through` path. The first that can find several is the one that pages.
+    pub(super) fn through(
+        &mut self,
+        of: &Entity<'a>,
+        path: &'a [String],
+        outer: ArgumentsId,
+        last: Hop<'a>,
+    ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+        let mut entity = of.clone();
+        let mut pages = None;
+        for (position, name) in path.iter().enumerate() {
+            let field = self.field_of(entity.ty, name)?;
+            let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{}.{name} is no find", entity.ty.name))) };
+            let arguments = self.arguments[outer].of_hop(field);
+            let is_last = position + 1 == path.len();
+            let needs = match path.get(position + 1) {
+                None => last.needs.clone(),
+                Some(next) => {
+                    let ty = self.type_named(&find.item)?;
+                    let next = self.field_of(ty, next)?;
+                    let FieldKind::Find(next_find) = &next.kind else { return Err(internal(&next.name)) };
+                    self.parent_fields(ty, next, next_find, &arguments.of_hop(next))?
+                }
+            };
+            let arguments = self.push_arguments(arguments);
+            let many = matches!(find.returns, Returns::List | Returns::Connection);
+            let want = match (many, pages.is_some()) {
+                (false, _) => Want::First,
+                (true, false) => last.want,
+                // What is wanted whole is wanted as far as it goes: a cascade takes a long list under one parent, too.
+                (true, true) => match last.want {
+                    Want::Whole { max } => Want::Whole { max: max.max(find.max) },
+                    _ => Want::Whole { max: find.max },
+                },
+            };
+            let hop = Hop {
+                coordinate: format!("{}.{name}", entity.ty.name),
+                field,
+                find,
+                arguments,
+                needs,
+                must_exist: !field.ty.is_non_null() || (is_last && last.must_exist),
+                behind: position > 0 && last.behind,
+                want,
+            };
+            let (next, made) = match &find.via {
+                Via::Keys(_) => self.follow(&entity, hop)?,
+                Via::Through(path) => self.through(&entity, path, arguments, hop)?,
+                Via::Mixed(_) => return Err(internal("a relation to items of several types on a path")),
+            };
+            pages = pages.or(made);
+            entity = next;
+        }
+        Ok((entity, pages))
+    }
+}
+
+fn page_sizes(field: &Field, find: &Find) -> PageSizes {
+    let default = |name: &str| {
+        let argument = field.arguments.iter().find(|argument| argument.name == name)?;
+        u32::try_from(argument.default.as_ref()?.as_u64()?).ok()
+    };
+    PageSizes { max: find.max, first: default("first"), last: default("last") }
+}

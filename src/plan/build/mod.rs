@@ -1,0 +1,24 @@
+//! The selections of an operation in, reads and the shape of the response out. Must not know waves or the values of variables.
+//!
+//! | module | in → out |
+//! |---|---|
+//! | `query`, `mutation` | an operation → its steps |
+//! | `builder` | an object's selection → its fields: stored, embedded or found |
+//! | `find` | a find field → the relations on its path, and what it gives |
+//! | `relation` | one relation → its reads |
+//! | `abstract_type` | a find of an interface or a union → one read for all its types |
+//! | `connection` | the selection on a connection → its parts |
+//! | `binding` | what a find is bound to → the sources of a read's key |
+//! | `key_condition` | a key condition → whether it lets in items of other types |
+//! | `entity` | what is known of an object before it is read |
+
+mod abstract_type;
+mod binding;
+mod builder;
+mod connection;
+mod entity;
+mod find;
+mod key_condition;
+pub(super) mod mutation;
+pub(super) mod query;
+mod relation;

@@ -1,0 +1,204 @@
+//! One relation of a find in, its reads out: a Get, a Query, a Query and a Get, or nothing at all.
+//!
+//! What a key already tells is not read (*elision*). What an index does not hold is read by a Get that follows the Query.
+
+use super::builder::{Builder, internal};
+use super::entity::Entity;
+use super::key_condition::{all_are_meant, lets_in_others};
+use crate::plan::attributes;
+use crate::plan::error::PlanError;
+use crate::plan::tree::*;
+use crate::schema::model::{Access, AccessPath, Field, Find, ItemKeys, Model, ObjectType};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What is asked of one relation on the way of a find.
+pub(super) struct Hop<'a> {
+    /// The field coordinate, for people.
+    pub coordinate: String,
+    pub field: &'a Field,
+    pub find: &'a Find,
+    pub arguments: ArgumentsId,
+    /// The stored fields that are needed of what it finds.
+    pub needs: Vec<String>,
+    /// Whether it must be known that the item is there.
+    pub must_exist: bool,
+    /// Whether a missing item ends the way: on a path of relations nothing is shown of the items before the last, so that only waiting for
+    /// them hides what lies behind.
+    pub behind: bool,
+    /// How much is wanted where it can find several.
+    pub want: Want,
+}
+
+/// The item type that a read is after, or several.
+pub(super) struct Sought<'a> {
+    /// The first of them.
+    first: &'a ObjectType,
+    /// Their names: `Favorite | Tagging`.
+    name: String,
+    table: usize,
+    recognise: Arc<Recogniser>,
+    /// Whether the key condition may let in other items, which are to be told apart.
+    looked_at: bool,
+}
+
+impl<'a> Sought<'a> {
+    pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath) -> Result<Self, PlanError> {
+        let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
+        let name = names.join(" | ");
+        let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
+        let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
+        let recognise = attributes::recogniser(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
+        let looked_at = types.len() > 1 || !all_are_meant(&model.tables[keys.table], keys, path);
+        Ok(Self { first, name, table: keys.table, recognise, looked_at })
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// One relation: a Get, a Query, a Query and a Get, or nothing at all.
+    pub(super) fn follow(&mut self, from: &Entity<'a>, hop: Hop<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+        let ty = self.type_named(&hop.find.item)?;
+        let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
+        let keys = attributes::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
+        let key = self.key(keys, path, from, hop.arguments)?;
+        let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
+        let known: HashMap<String, ValueSource> = path
+            .bindings
+            .iter()
+            .filter(|(_, source)| !self.is_list(source, hop.field))
+            .map(|(field, _)| (field.clone(), key.fields[field].clone()))
+            .collect();
+        if matches!(path.access, Access::Get { .. })
+            && !several
+            && !hop.must_exist
+            && self.filter(hop.find, hop.arguments).is_none()
+            && hop.needs.iter().all(|field| known.contains_key(field))
+        {
+            // Which copy is read says nothing of the item.
+            let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
+            let presence = Some(Presence::Values(tells.collect()));
+            return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
+        }
+        let sought = Sought::of(self.model, &[ty], path)?;
+        let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
+        entity.known = known;
+        let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
+        let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
+        self.wanted[read] = of_type(held);
+        if !rest.is_empty() || !self.can_recognise(ty, path.index) {
+            let whole = self.complete(&mut entity, &hop, &sought, read);
+            self.wanted[whole] = of_type(hop.needs);
+        }
+        Ok((entity, self.reads[read].yields.map(|_| read)))
+    }
+
+    /// The read by an access path, and what it finds.
+    pub(super) fn look_up(
+        &mut self,
+        from: &Entity<'a>,
+        hop: &Hop<'a>,
+        (sought, path): (&Sought<'a>, &'a AccessPath),
+        key: KeyBinding,
+    ) -> Result<(Entity<'a>, ReadId), PlanError> {
+        let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
+        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
+        let action = match &path.access {
+            Access::Get { .. } => Action::Get(key),
+            access => Action::Query(Box::new(QueryBinding {
+                range: self.range(access, from, hop.arguments)?,
+                access: access.clone(),
+                descending: self.descending(path, &self.arguments[hop.arguments]),
+                want: match hop.want {
+                    Want::Count { .. } => Want::Count { looked_at: sought.looked_at },
+                    want => want,
+                },
+                filter: self.filter(hop.find, hop.arguments),
+                others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.recognise),
+                key,
+            })),
+        };
+        let yields = match &action {
+            Action::Get(_) => several && many,
+            _ => many,
+        };
+        let read = self.read(from, sought, hop, action);
+        self.reads[read].index = path.index;
+        if matches!(path.access, Access::Get { .. }) {
+            self.reads[read].filter = self.filter(hop.find, hop.arguments);
+        }
+        self.reads[read].answers_each_value = hop.field.ty.is_list() && !hop.field.ty.item_type().is_non_null();
+        self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
+        let held = vec![(Holder::Read(read), path.index)];
+        let presence = Some(Presence::Read(read));
+        let mut entity = Entity { ty: sought.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
+        if yields {
+            entity.space = self.space(from.space, Origin::Read(read));
+            self.reads[read].yields = Some(entity.space);
+        }
+        Ok((entity, read))
+    }
+
+    /// Reads the whole of the items that a read found in an index.
+    pub(super) fn complete(&mut self, entity: &mut Entity<'a>, hop: &Hop<'a>, sought: &Sought<'a>, read: ReadId) -> ReadId {
+        let whole = self.read(entity, sought, hop, Action::Complete(read));
+        entity.held.push((Holder::Read(whole), None));
+        entity.presence = Some(Presence::Read(whole));
+        whole
+    }
+
+    fn read(&mut self, from: &Entity<'a>, sought: &Sought<'a>, hop: &Hop<'a>, action: Action) -> ReadId {
+        let parent = match &from.presence {
+            Some(Presence::Read(read)) => Some(*read),
+            _ => None,
+        };
+        self.reads.push(Read {
+            coordinate: hop.coordinate.clone(),
+            page_of: String::new(),
+            item: sought.name.clone(),
+            recognise: sought.recognise.clone(),
+            table: sought.table,
+            index: None,
+            space: from.space,
+            yields: None,
+            action,
+            parent,
+            awaits_parent: hop.behind,
+            elements: Vec::new(),
+            consistent: hop.find.consistent,
+            projection: [].into(),
+            max: None,
+            answers_each_value: false,
+            filter: None,
+            may_wait: false,
+            wave: 0,
+        });
+        self.wanted.push(Vec::new());
+        self.reads.len() - 1
+    }
+
+    pub(super) fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
+        let holds = |attribute: &String| attributes::keys(ty).is_none_or(|keys| self.model.tables[keys.table].holds(index, attribute));
+        ty.stored(field).is_some_and(|stored| {
+            let as_wanted = !self.as_stored || stored.attribute.as_ref().is_none_or(holds);
+            as_wanted && attributes::attributes_for(self.model, ty, index, stored).is_some()
+        })
+    }
+
+    /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.
+    pub(super) fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+        let Some(keys) = attributes::keys(ty) else { return true };
+        let table = &self.model.tables[keys.table];
+        let (partition, sort) = table.keys_of(index);
+        // What is in an index is of the types that have keys for it.
+        let there: Vec<_> = table.primary_key().chain([partition]).chain(sort).collect();
+        let alike = |other: &ItemKeys| {
+            other.table == keys.table
+                && there.iter().all(|key| {
+                    let of = |keys: &ItemKeys| keys.keys.get(&key.name).cloned().unwrap_or_default();
+                    of(keys).iter().any(|ours| of(other).iter().any(|theirs| ours.overlaps(theirs)))
+                })
+        };
+        let mut others = self.model.types.values().filter(|other| other.name != ty.name).filter_map(attributes::keys);
+        !others.any(alike) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
+    }
+}

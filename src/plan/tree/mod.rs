@@ -1,0 +1,42 @@
+//! The plan of an operation as plain data: reads in waves, and the shape of the response that they feed.
+//!
+//! In: nothing; other modules make a plan and run it. Out: the vocabulary of both.
+//!
+//! A read is made once for each row of its *row space*. Space 0 is the operation itself and has one row. A read that can give several
+//! items opens a space whose rows are these items, and so does a list of embedded objects with finds inside. A read that gives at most
+//! one item opens none: its item belongs to the row for which it is made. Where items can be of several types, the rows of each type are
+//! a space of their own.
+//!
+//! `{ user(id: "ann") { name groups { name } } }`, where groups are found through memberships, is three reads in two waves:
+//!
+//! ```text
+//! wave 1   #0 Get User            space 0
+//!          #1 Query Membership    space 0, opens space 1
+//! wave 2   #2 Get Group           space 1: one for each membership
+//! response user = the item of #0 { name, groups = the rows of space 1 whose item of #2 is there { name } }
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `steps` | the steps of an operation and the writes of a mutation |
+//! | `plan` | one plan: its reads, row spaces and shared Queries |
+//! | `read` | one read: its key, its range and how much is wanted |
+//! | `value` | where the values of keys come from |
+//! | `discriminator` | how the items of a type are told from others |
+//! | `response` | objects, lists and connections of the response |
+
+mod discriminator;
+mod ids;
+mod plan;
+mod read;
+mod response;
+mod steps;
+mod value;
+
+pub use discriminator::{Marks, Recogniser};
+pub use ids::{ArgumentsId, ReadId, SpaceId};
+pub use plan::{Collection, Occupant, Origin, Plan, Space};
+pub use read::{Action, BoundRange, KeyBinding, PageSizes, QueryBinding, Read, Want};
+pub use response::{Held, Object, Output, OutputValue, PageOutput, PagePart, Presence, Target};
+pub use steps::{ActionLookups, Cascade, Lookup, PlannedWrite, Step, Steps};
+pub use value::{ArgumentValue, Arguments, FieldReader, Holder, SourceText, ValueSource};
