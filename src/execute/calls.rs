@@ -340,7 +340,7 @@ impl Answers<'_> {
 /// What was found by a key, if its constants are the type's: its key is.
 fn recognised(read: &Read, found: Found) -> Found {
     match found {
-        Found::Item(item) if !read.recognise.is_of_key(&item) => Found::Absent,
+        Found::Item(item) if !read.discriminator.is_of_key(&item) => Found::Absent,
         found => found,
     }
 }

@@ -1,6 +1,6 @@
 //! Attributes → GraphQL values: where a field stands in an item, and what its attribute says.
 
-use crate::plan::tree::{FieldReader, Marks, Recogniser};
+use crate::plan::tree::{FieldReader, TypeMarks, TypeDiscriminator};
 use crate::schema::date_time::instant_text;
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::{Moment, ValueType};
@@ -163,7 +163,7 @@ fn json_of(attribute: &Attribute) -> Value {
     }
 }
 
-impl Recogniser {
+impl TypeDiscriminator {
     /// Whether an item that a Query brought is of the type, or can be of one of the types as far as is known of it.
     pub fn recognises(&self, item: &Item) -> bool {
         self.types.iter().any(|marks| marks.fit(item))
@@ -184,12 +184,12 @@ impl Recogniser {
         if fitting.next().is_none() {
             return Some(first);
         }
-        let certain = |marks: &Marks| marks.fit(item) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
+        let certain = |marks: &TypeMarks| marks.fit(item) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
         self.types.iter().position(certain)
     }
 }
 
-impl Marks {
+impl TypeMarks {
     /// Whether the keys, and the constants as far as they are known, are those of the type.
     fn fit(&self, item: &Item) -> bool {
         let keys = self.keys.iter().all(|(name, templates)| match item.get(name) {

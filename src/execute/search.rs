@@ -4,7 +4,7 @@
 use super::cursor::Position;
 use super::keys::{KeyRange, compare};
 use super::span::{Side, Span};
-use crate::plan::tree::Recogniser;
+use crate::plan::tree::TypeDiscriminator;
 use crate::schema::template::Template;
 use crate::table::attribute::{Attribute, Item, KeyValue};
 use crate::table::call::{Expression, Query, SortCondition};
@@ -58,7 +58,7 @@ pub struct Search {
     /// Whether there may be items of other types between.
     pub others: bool,
     /// How items of the type are told from others.
-    pub recognise: Arc<Recogniser>,
+    pub discriminator: Arc<TypeDiscriminator>,
 }
 
 /// What a search found so far. It only grows at its end.
@@ -94,11 +94,11 @@ impl Hits {
 impl Search {
     /// Two searches with equal keys find the same.
     pub fn identity(&self) -> String {
-        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, recognise, .. } = self;
+        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, discriminator, .. } = self;
         let start = start.as_ref().map(|start| (start.range, start.key.iter().collect::<BTreeMap<_, _>>()));
         let order = (forward, last_first);
         // Items of different types may lie in one range.
-        let types: Vec<&str> = recognise.types.iter().map(|marks| marks.item.as_str()).collect();
+        let types: Vec<&str> = discriminator.types.iter().map(|marks| marks.item.as_str()).collect();
         format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
     }
 
@@ -163,7 +163,7 @@ impl Search {
     /// How many items a call reads to find as many as are open; `strangers` tells that it met items of other types.
     pub fn limit(&self, open: u32, strangers: bool) -> u32 {
         // A single type is mostly by itself; where it turns out not to be, no more round trips are made than with a filter.
-        let sparse = self.filter.is_some() || strangers || (self.others && self.recognise.types.len() > 1);
+        let sparse = self.filter.is_some() || strangers || (self.others && self.discriminator.types.len() > 1);
         match sparse {
             true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             false if self.others => open.clamp(MIN_MIXED_LIMIT, MAX_LIMIT),
@@ -237,7 +237,7 @@ impl Search {
             (Some((_, SortCondition::BeginsWith(KeyValue::S(start)))), Some(Attribute::S(text))) => text.starts_with(start.as_str()),
             _ => true,
         };
-        within && inside && begins && self.recognise.recognises(item)
+        within && inside && begins && self.discriminator.recognises(item)
     }
 
     /// Takes the next `missing` items of all ranges, each of which is in order; equal sort keys come in the order of their ranges, or in

@@ -84,7 +84,7 @@ pub fn wanted(
         wanted,
         start,
         others: query.others,
-        recognise: read.recognise.clone(),
+        discriminator: read.discriminator.clone(),
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((search, Wanted { want: query.want, page, cursors, filled })))

@@ -251,9 +251,9 @@ fn holder_is_known(state: &State<'_>, holder: Holder) -> bool {
 
 /// The rows of a space whose item is of one of the types that a read is after.
 fn rows_of_type(state: &State<'_>, (read, member): (ReadId, usize), parent: SpaceId) -> Rows {
-    let recognise = &state.plan.reads[read].recognise;
+    let discriminator = &state.plan.reads[read].discriminator;
     let is_of_type = |row: usize| match state.found(read, parent, row) {
-        Found::Item(item) => recognise.type_of(item) == Some(member),
+        Found::Item(item) => discriminator.type_of(item) == Some(member),
         Found::Absent | Found::Failed(_) | Found::Unread => false,
     };
     rows_of((0..state.len(parent)).map(|row| usize::from(is_of_type(row))))

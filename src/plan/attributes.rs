@@ -1,7 +1,7 @@
 //! An item type in, where its fields are kept out: the attributes that hold a field, how to read it, and what tells the type's items from
 //! others. Must not know operations.
 
-use super::tree::{FieldReader, Marks, Recogniser};
+use super::tree::{FieldReader, TypeMarks, TypeDiscriminator};
 use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
 use crate::schema::template::Template;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
 }
 
 /// The marks of the items of one type, or of several. A scan meets every copy of an item, and takes the first.
-pub fn recogniser(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option<Arc<Recogniser>> {
+pub fn discriminator(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option<Arc<TypeDiscriminator>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;
         let primary = model.tables[keys.table].primary_key();
@@ -54,7 +54,7 @@ pub fn recogniser(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option
             None => templates.clone(),
         };
         let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
-        Some(Marks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
+        Some(TypeMarks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
     };
-    Some(Arc::new(Recogniser { types: types.iter().map(marks).collect::<Option<_>>()? }))
+    Some(Arc::new(TypeDiscriminator { types: types.iter().map(marks).collect::<Option<_>>()? }))
 }

@@ -186,7 +186,7 @@ fn each(plan: &Plan, read: &Read) -> String {
         Origin::Operation | Origin::Seed => String::new(),
         Origin::Read(of) => format!(", each of #{of}"),
         Origin::Variant(of, member) => {
-            let item = plan.reads[*of].recognise.types.get(*member).map_or("", |marks| &marks.item);
+            let item = plan.reads[*of].discriminator.types.get(*member).map_or("", |marks| &marks.item);
             format!(", each {item} of #{of}")
         }
         Origin::Elements(_, reader) => format!(", each of {}", reader.field),

@@ -2,13 +2,13 @@
 //! it shows. Must not read the operation.
 
 use crate::plan::attributes;
-use crate::plan::tree::{KeyBinding, Recogniser};
+use crate::plan::tree::{KeyBinding, TypeDiscriminator};
 use crate::schema::model::{Access, AccessPath, ItemKeys, Model, Range, SortAccess};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::ValueType;
 
-/// Whether a key condition lets in no item but those that a type's marks recognise: of each attribute of the primary key, it demands the
+/// Whether a key condition lets in no item but those that a type's marks discriminator: of each attribute of the primary key, it demands the
 /// whole value, or all but a rest that may be any text.
 pub(super) fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
     let Access::Query { sort, .. } = &path.access else { return false };
@@ -64,7 +64,7 @@ pub(super) fn lets_in_others(
     model: &Model,
     (table, index): (usize, Option<usize>),
     (key, access): (&KeyBinding, &Access),
-    recognise: &Recogniser,
+    discriminator: &TypeDiscriminator,
 ) -> bool {
     let (partition_key, sort_key) = model.tables[table].keys_of(index);
     let (Access::Query { sort, .. }, Some(partition)) = (access, &key.partition) else { return true };
@@ -81,7 +81,7 @@ pub(super) fn lets_in_others(
     let meets = |keys: &ItemKeys, attribute: &str, range: Option<&Template>| {
         keys.keys.get(attribute).is_some_and(|templates| range.is_none_or(|range| templates.iter().any(|other| other.overlaps(range))))
     };
-    model.types.values().filter(|ty| !recognise.types.iter().any(|marks| marks.item == ty.name)).filter_map(attributes::keys).any(|keys| {
+    model.types.values().filter(|ty| !discriminator.types.iter().any(|marks| marks.item == ty.name)).filter_map(attributes::keys).any(|keys| {
         keys.table == table
             && meets(keys, &partition_key.name, Some(partition))
             && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))

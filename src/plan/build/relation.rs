@@ -37,7 +37,7 @@ pub(super) struct Sought<'a> {
     /// Their names: `Favorite | Tagging`.
     name: String,
     table: usize,
-    recognise: Arc<Recogniser>,
+    discriminator: Arc<TypeDiscriminator>,
     /// Whether the key condition may let in other items, which are to be told apart.
     looked_at: bool,
 }
@@ -48,9 +48,9 @@ impl<'a> Sought<'a> {
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
-        let recognise = attributes::recogniser(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
+        let discriminator = attributes::discriminator(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
         let looked_at = types.len() > 1 || !all_are_meant(&model.tables[keys.table], keys, path);
-        Ok(Self { first, name, table: keys.table, recognise, looked_at })
+        Ok(Self { first, name, table: keys.table, discriminator, looked_at })
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
                     want => want,
                 },
                 filter: self.filter(hop.find, hop.arguments),
-                others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.recognise),
+                others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.discriminator),
                 key,
             })),
         };
@@ -155,7 +155,7 @@ impl<'a> Builder<'a> {
             coordinate: hop.coordinate.clone(),
             page_of: String::new(),
             item: sought.name.clone(),
-            recognise: sought.recognise.clone(),
+            discriminator: sought.discriminator.clone(),
             table: sought.table,
             index: None,
             space: from.space,

@@ -46,7 +46,7 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
         names.insert(partition.name.clone());
         names.extend(sort.map(|key| key.name.clone()));
     }
-    let constants = read.recognise.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
+    let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     names.extend(read.filter.iter().flat_map(|(condition, _)| condition.attributes()).map(str::to_owned));
     for (ty, field) in fields {

@@ -4,14 +4,14 @@ use crate::schema::template::Template;
 
 /// What tells the items of one type, or of several, from others.
 #[derive(Debug)]
-pub struct Recogniser {
+pub struct TypeDiscriminator {
     /// The types. At least one.
-    pub types: Vec<Marks>,
+    pub types: Vec<TypeMarks>,
 }
 
 /// The marks by which an item of a type is known.
 #[derive(Debug)]
-pub struct Marks {
+pub struct TypeMarks {
     /// The item type.
     pub item: String,
     /// The table's key attributes and the templates that their values must be of.

@@ -33,7 +33,7 @@ mod response;
 mod steps;
 mod value;
 
-pub use discriminator::{Marks, Recogniser};
+pub use discriminator::{TypeMarks, TypeDiscriminator};
 pub use ids::{ArgumentsId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{Action, BoundRange, KeyBinding, PageSizes, QueryBinding, Read, Want};

@@ -39,7 +39,7 @@ pub enum Origin {
     Operation,
     /// The items of a read.
     Read(ReadId),
-    /// Of the parent's rows those whose item, as this read found it, is of one type, by its position among the [`Recogniser`]'s.
+    /// Of the parent's rows those whose item, as this read found it, is of one type, by its position among the [`TypeDiscriminator`]'s.
     Variant(ReadId, usize),
     /// An item that was written or found before the plan runs: it is handed in, and in scope everywhere.
     Seed,

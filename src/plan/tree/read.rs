@@ -1,6 +1,6 @@
 //! One read: a Get or a Query for each row of a space, with its key and how much of its range is wanted. Must not know the response.
 
-use super::discriminator::Recogniser;
+use super::discriminator::TypeDiscriminator;
 use super::ids::{ArgumentsId, ReadId, SpaceId};
 use super::value::ValueSource;
 use crate::schema::condition::Condition;
@@ -20,7 +20,7 @@ pub struct Read {
     /// The item type that is read; of several, `Favorite | Tagging`.
     pub item: String,
     /// How items of the type, or types, are told from others.
-    pub recognise: Arc<Recogniser>,
+    pub discriminator: Arc<TypeDiscriminator>,
     /// The table, by position in the model.
     pub table: usize,
     /// The index, by position in the table.
