@@ -212,15 +212,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn leaf(&mut self, held: &'a Held, output: &Output, type_name: &str, at: At<'_>) -> Result<(), Null> {
+    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: At<'_>) -> Result<(), Null> {
         let state = self.state;
         let (reader, item) = match held {
-            Held::In(holder, reader) => match state.held(*holder, at.space, at.row) {
+            ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
                 Ok(item) => (reader, item),
                 Err(failure) => return Err(self.failed(failure)),
             },
-            Held::Here(reader) => (reader, at.map),
-            Held::Known(source, _) => {
+            ValueLocation::Here(reader) => (reader, at.map),
+            ValueLocation::Known(source, _) => {
                 return match state.value(source, at.space, at.row) {
                     Ok(Some(value)) => {
                         leaf::json(&mut self.out, &value);
@@ -253,19 +253,19 @@ impl<'a> Writer<'a> {
 
     fn embedded(
         &mut self,
-        held: &'a Held,
+        held: &'a ValueLocation,
         object: &'a Object,
         rows: Option<SpaceId>,
         (output, at): (&'a Output, At<'_>),
     ) -> Result<(), Null> {
         let state = self.state;
         let (reader, item) = match held {
-            Held::In(holder, reader) => match state.held(*holder, at.space, at.row) {
+            ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
                 Ok(item) => (reader, item),
                 Err(failure) => return Err(self.failed(failure)),
             },
-            Held::Here(reader) => (reader, at.map),
-            Held::Known(..) => return self.missing(&output.ty, || null_message(&object.type_name, &output.key)),
+            ValueLocation::Here(reader) => (reader, at.map),
+            ValueLocation::Known(..) => return self.missing(&output.ty, || null_message(&object.type_name, &output.key)),
         };
         let first = rows.map(|space| state.under(at.space, at.row, space).start);
         let mut position = 0;

@@ -112,11 +112,11 @@ impl<'a> Builder<'a> {
             FieldKind::Stored(stored) => {
                 let reader = attributes::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
                 let held = match (inside, of.held.last()) {
-                    (true, _) => Held::Here(reader.clone()),
-                    (false, Some((holder, _))) => Held::In(*holder, reader.clone()),
+                    (true, _) => ValueLocation::Here(reader.clone()),
+                    (false, Some((holder, _))) => ValueLocation::In(*holder, reader.clone()),
                     (false, None) => {
                         let source = of.value(self.model, &field.name).ok_or_else(|| internal(&field.name))?;
-                        return Ok(OutputValue::Leaf(Held::Known(source, stored.value.clone())));
+                        return Ok(OutputValue::Leaf(ValueLocation::Known(source, stored.value.clone())));
                     }
                 };
                 match &stored.value {
@@ -136,10 +136,10 @@ impl<'a> Builder<'a> {
     }
 
     /// An embedded object or list of objects. Its elements are rows only where finds stand in them.
-    fn embedded(&mut self, of: &Entity<'a>, held: Held, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<OutputValue, PlanError> {
+    fn embedded(&mut self, of: &Entity<'a>, held: ValueLocation, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<OutputValue, PlanError> {
         let reader = match &held {
-            Held::In(_, reader) | Held::Here(reader) => reader.clone(),
-            Held::Known(..) => return Err(internal("an embedded object in a key")),
+            ValueLocation::In(_, reader) | ValueLocation::Here(reader) => reader.clone(),
+            ValueLocation::Known(..) => return Err(internal("an embedded object in a key")),
         };
         let mut element = Entity { ty, ..of.clone() };
         let mut rows = None;

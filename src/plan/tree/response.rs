@@ -41,9 +41,9 @@ pub enum OutputValue {
     /// `__schema` or `__type`.
     Introspection,
     /// A stored scalar or enum.
-    Leaf(Held),
+    Leaf(ValueLocation),
     /// A stored object or list of objects, and the space of its elements where finds stand in them.
-    Embedded(Held, Object, Option<SpaceId>),
+    Embedded(ValueLocation, Object, Option<SpaceId>),
     /// One object that was read.
     One(Target, Object),
     /// A plain list.
@@ -60,7 +60,7 @@ pub enum OutputValue {
 
 /// Where a stored value is held.
 #[derive(Debug)]
-pub enum Held {
+pub enum ValueLocation {
     /// In what was read.
     In(Holder, Arc<FieldReader>),
     /// In the map that is being written.
