@@ -9,7 +9,7 @@ use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
 use super::searches::{sieve, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
-use crate::plan::tree::{Action, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
+use crate::plan::tree::{ReadAction, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
 use futures_util::FutureExt;
@@ -70,8 +70,8 @@ fn slot(context: &ExecutionContext<'_>, state: &State<'_>, id: ReadId, row: usiz
     // A value that does not fit the filter is told before anything is read.
     sieve(context, state, read)?;
     match &read.action {
-        Action::Get(key) => gets(context, state, read, key, row, calls),
-        Action::Complete(of) => match state.found(*of, read.space, row) {
+        ReadAction::Get(key) => gets(context, state, read, key, row, calls),
+        ReadAction::FetchMissing(of) => match state.found(*of, read.space, row) {
             Found::Unread | Found::Absent => Ok(Slot::Absent),
             Found::Failed(failure) => Ok(Slot::Failed(failure.clone())),
             Found::Item(item) => Ok(match key_of(&context.model.tables[read.table], item) {
@@ -79,7 +79,7 @@ fn slot(context: &ExecutionContext<'_>, state: &State<'_>, id: ReadId, row: usiz
                 None => Slot::Absent,
             }),
         },
-        Action::Query(query) => {
+        ReadAction::Query(query) => {
             let found = wanted(context, state, read, query, row)?;
             Ok(match found {
                 Some((search, wanted)) => {

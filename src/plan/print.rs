@@ -68,7 +68,7 @@ impl Plan {
                 if read.filter.is_some() {
                     let _ = writeln!(text, "     wants what meets the filter");
                 }
-                if let Action::Query(query) = &read.action {
+                if let ReadAction::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
                 }
             }
@@ -105,7 +105,7 @@ impl Plan {
             if let (Some(_), Value::Object(step)) = (&read.filter, &mut step) {
                 step.insert("wants".into(), json!("what meets the filter"));
             }
-            if let (Action::Query(query), Value::Object(step)) = (&read.action, &mut step) {
+            if let (ReadAction::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));
             }
             step
@@ -167,9 +167,9 @@ fn kind(action: &write::Action) -> &'static str {
 
 fn operation(read: &Read) -> &'static str {
     match &read.action {
-        Action::Get(_) | Action::Complete(_) => "Get",
-        Action::Query(query) if query.key.partition.is_none() => "Scan",
-        Action::Query(_) => "Query",
+        ReadAction::Get(_) | ReadAction::FetchMissing(_) => "Get",
+        ReadAction::Query(query) if query.key.partition.is_none() => "Scan",
+        ReadAction::Query(_) => "Query",
     }
 }
 
@@ -196,15 +196,15 @@ fn each(plan: &Plan, read: &Read) -> String {
 /// The shards or the replica that a read takes.
 fn over(read: &Read) -> Option<Reading> {
     match &read.action {
-        Action::Get(key) => key.spread,
-        Action::Query(query) => query.key.spread,
-        Action::Complete(_) => None,
+        ReadAction::Get(key) => key.spread,
+        ReadAction::Query(query) => query.key.spread,
+        ReadAction::FetchMissing(_) => None,
     }
 }
 
 fn asks(read: &Read) -> String {
     match &read.action {
-        Action::Query(query) if query.want == (Want::Count { looked_at: false }) => "COUNT".to_owned(),
+        ReadAction::Query(query) if query.want == (Want::Count { looked_at: false }) => "COUNT".to_owned(),
         _ => read.projection.join(", "),
     }
 }
@@ -224,9 +224,9 @@ fn want(query: &QueryBinding) -> String {
 /// The key condition in DynamoDB's form: arguments as `$name`, values of other reads as `#read.field`.
 pub fn key_condition(read: &Read) -> String {
     let (key, sort) = match &read.action {
-        Action::Complete(of) => return format!("the key of #{of}"),
-        Action::Get(key) => (key, None),
-        Action::Query(query) => match &query.access {
+        ReadAction::FetchMissing(of) => return format!("the key of #{of}"),
+        ReadAction::Get(key) => (key, None),
+        ReadAction::Query(query) => match &query.access {
             Access::Query { sort, .. } => (&query.key, Some((sort, query.range.as_ref()))),
             _ => return "everything".to_owned(),
         },

@@ -3,7 +3,7 @@
 
 use super::builder::{Builder, internal};
 use super::entity::{Entity, Variants};
-use super::relation::{Hop, Sought};
+use super::relation::{RelationRequest, ReadTarget};
 use crate::plan::error::PlanError;
 use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::{Mixed, ObjectType, Returns};
@@ -15,14 +15,14 @@ impl<'a> Builder<'a> {
     pub(super) fn follow_mixed(
         &mut self,
         from: &Entity<'a>,
-        hop: Hop<'a>,
+        hop: RelationRequest<'a>,
         (mixed, sets): (&'a Mixed, &[&'a SelectionSet]),
     ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let types: Vec<&'a ObjectType> = mixed.members.iter().map(|name| self.type_named(name)).collect::<Result<_, _>>()?;
         let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
         let key = self.key(&mixed.keys, path, from, hop.arguments)?;
-        let sought = Sought::of(self.model, &types, path)?;
-        let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
+        let target = ReadTarget::of(self.model, &types, path)?;
+        let (mut entity, read) = self.look_up(from, &hop, (&target, path), key)?;
         let selects = !matches!(hop.find.returns, Returns::Exists | Returns::Count);
         let mut needs: Vec<(&'a ObjectType, String)> = Vec::new();
         for ty in types.iter().filter(|_| selects) {
@@ -34,7 +34,7 @@ impl<'a> Builder<'a> {
         let tells_type = types.iter().all(|ty| self.can_recognise(ty, path.index));
         let mut tells = read;
         if !rest.is_empty() || !tells_type {
-            let whole = self.complete(&mut entity, &hop, &sought, read);
+            let whole = self.complete(&mut entity, &hop, &target, read);
             self.wanted[whole] = needs;
             tells = if tells_type { read } else { whole };
         }

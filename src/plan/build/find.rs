@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
-use super::relation::Hop;
+use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::Collected;
@@ -44,13 +44,13 @@ impl<'a> Builder<'a> {
             Via::Keys(_) => {
                 let must_exist = wants_existence || !field.ty.is_non_null();
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow(of, Hop { coordinate, field, find, arguments, needs, must_exist, behind: false, want })?
+                self.follow(of, RelationRequest { coordinate, field, find, arguments, needs, must_exist, behind: false, want })?
             }
             Via::Mixed(mixed) => {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
                 self.follow_mixed(
                     of,
-                    Hop { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want },
+                    RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want },
                     (mixed, &sets),
                 )?
             }
@@ -58,7 +58,7 @@ impl<'a> Builder<'a> {
                 of,
                 path,
                 arguments,
-                Hop {
+                RelationRequest {
                     coordinate: format!("{}.{}", of.ty.name, field.name),
                     field,
                     find,
@@ -73,7 +73,7 @@ impl<'a> Builder<'a> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
         // What an index holds too little of to be told, and turns out to be of another type, is nothing that was asked for.
         let told_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
-            if matches!(self.reads[*tells].action, Action::Complete(of) if of == page));
+            if matches!(self.reads[*tells].action, ReadAction::FetchMissing(of) if of == page));
         let keeps_place = match &field.ty {
             Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !told_later,
             _ => false,
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
         of: &Entity<'a>,
         path: &'a [String],
         outer: ArgumentsId,
-        last: Hop<'a>,
+        last: RelationRequest<'a>,
     ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let mut entity = of.clone();
         let mut pages = None;
@@ -131,7 +131,7 @@ impl<'a> Builder<'a> {
                     _ => Want::Whole { max: find.max },
                 },
             };
-            let hop = Hop {
+            let hop = RelationRequest {
                 coordinate: format!("{}.{name}", entity.ty.name),
                 field,
                 find,

@@ -5,7 +5,7 @@
 
 use super::builder::{Builder, internal, output};
 use super::entity::Entity;
-use super::relation::Hop;
+use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::{Collected, Selecting};
@@ -145,7 +145,7 @@ impl<'a> Lookups<'a, '_> {
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
         let ty = builder.type_named(&find.item)?;
-        let hop = Hop {
+        let hop = RelationRequest {
             coordinate: format!("Mutation.{}", self.field.name),
             field: self.field,
             find,
@@ -187,7 +187,7 @@ impl<'a> Lookups<'a, '_> {
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
         let want = if many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
-        let hop = Hop { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
+        let hop = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
         let reached = builder.through(&owner, path, arguments, hop)?;
         self.lookup(builder, &ty.name, reached, seeds)
     }

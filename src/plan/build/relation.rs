@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is asked of one relation on the way of a find.
-pub(super) struct Hop<'a> {
+pub(super) struct RelationRequest<'a> {
     /// The field coordinate, for people.
     pub coordinate: String,
     pub field: &'a Field,
@@ -31,7 +31,7 @@ pub(super) struct Hop<'a> {
 }
 
 /// The item type that a read is after, or several.
-pub(super) struct Sought<'a> {
+pub(super) struct ReadTarget<'a> {
     /// The first of them.
     first: &'a ObjectType,
     /// Their names: `Favorite | Tagging`.
@@ -42,7 +42,7 @@ pub(super) struct Sought<'a> {
     looked_at: bool,
 }
 
-impl<'a> Sought<'a> {
+impl<'a> ReadTarget<'a> {
     pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
@@ -56,7 +56,7 @@ impl<'a> Sought<'a> {
 
 impl<'a> Builder<'a> {
     /// One relation: a Get, a Query, a Query and a Get, or nothing at all.
-    pub(super) fn follow(&mut self, from: &Entity<'a>, hop: Hop<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+    pub(super) fn follow(&mut self, from: &Entity<'a>, hop: RelationRequest<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let ty = self.type_named(&hop.find.item)?;
         let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
         let keys = attributes::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
@@ -79,14 +79,14 @@ impl<'a> Builder<'a> {
             let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
-        let sought = Sought::of(self.model, &[ty], path)?;
-        let (mut entity, read) = self.look_up(from, &hop, (&sought, path), key)?;
+        let target = ReadTarget::of(self.model, &[ty], path)?;
+        let (mut entity, read) = self.look_up(from, &hop, (&target, path), key)?;
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
         let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
         self.wanted[read] = of_type(held);
         if !rest.is_empty() || !self.can_recognise(ty, path.index) {
-            let whole = self.complete(&mut entity, &hop, &sought, read);
+            let whole = self.complete(&mut entity, &hop, &target, read);
             self.wanted[whole] = of_type(hop.needs);
         }
         Ok((entity, self.reads[read].yields.map(|_| read)))
@@ -96,32 +96,32 @@ impl<'a> Builder<'a> {
     pub(super) fn look_up(
         &mut self,
         from: &Entity<'a>,
-        hop: &Hop<'a>,
-        (sought, path): (&Sought<'a>, &'a AccessPath),
+        hop: &RelationRequest<'a>,
+        (target, path): (&ReadTarget<'a>, &'a AccessPath),
         key: KeyBinding,
     ) -> Result<(Entity<'a>, ReadId), PlanError> {
         let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
         let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
-            Access::Get { .. } => Action::Get(key),
-            access => Action::Query(Box::new(QueryBinding {
+            Access::Get { .. } => ReadAction::Get(key),
+            access => ReadAction::Query(Box::new(QueryBinding {
                 range: self.range(access, from, hop.arguments)?,
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[hop.arguments]),
                 want: match hop.want {
-                    Want::Count { .. } => Want::Count { looked_at: sought.looked_at },
+                    Want::Count { .. } => Want::Count { looked_at: target.looked_at },
                     want => want,
                 },
                 filter: self.filter(hop.find, hop.arguments),
-                others: lets_in_others(self.model, (sought.table, path.index), (&key, access), &sought.discriminator),
+                others: lets_in_others(self.model, (target.table, path.index), (&key, access), &target.discriminator),
                 key,
             })),
         };
         let yields = match &action {
-            Action::Get(_) => several && many,
+            ReadAction::Get(_) => several && many,
             _ => many,
         };
-        let read = self.read(from, sought, hop, action);
+        let read = self.read(from, target, hop, action);
         self.reads[read].index = path.index;
         if matches!(path.access, Access::Get { .. }) {
             self.reads[read].filter = self.filter(hop.find, hop.arguments);
@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
         self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
-        let mut entity = Entity { ty: sought.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
+        let mut entity = Entity { ty: target.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
         if yields {
             entity.space = self.space(from.space, Origin::Read(read));
             self.reads[read].yields = Some(entity.space);
@@ -139,14 +139,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Reads the whole of the items that a read found in an index.
-    pub(super) fn complete(&mut self, entity: &mut Entity<'a>, hop: &Hop<'a>, sought: &Sought<'a>, read: ReadId) -> ReadId {
-        let whole = self.read(entity, sought, hop, Action::Complete(read));
+    pub(super) fn complete(&mut self, entity: &mut Entity<'a>, hop: &RelationRequest<'a>, target: &ReadTarget<'a>, read: ReadId) -> ReadId {
+        let whole = self.read(entity, target, hop, ReadAction::FetchMissing(read));
         entity.held.push((Holder::Read(whole), None));
         entity.presence = Some(Presence::Read(whole));
         whole
     }
 
-    fn read(&mut self, from: &Entity<'a>, sought: &Sought<'a>, hop: &Hop<'a>, action: Action) -> ReadId {
+    fn read(&mut self, from: &Entity<'a>, target: &ReadTarget<'a>, hop: &RelationRequest<'a>, action: ReadAction) -> ReadId {
         let parent = match &from.presence {
             Some(Presence::Read(read)) => Some(*read),
             _ => None,
@@ -154,9 +154,9 @@ impl<'a> Builder<'a> {
         self.reads.push(Read {
             coordinate: hop.coordinate.clone(),
             page_of: String::new(),
-            item: sought.name.clone(),
-            discriminator: sought.discriminator.clone(),
-            table: sought.table,
+            item: target.name.clone(),
+            discriminator: target.discriminator.clone(),
+            table: target.table,
             index: None,
             space: from.space,
             yields: None,

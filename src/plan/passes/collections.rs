@@ -43,8 +43,8 @@ pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[
 /// The key of a read that gives whole items of one range which DynamoDB does not filter: a filter takes away the items of others, too.
 fn shared_key(read: &Read) -> Option<&KeyBinding> {
     match &read.action {
-        Action::Get(key) if read.yields.is_none() && key.sort.is_some() => Some(key),
-        Action::Query(query) if query.filter.is_none() && query.key.partition.is_some() => Some(&query.key),
+        ReadAction::Get(key) if read.yields.is_none() && key.sort.is_some() => Some(key),
+        ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => Some(&query.key),
         _ => None,
     }
 }
@@ -157,9 +157,9 @@ fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Exte
         reaches: Reaches::Always,
         may_wait: read.may_wait,
         resumes: false,
-        is_item: matches!(read.action, Action::Get(_)),
+        is_item: matches!(read.action, ReadAction::Get(_)),
     };
-    let Action::Query(query) = &read.action else { return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member) };
+    let ReadAction::Query(query) = &read.action else { return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member) };
     let mut extent = extent(query);
     let of_range = |occupant: &&Occupant| occupant.start.starts_with(&extent.start) || extent.start.starts_with(&occupant.start);
     member.forward = Some(!query.descending);

@@ -15,7 +15,7 @@ pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, Str
     let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
-        if !matches!(read.action, Action::Query(_)) {
+        if !matches!(read.action, ReadAction::Query(_)) {
             of_table.entry(read.table).or_default().extend(attributes.iter().cloned());
         }
     }
@@ -23,7 +23,7 @@ pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, Str
         of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().collect())).collect();
     for (read, own) in reads.iter_mut().zip(own) {
         read.projection = match (&read.action, of_table.get(&read.table)) {
-            (Action::Get(_) | Action::Complete(_), Some(shared)) => shared.clone(),
+            (ReadAction::Get(_) | ReadAction::FetchMissing(_), Some(shared)) => shared.clone(),
             _ => own.into_iter().collect(),
         };
     }
@@ -40,7 +40,7 @@ pub fn share(reads: &[Read], collections: &mut [Collection]) {
 fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_stored: bool) -> BTreeSet<String> {
     let table = &model.tables[read.table];
     let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
-    if matches!(read.action, Action::Query(_)) {
+    if matches!(read.action, ReadAction::Query(_)) {
         // The keys of the index make the cursors.
         let (partition, sort) = table.keys_of(read.index);
         names.insert(partition.name.clone());

@@ -23,9 +23,9 @@ pub fn dependencies(read: &Read, spaces: &[Space]) -> Vec<ReadId> {
     of_space(read.space, spaces, &mut found);
     found.extend(read.parent.filter(|_| read.awaits_parent));
     match &read.action {
-        Action::Get(key) => key.fields.values().for_each(|source| of_source(source, spaces, &mut found)),
-        Action::Complete(read) => found.push(*read),
-        Action::Query(query) => {
+        ReadAction::Get(key) => key.fields.values().for_each(|source| of_source(source, spaces, &mut found)),
+        ReadAction::FetchMissing(read) => found.push(*read),
+        ReadAction::Query(query) => {
             query.key.fields.values().for_each(|source| of_source(source, spaces, &mut found));
             match &query.range {
                 Some(BoundRange::BeginsWith(source)) => of_source(source, spaces, &mut found),

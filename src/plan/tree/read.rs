@@ -30,7 +30,7 @@ pub struct Read {
     /// The space that its items make; `None` where it gives one item at most.
     pub yields: Option<SpaceId>,
     /// What is read.
-    pub action: Action,
+    pub action: ReadAction,
     /// The read that tells whether the parent object is there at all, if there is one.
     pub parent: Option<ReadId>,
     /// Whether it is made only where the parent object is there, and so a wave after it: nothing else hides what it finds.
@@ -56,11 +56,11 @@ pub struct Read {
 
 /// What a read does.
 #[derive(Debug)]
-pub enum Action {
+pub enum ReadAction {
     /// The item with a primary key.
     Get(KeyBinding),
     /// The whole of the items that an earlier read found in an index.
-    Complete(ReadId),
+    FetchMissing(ReadId),
     /// The items of a partition.
     Query(Box<QueryBinding>),
 }
