@@ -14,7 +14,7 @@ use std::sync::Arc;
 type Element = (usize, Present);
 
 impl<'a> Writer<'a> {
-    pub(super) fn list(&mut self, target: &'a Target, object: &'a Object, ty: &'a Type, at: At<'_>) -> Result<(), Null> {
+    pub(super) fn list(&mut self, target: &'a ObjectSource, object: &'a Object, ty: &'a Type, at: At<'_>) -> Result<(), Null> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The rows of a target that are shown.
-    pub(super) fn rows(&self, target: &Target, at: At<'_>) -> Range<usize> {
+    pub(super) fn rows(&self, target: &ObjectSource, at: At<'_>) -> Range<usize> {
         if target.space == at.space {
             return at.row..at.row + 1;
         }
@@ -58,19 +58,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn own_page(&self, target: &Target, at: At<'_>) -> Option<&'a PageOf> {
+    fn own_page(&self, target: &ObjectSource, at: At<'_>) -> Option<&'a PageOf> {
         let read = target.pages?;
         self.page_of(read, self.state.climb(at.space, at.row, self.state.plan.reads[read].space)?)
     }
 
     /// The rows of a list; those whose object is not there are left out, unless they keep their place.
-    fn elements(&self, target: &Target, at: At<'_>) -> Vec<Element> {
+    fn elements(&self, target: &ObjectSource, at: At<'_>) -> Vec<Element> {
         let rows = self.rows(target, at).map(|row| (row, self.present(target, target.space, row)));
         rows.filter(|(_, present)| target.keeps_place || !matches!(present, Present::No)).collect()
     }
 
     /// Why a list could not be read, if one of the reads that make its rows failed.
-    fn list_failure(&self, target: &Target, at: At<'_>) -> Option<Arc<Failure>> {
+    fn list_failure(&self, target: &ObjectSource, at: At<'_>) -> Option<Arc<Failure>> {
         let mut space = target.space;
         while space != at.space {
             let parent = self.state.plan.spaces[space].parent?;
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn count(&mut self, target: &Target, at: At<'_>) -> Result<(), Null> {
+    pub(super) fn count(&mut self, target: &ObjectSource, at: At<'_>) -> Result<(), Null> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    pub(super) fn page(&mut self, target: &'a Target, parts: &'a [PageOutput], at: At<'_>) -> Result<(), Null> {
+    pub(super) fn page(&mut self, target: &'a ObjectSource, parts: &'a [PageOutput], at: At<'_>) -> Result<(), Null> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -217,7 +217,7 @@ impl<'a> Writer<'a> {
 
 /// A connection while it is written.
 struct PageContext<'a> {
-    target: &'a Target,
+    target: &'a ObjectSource,
     page: Option<&'a PageOf>,
     rows: Range<usize>,
 }

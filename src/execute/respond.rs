@@ -198,7 +198,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn one(&mut self, target: &'a Target, object: &'a Object, (type_name, output): (&'a str, &'a Output), at: At<'_>) -> Result<(), Null> {
+    fn one(&mut self, target: &'a ObjectSource, object: &'a Object, (type_name, output): (&'a str, &'a Output), at: At<'_>) -> Result<(), Null> {
         let row = self.rows(target, at).next();
         let present = row.map_or(Present::No, |row| self.present(target, target.space, row));
         match (present, row) {
@@ -322,13 +322,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether the object of a target is there, for a row of the target's space.
-    pub(super) fn present(&self, target: &Target, space: SpaceId, row: usize) -> Present {
+    pub(super) fn present(&self, target: &ObjectSource, space: SpaceId, row: usize) -> Present {
         present(self.state, target, space, row)
     }
 }
 
 /// Whether the object of a target is there, for a row of the target's space.
-pub(super) fn present(state: &State<'_>, target: &Target, space: SpaceId, row: usize) -> Present {
+pub(super) fn present(state: &State<'_>, target: &ObjectSource, space: SpaceId, row: usize) -> Present {
     match &target.presence {
         Presence::Read(read) => match state.found(*read, space, row) {
             Found::Item(_) => Present::Yes,

@@ -4,7 +4,7 @@ use super::cursor::Cursors;
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::argument;
-use crate::plan::tree::{Holder, Origin, Plan, Presence, ReadId, SourceText, SpaceId, Target, ValueSource};
+use crate::plan::tree::{Holder, Origin, Plan, Presence, ReadId, SourceText, SpaceId, ObjectSource, ValueSource};
 use crate::table::attribute::Item;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -165,7 +165,7 @@ impl<'p> State<'p> {
     }
 
     /// The item of a target that is there, for a row of the target's space.
-    pub fn item(&self, target: &Target, space: SpaceId, row: usize) -> Option<Arc<Item>> {
+    pub fn item(&self, target: &ObjectSource, space: SpaceId, row: usize) -> Option<Arc<Item>> {
         let Presence::Read(read) = target.presence else { return None };
         match self.found(read, space, row) {
             Found::Item(item) => Some(item.clone()),

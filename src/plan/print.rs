@@ -119,7 +119,7 @@ impl Plan {
 /// The actions of a write, and what is read for it.
 fn write_text(model: &Model, write: &PlannedWrite) -> String {
     let mut text = format!("write {}\n", write.field);
-    let lookup = |name: &str, lookup: &Lookup| {
+    let lookup = |name: &str, lookup: &WriteLookup| {
         let plan = lookup.plan.to_text(model);
         plan.lines().fold(format!("  {name} {}\n", lookup.item), |text, line| text + "    " + line + "\n")
     };
@@ -134,7 +134,7 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
 }
 
 fn write_json(model: &Model, write: &PlannedWrite) -> Value {
-    let lookup = |lookup: &Lookup| json!({ "type": lookup.item, "plan": lookup.plan.to_json(model) });
+    let lookup = |lookup: &WriteLookup| json!({ "type": lookup.item, "plan": lookup.plan.to_json(model) });
     let actions = actions_of(model, write).iter().zip(&write.actions).map(|(action, lookups)| {
         json!({
             "action": kind(action),

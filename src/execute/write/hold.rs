@@ -13,7 +13,7 @@ use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::evaluate::{self, equal};
 use crate::execute::filter::{self, Scope};
 use crate::plan::attributes::{alternatives_of, keys};
-use crate::plan::tree::Lookup;
+use crate::plan::tree::WriteLookup;
 use crate::schema::condition::Condition;
 use crate::schema::model::{Access, AccessPath, Find, ObjectType, SortAccess, Via};
 use crate::schema::table::Table;
@@ -82,7 +82,7 @@ impl Held {
 
 impl Drafting<'_, '_> {
     /// Finds the item of the field's `@find`. After a lost race, what an index gave is read from the table: the index may be behind.
-    pub(super) async fn find(&mut self, lookup: &Lookup, again: bool) -> Result<(), Refusals> {
+    pub(super) async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), Refusals> {
         let job = self.job;
         let missing = || vec![Refusal::new(ErrorCode::NotFound, format!("There is no such {}.", lookup.item))];
         let Some(find) = &job.write.find else { return Err(missing()) };

@@ -9,7 +9,7 @@ use crate::execute::respond::{Present, present};
 use crate::execute::state::{Outcome, State};
 use crate::execute::steps::state_of;
 use crate::execute::waves::run_waves;
-use crate::plan::tree::Lookup;
+use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
 use crate::table::attribute::{Item, Key};
 use std::collections::BTreeMap;
@@ -19,12 +19,12 @@ use std::sync::Arc;
 pub(super) type Scope = BTreeMap<String, Arc<Item>>;
 
 /// Runs a lookup with the items in scope. Of a replicated item, whichever copy was read, it gives the first.
-pub(super) async fn items(job: &Job<'_>, lookup: &Lookup, scope: &Scope) -> Result<Vec<Arc<Item>>, Refusals> {
+pub(super) async fn items(job: &Job<'_>, lookup: &WriteLookup, scope: &Scope) -> Result<Vec<Arc<Item>>, Refusals> {
     seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
 }
 
 /// Runs a lookup with the items of each type that it starts from.
-pub(super) async fn seeded(job: &Job<'_>, lookup: &Lookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
+pub(super) async fn seeded(job: &Job<'_>, lookup: &WriteLookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
     let mut state = state_of(job.engine.run, &lookup.plan);
     for (ty, space) in &lookup.seeds {
         state.seed(*space, seeds(ty));
@@ -33,7 +33,7 @@ pub(super) async fn seeded(job: &Job<'_>, lookup: &Lookup, seeds: impl Fn(&str) 
     found(job, &state, lookup)
 }
 
-fn found(job: &Job<'_>, state: &State<'_>, lookup: &Lookup) -> Result<Vec<Arc<Item>>, Refusals> {
+fn found(job: &Job<'_>, state: &State<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, Refusals> {
     let refuse = |failure: &crate::execute::state::Failure| vec![Refusal::new(failure.code, failure.message.clone())];
     for outcome in &state.outcomes {
         if let Outcome::Many(_, pages) = outcome

@@ -6,7 +6,7 @@ use super::engine::{Job, Refusals};
 use super::lanes::Place;
 use super::lookups::{keys_of, seeded};
 use super::{assemble, copies, identity};
-use crate::plan::tree::{Cascade, Lookup};
+use crate::plan::tree::{Cascade, WriteLookup};
 use crate::schema::model::ObjectType;
 use crate::schema::write::ActionKind;
 use crate::table::attribute::{Item, Key};
@@ -96,7 +96,7 @@ impl Related {
 }
 
 /// The lookups of a path, by the whole of it and by its rests.
-fn lookups(path: &Cascade) -> impl Iterator<Item = &Lookup> {
+fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
     std::iter::once(&path.whole).chain(path.rests.iter().map(|(_, rest)| rest))
 }
 
@@ -134,7 +134,7 @@ pub(super) fn may_be_behind(job: &Job<'_>, action: usize) -> bool {
     paths(job, action).iter().flat_map(lookups).any(|lookup| is_behind(job, lookup))
 }
 
-fn is_behind(job: &Job<'_>, lookup: &Lookup) -> bool {
+fn is_behind(job: &Job<'_>, lookup: &WriteLookup) -> bool {
     let tables = &job.engine.run.model.tables;
     let global = |(table, index): (usize, Option<usize>)| index.is_some_and(|index| !tables[table].indexes[index].local);
     job.engine.run.loaders.has_eventual_indexes() && lookup.plan.reads.iter().any(|read| global((read.table, read.index)))

@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
         {
             self.reads[page].elements = (page + 1..=*tells).collect();
         }
-        let target = Target { pages, space: entity.space, presence, keeps_place };
+        let target = ObjectSource { pages, space: entity.space, presence, keeps_place };
         Ok(match find.returns {
             Returns::One => OutputValue::One(target, self.object(&entity, &sets, false)?),
             Returns::List => OutputValue::List(target, self.object(&entity, &sets, false)?),

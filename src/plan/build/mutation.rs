@@ -65,7 +65,7 @@ fn write_step<'a>(
         None => (None, OutputValue::Done),
         Some(name) => {
             let entity = builder.seed(builder.type_named(name)?);
-            let target = Target { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
+            let target = ObjectSource { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
             let object = builder.object(&entity, &collected.sets, false)?;
             let many = matches!(write.returns, WriteReturns::Items(_));
             (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
@@ -138,7 +138,7 @@ impl<'a> Lookups<'a, '_> {
     }
 
     /// The items of a find whose sources are arguments and the items in scope before an action.
-    fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<Lookup, PlanError> {
+    fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.selecting);
         builder.as_stored = true;
         let seeds = self.seed_scope(&mut builder, before, find)?;
@@ -165,7 +165,7 @@ impl<'a> Lookups<'a, '_> {
 
     /// The items that a path of relations leads to from an item that is deleted, with what the relations take that are followed from
     /// there.
-    fn along(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<Lookup, PlanError> {
+    fn along(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.selecting);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
@@ -198,11 +198,11 @@ impl<'a> Lookups<'a, '_> {
         item: &str,
         (entity, pages): (Entity<'a>, Option<ReadId>),
         seeds: Vec<(String, SpaceId)>,
-    ) -> Result<Lookup, PlanError> {
+    ) -> Result<WriteLookup, PlanError> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
-        let target = Target { pages, space: entity.space, presence, keeps_place: false };
+        let target = ObjectSource { pages, space: entity.space, presence, keeps_place: false };
         let root = Object { type_name: item.to_owned(), fields: Vec::new(), variants: Vec::new() };
-        Ok(Lookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
+        Ok(WriteLookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
     }
 
     /// Seeds for what was found, and for what the actions before put.

@@ -37,6 +37,6 @@ pub use discriminator::{TypeMarks, TypeDiscriminator};
 pub use ids::{ArgumentsId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{ReadAction, BoundRange, KeyBinding, PageSizes, QueryBinding, Read, Want};
-pub use response::{ValueLocation, Object, Output, OutputValue, PageOutput, PagePart, Presence, Target};
-pub use steps::{ActionLookups, Cascade, Lookup, PlannedWrite, Step, Steps};
+pub use response::{ValueLocation, Object, Output, OutputValue, PageOutput, PagePart, Presence, ObjectSource};
+pub use steps::{ActionLookups, Cascade, WriteLookup, PlannedWrite, Step, Steps};
 pub use value::{ArgumentValue, Arguments, FieldReader, Holder, SourceText, ValueSource};

@@ -45,17 +45,17 @@ pub enum OutputValue {
     /// A stored object or list of objects, and the space of its elements where finds stand in them.
     Embedded(ValueLocation, Object, Option<SpaceId>),
     /// One object that was read.
-    One(Target, Object),
+    One(ObjectSource, Object),
     /// A plain list.
-    List(Target, Object),
+    List(ObjectSource, Object),
     /// A connection.
-    Page(Target, Vec<PageOutput>),
+    Page(ObjectSource, Vec<PageOutput>),
     /// True: what the field writes is written.
     Done,
     /// Whether there is an item.
-    Exists(Target),
+    Exists(ObjectSource),
     /// How many items there are.
-    Count(Target),
+    Count(ObjectSource),
 }
 
 /// Where a stored value is held.
@@ -71,7 +71,7 @@ pub enum ValueLocation {
 
 /// The object, or objects, that a find leads to.
 #[derive(Debug)]
-pub struct Target {
+pub struct ObjectSource {
     /// The read whose pages a list or connection is made of; its rows are found under the field's own row.
     pub pages: Option<ReadId>,
     /// The space in which the objects are.

@@ -3,7 +3,7 @@
 
 use super::ids::{ArgumentsId, SpaceId};
 use super::plan::Plan;
-use super::response::Target;
+use super::response::ObjectSource;
 
 /// What an operation does: one step for a query, one for each root field of a mutation, run one after the other.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct PlannedWrite {
     /// Where the items that the write gives back are seeded.
     pub result: Option<SpaceId>,
     /// What its `@find` reads.
-    pub found: Option<Lookup>,
+    pub found: Option<WriteLookup>,
     /// For each action, what it reads to find its items, and what it deletes beside them.
     pub actions: Vec<ActionLookups>,
 }
@@ -42,7 +42,7 @@ pub struct PlannedWrite {
 #[derive(Debug, Default)]
 pub struct ActionLookups {
     /// Its items, where its key does not name them.
-    pub target: Option<Lookup>,
+    pub target: Option<WriteLookup>,
     /// The relations that are deleted with it, one for each path of `cascade:`.
     pub cascade: Vec<Cascade>,
 }
@@ -51,20 +51,20 @@ pub struct ActionLookups {
 #[derive(Debug)]
 pub struct Cascade {
     /// By the whole path, from the item at its beginning.
-    pub whole: Lookup,
+    pub whole: WriteLookup,
     /// From the items on the path that are deleted as well: the position of the path that leads to them, and the rest of the way.
-    pub rests: Vec<(usize, Lookup)>,
+    pub rests: Vec<(usize, WriteLookup)>,
 }
 
 /// Items that are read for a write: a plan without a response.
 #[derive(Debug)]
-pub struct Lookup {
+pub struct WriteLookup {
     /// The item type.
     pub item: String,
     /// The plan; its first arguments are the mutation field's.
     pub plan: Plan,
     /// Where the items are.
-    pub target: Target,
+    pub target: ObjectSource,
     /// The item types in scope, and where each one's item is seeded.
     pub seeds: Vec<(String, SpaceId)>,
 }
