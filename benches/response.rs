@@ -20,7 +20,7 @@ use keyfold::execute::respond::Writer;
 use keyfold::execute::state::State;
 use keyfold::execute::waves::run_waves;
 use keyfold::execute::write::lanes::Lanes;
-use keyfold::plan::tree::Step;
+use keyfold::plan::tree::PlanStep;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::loaders::Loaders;
 use keyfold::table::store::Store;
@@ -118,7 +118,7 @@ impl Bench {
 
     fn round(&self, round: usize) -> [Duration; 6] {
         let planned = self.operations.plan(&self.model, &self.request).unwrap();
-        let [Step { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
+        let [PlanStep { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
         let arguments =
             || plan.arguments.iter().map(|arguments| Ok(arguments.evaluate(&self.model.api, &planned.variables).unwrap())).collect();
         let mut state = State::new(plan, arguments());

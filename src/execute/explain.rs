@@ -1,12 +1,12 @@
 //! `extensions.keyfold`: the plan of a request, the calls that were made and what they cost.
 
-use crate::plan::tree::Steps;
+use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::table::loaders::CallRecord;
 use serde_json::{Value, json};
 
 /// The extensions of an explained response.
-pub fn extensions(model: &Model, steps: &Steps, calls: &[CallRecord]) -> Value {
+pub fn extensions(model: &Model, steps: &OperationPlan, calls: &[CallRecord]) -> Value {
     let units = |write: bool| calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
     // What a Query did not come to is perhaps read in a wave of its own.
     let last = calls.iter().map(|call| call.wave).max().unwrap_or_default();

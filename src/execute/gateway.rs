@@ -8,7 +8,7 @@ use super::operations::{Operations, Planned};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
 use crate::plan::operation::budget::Budgets;
-use crate::plan::tree::Steps;
+use crate::plan::tree::OperationPlan;
 use crate::schema::date_time::instant_text;
 use crate::schema::model::Model;
 use crate::table::loaders::Loaders;
@@ -169,7 +169,7 @@ fn now_millis() -> i64 {
 }
 
 /// The plan of an operation, without a store: for `keyfold explain`.
-pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<Steps>, Vec<GraphqlError>> {
+pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<OperationPlan>, Vec<GraphqlError>> {
     Ok(Operations::new(settings).plan(model, request)?.plan)
 }
 

@@ -8,7 +8,7 @@ use crate::plan::operation::budget::Budgets;
 use crate::plan::operation::document::Document;
 use crate::plan::operation::specialise::plan_key;
 use crate::plan::operation::variables::coerce_variables;
-use crate::plan::tree::Steps;
+use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
 use lru::LruCache;
@@ -24,7 +24,7 @@ const PLANS_A_DOCUMENT: usize = 32;
 /// What is kept of a document.
 struct Kept {
     document: Document,
-    plans: Mutex<LruCache<String, Arc<Steps>>>,
+    plans: Mutex<LruCache<String, Arc<OperationPlan>>>,
 }
 
 /// The operations that were seen.
@@ -39,7 +39,7 @@ pub struct Planned {
     kept: Arc<Kept>,
     name: Option<String>,
     /// Its steps.
-    pub plan: Arc<Steps>,
+    pub plan: Arc<OperationPlan>,
     /// Its variables, coerced.
     pub variables: Map<String, Value>,
     /// Its kind.

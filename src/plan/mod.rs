@@ -1,4 +1,4 @@
-//! A model and an operation in, a [`tree::Steps`] out: pure. Must not know AWS, async or HTTP.
+//! A model and an operation in, a [`tree::OperationPlan`] out: pure. Must not know AWS, async or HTTP.
 //!
 //! | folder | in → out |
 //! |---|---|
@@ -32,11 +32,11 @@ use error::PlanError;
 use operation::collect::Selecting;
 use operation::document::Document;
 use serde_json::{Map, Value};
-use tree::Steps;
+use tree::OperationPlan;
 
 /// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more than
 /// [`operation::specialise::plan_key`] tells apart.
-pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<Steps, PlanError> {
+pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<OperationPlan, PlanError> {
     let selecting = Selecting { api: &model.api, document: &document.parsed, variables };
     match operation.is_mutation() {
         true => build::mutation::steps(model, selecting, operation),

@@ -9,7 +9,7 @@ use crate::schema::write::{self, ActionKind};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-impl Steps {
+impl OperationPlan {
     /// The number of waves in which an operation reads its response, all steps together.
     pub fn waves(&self) -> usize {
         self.steps.iter().map(|step| step.plan.waves.len()).sum()
@@ -33,9 +33,9 @@ impl Steps {
     /// The plan as JSON: the reads of a query; of a mutation, the writes and the reads after each.
     pub fn to_json(&self, model: &Model) -> Value {
         match self.steps.as_slice() {
-            [Step { write: None, plan }] => plan.to_json(model),
+            [PlanStep { write: None, plan }] => plan.to_json(model),
             steps => {
-                let step = |step: &Step| {
+                let step = |step: &PlanStep| {
                     let mut json = step.plan.to_json(model);
                     if let (Some(write), Value::Object(json)) = (&step.write, &mut json) {
                         json.insert("write".into(), write_json(model, write));

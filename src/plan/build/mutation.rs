@@ -20,7 +20,7 @@ use indexmap::IndexMap;
 const MOST_WRITTEN: u32 = 100_000;
 
 /// The steps of a mutation.
-pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<Steps, PlanError> {
+pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
     let mut steps = Vec::new();
     let mut introspects = false;
     let fields = selecting.fields(operation.object_type(), &[&operation.selection_set]);
@@ -33,12 +33,12 @@ pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Oper
             _ => {
                 let object = builder.collected(&Entity::root(root), IndexMap::from([(key, collected)]), false)?;
                 introspects |= builder.introspects;
-                Step { write: None, plan: builder.finish(object) }
+                PlanStep { write: None, plan: builder.finish(object) }
             }
         };
         steps.push(step);
     }
-    Ok(Steps { steps, introspects })
+    Ok(OperationPlan { steps, introspects })
 }
 
 fn write_step<'a>(
@@ -47,7 +47,7 @@ fn write_step<'a>(
     field: &'a Field,
     write: &'a Write,
     (key, collected): (&Name, &Collected<'a>),
-) -> Result<Step, PlanError> {
+) -> Result<PlanStep, PlanError> {
     let arguments = argument::of_field(&builder.selecting, field, collected);
     let lookups = Lookups { model: builder.model, selecting: builder.selecting, field, write, arguments: &arguments };
     let found = match &write.find {
@@ -73,7 +73,7 @@ fn write_step<'a>(
     };
     let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)], variants: Vec::new() };
     let plan = strong(builder.model, builder.finish(object));
-    Ok(Step { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
+    Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
 }
 
 /// Reads strongly wherever DynamoDB can: everywhere but in global indexes.

@@ -4,15 +4,15 @@ use super::builder::Builder;
 use super::entity::Entity;
 use crate::plan::error::PlanError;
 use crate::plan::operation::collect::Selecting;
-use crate::plan::tree::{Step, Steps};
+use crate::plan::tree::{PlanStep, OperationPlan};
 use crate::schema::model::Model;
 use apollo_compiler::executable::Operation;
 
 /// The step of a query.
-pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<Steps, PlanError> {
+pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
     let mut builder = Builder::new(model, selecting);
     let root = Entity::root(builder.type_named(operation.object_type())?);
     let root = builder.object(&root, &[&operation.selection_set], false)?;
     let introspects = builder.introspects;
-    Ok(Steps { steps: vec![Step { write: None, plan: builder.finish(root) }], introspects })
+    Ok(OperationPlan { steps: vec![PlanStep { write: None, plan: builder.finish(root) }], introspects })
 }

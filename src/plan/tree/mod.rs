@@ -38,5 +38,5 @@ pub use ids::{ArgumentsId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{ReadAction, BoundRange, KeyBinding, PageSizes, QueryBinding, Read, Want};
 pub use response::{ValueLocation, Object, Output, OutputValue, PageOutput, PagePart, Presence, ObjectSource};
-pub use steps::{ActionLookups, Cascade, WriteLookup, PlannedWrite, Step, Steps};
+pub use steps::{ActionLookups, Cascade, WriteLookup, PlannedWrite, PlanStep, OperationPlan};
 pub use value::{ArgumentValue, Arguments, FieldReader, Holder, SourceText, ValueSource};

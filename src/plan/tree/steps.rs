@@ -7,16 +7,16 @@ use super::response::ObjectSource;
 
 /// What an operation does: one step for a query, one for each root field of a mutation, run one after the other.
 #[derive(Debug)]
-pub struct Steps {
+pub struct OperationPlan {
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// Whether the root selects `__schema` or `__type`.
     pub introspects: bool,
 }
 
 /// One step of an operation.
 #[derive(Debug)]
-pub struct Step {
+pub struct PlanStep {
     /// What is written first.
     pub write: Option<PlannedWrite>,
     /// What is read, and the part of the response that it makes.
