@@ -8,7 +8,7 @@ use super::search::{Hits, Search};
 use super::searches::Wanted;
 use super::span::Span;
 use super::state::{Failure, Found};
-use crate::plan::passes::shared_query::{Member, Reaches};
+use crate::plan::passes::shared_query::{GroupMember, Reaches};
 use crate::plan::tree::{Plan, Read, ReadId};
 use crate::schema::model::Model;
 use crate::table::attribute::{Item, Key};
@@ -116,7 +116,7 @@ impl<'m> Calls<'m> {
 
     /// What a row of a read may share a Query for; `None` where it is read by itself.
     fn offer(&self, read: &Read, slot: &Slot) -> Option<Offer> {
-        let item = Member {
+        let item = GroupMember {
             low: 0,
             high: 0,
             forward: None,
@@ -136,7 +136,7 @@ impl<'m> Calls<'m> {
             Slot::Search(position, wanted) => {
                 let Asked { identity, search, needed, may_wait } = &self.searches[*position];
                 let (range, span) = search.span().filter(|_| !self.memory.searches.contains_key(identity))?;
-                let member = Member {
+                let member = GroupMember {
                     forward: Some(search.forward),
                     wants_all: wanted.wants_all(),
                     reaches: wanted.reaches(),

@@ -8,7 +8,7 @@ use super::ends::between;
 use super::keys::compare;
 use super::search::{Hits, MAX_LIMIT, Search};
 use super::span::{Span, compare_highs, compare_lows};
-use crate::plan::passes::shared_query::{self, Member};
+use crate::plan::passes::shared_query::{self, GroupMember};
 use crate::plan::tree::Collection;
 use crate::table::attribute::{Item, KeyValue};
 use crate::table::call::{Page, Query, SortCondition};
@@ -43,7 +43,7 @@ pub struct Offer {
     /// The condition on the sort key that a search makes by itself.
     pub condition: Option<SortCondition>,
     /// What the rule needs to know of it. Its ranks are not yet known.
-    pub member: Member,
+    pub member: GroupMember,
     /// How many items a Query has to read for it.
     pub need: u32,
 }
@@ -117,7 +117,7 @@ pub fn shared(
 }
 
 /// The offers of a partition as the rule wants them, with their ranks.
-fn members(sharing: &[Option<Sharing>]) -> Vec<Member> {
+fn members(sharing: &[Option<Sharing>]) -> Vec<GroupMember> {
     let rank = |order: &dyn Fn(&Span, &Span) -> Ordering| {
         let mut sorted: Vec<&Span> = sharing.iter().flatten().map(|one| &one.offer.span).collect();
         sorted.sort_by(|left, right| order(left, right));
@@ -128,7 +128,7 @@ fn members(sharing: &[Option<Sharing>]) -> Vec<Member> {
     let lows = rank(&|left, right| compare_lows(&left.low, &right.low));
     let highs = rank(&|left, right| compare_highs(&left.high, &right.high));
     let ranked = sharing.iter().flatten().zip(lows.into_iter().zip(highs));
-    ranked.map(|(one, (low, high))| Member { low, high, ..one.offer.member.clone() }).collect()
+    ranked.map(|(one, (low, high))| GroupMember { low, high, ..one.offer.member.clone() }).collect()
 }
 
 impl Sharing {

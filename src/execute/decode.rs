@@ -1,6 +1,6 @@
 //! Attributes → GraphQL values: where a field stands in an item, and what its attribute says.
 
-use crate::plan::tree::{FieldReader, TypeMarks, TypeDiscriminator};
+use crate::plan::tree::{FieldReader, TypeDiscriminator, TypeMarks};
 use crate::schema::date_time::instant_text;
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::{Moment, ValueType};

@@ -7,7 +7,7 @@ use super::explain;
 use super::operations::{Operations, Planned};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
-use crate::plan::operation::budget::Budgets;
+use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::tree::OperationPlan;
 use crate::schema::date_time::instant_text;
 use crate::schema::model::Model;
@@ -62,7 +62,7 @@ pub struct Settings {
 impl Default for Settings {
     /// The limits of `keyfold serve`, with introspection and with a cursor key that any other process may have.
     fn default() -> Self {
-        let budgets = Budgets::default();
+        let budgets = OperationBudgets::default();
         Self {
             max_depth: budgets.depth,
             max_fields: budgets.fields,

@@ -163,7 +163,7 @@ pub fn range(
         },
         SortAccess::Prefix { parts, .. } => {
             let Ok(Some(mut text)) = template.render_parts(*parts, &lookup) else { return Ok(None) };
-            for other in &query.key.alike {
+            for other in &query.key.prefix_alternatives {
                 let Ok(Some(other)) = other.render_parts(*parts, &lookup) else { return Ok(None) };
                 text.truncate(common_beginning(&text, &other));
             }

@@ -4,7 +4,7 @@ use super::error::{ErrorCode, GraphqlError};
 use super::gateway::{Request, Settings};
 use super::introspection::introspect;
 use crate::plan::error::{PlanError, PlanErrorKind};
-use crate::plan::operation::budget::Budgets;
+use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::operation::document::Document;
 use crate::plan::operation::specialise::plan_key;
 use crate::plan::operation::variables::coerce_variables;
@@ -29,7 +29,7 @@ struct Kept {
 
 /// The operations that were seen.
 pub struct Operations {
-    budgets: Budgets,
+    budgets: OperationBudgets,
     introspection: bool,
     kept: Mutex<LruCache<String, Arc<Kept>>>,
 }
@@ -49,8 +49,9 @@ pub struct Planned {
 impl Operations {
     /// An empty cache under a gateway's settings.
     pub fn new(settings: &Settings) -> Self {
-        let defaults = Budgets::default();
-        let budgets = Budgets { depth: settings.max_depth, fields: settings.max_fields, aliases: settings.max_aliases, ..defaults };
+        let defaults = OperationBudgets::default();
+        let budgets =
+            OperationBudgets { depth: settings.max_depth, fields: settings.max_fields, aliases: settings.max_aliases, ..defaults };
         let kept = Mutex::new(LruCache::new(size(settings.plan_cache)));
         Self { budgets, introspection: settings.introspection, kept }
     }

@@ -198,7 +198,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn one(&mut self, target: &'a ObjectSource, object: &'a Object, (type_name, output): (&'a str, &'a Output), at: At<'_>) -> Result<(), Null> {
+    fn one(
+        &mut self,
+        target: &'a ObjectSource,
+        object: &'a Object,
+        (type_name, output): (&'a str, &'a Output),
+        at: At<'_>,
+    ) -> Result<(), Null> {
         let row = self.rows(target, at).next();
         let present = row.map_or(Present::No, |row| self.present(target, target.space, row));
         match (present, row) {

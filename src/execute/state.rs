@@ -4,7 +4,7 @@ use super::cursor::Cursors;
 use super::decode;
 use super::error::ErrorCode;
 use super::filter::argument;
-use crate::plan::tree::{Holder, Origin, Plan, Presence, ReadId, SourceText, SpaceId, ObjectSource, ValueSource};
+use crate::plan::tree::{Holder, ObjectSource, Origin, Plan, Presence, ReadId, SourceText, SpaceId, ValueSource};
 use crate::table::attribute::Item;
 use serde_json::{Map, Value};
 use std::sync::Arc;

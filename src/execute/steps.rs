@@ -6,12 +6,16 @@ use super::respond::Writer;
 use super::state::{Failure, State};
 use super::waves::run_waves;
 use super::write::engine::Engine;
-use crate::plan::tree::{Plan, PlanStep, OperationPlan};
+use crate::plan::tree::{OperationPlan, Plan, PlanStep};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Runs every step. Gives the bytes of `data` and the errors in the order of the response.
-pub async fn run_steps(context: &ExecutionContext<'_>, steps: &OperationPlan, introspection: &Map<String, Value>) -> (Vec<u8>, Vec<GraphqlError>) {
+pub async fn run_steps(
+    context: &ExecutionContext<'_>,
+    steps: &OperationPlan,
+    introspection: &Map<String, Value>,
+) -> (Vec<u8>, Vec<GraphqlError>) {
     let mut data = vec![b'{'];
     let mut errors = Vec::new();
     for step in &steps.steps {
@@ -28,7 +32,11 @@ pub async fn run_steps(context: &ExecutionContext<'_>, steps: &OperationPlan, in
     (data, errors)
 }
 
-async fn run_step(context: &ExecutionContext<'_>, step: &PlanStep, introspection: &Map<String, Value>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
+async fn run_step(
+    context: &ExecutionContext<'_>,
+    step: &PlanStep,
+    introspection: &Map<String, Value>,
+) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
     let mut state = state_of(context, &step.plan);
     if let Some(write) = &step.write {
         let arguments = match &state.arguments[write.arguments] {

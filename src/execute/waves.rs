@@ -9,7 +9,7 @@ use super::keys::{self, key_of};
 use super::memory::{Memory, rewind};
 use super::searches::{sieve, too_long, wanted};
 use super::state::{Failure, Found, Outcome, PageOf, Rows, State};
-use crate::plan::tree::{ReadAction, Holder, KeyBinding, Origin, Read, ReadId, SpaceId};
+use crate::plan::tree::{Holder, KeyBinding, Origin, Read, ReadAction, ReadId, SpaceId};
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
 use futures_util::FutureExt;

@@ -1,7 +1,7 @@
 //! An item type in, where its fields are kept out: the attributes that hold a field, how to read it, and what tells the type's items from
 //! others. Must not know operations.
 
-use super::tree::{FieldReader, TypeMarks, TypeDiscriminator};
+use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
 use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
 use crate::schema::template::Template;
 use std::sync::Arc;

@@ -29,7 +29,7 @@ pub mod tree;
 use crate::schema::model::Model;
 use apollo_compiler::executable::Operation;
 use error::PlanError;
-use operation::collect::Selecting;
+use operation::collect::SelectionContext;
 use operation::document::Document;
 use serde_json::{Map, Value};
 use tree::OperationPlan;
@@ -37,7 +37,7 @@ use tree::OperationPlan;
 /// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more than
 /// [`operation::specialise::plan_key`] tells apart.
 pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<OperationPlan, PlanError> {
-    let selecting = Selecting { api: &model.api, document: &document.parsed, variables };
+    let selecting = SelectionContext { api: &model.api, document: &document.parsed, variables };
     match operation.is_mutation() {
         true => build::mutation::steps(model, selecting, operation),
         false => build::query::steps(model, selecting, operation),

@@ -24,7 +24,11 @@ pub(super) async fn items(job: &Job<'_>, lookup: &WriteLookup, scope: &Scope) ->
 }
 
 /// Runs a lookup with the items of each type that it starts from.
-pub(super) async fn seeded(job: &Job<'_>, lookup: &WriteLookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
+pub(super) async fn seeded(
+    job: &Job<'_>,
+    lookup: &WriteLookup,
+    seeds: impl Fn(&str) -> Vec<Arc<Item>>,
+) -> Result<Vec<Arc<Item>>, Refusals> {
     let mut state = state_of(job.engine.run, &lookup.plan);
     for (ty, space) in &lookup.seeds {
         state.seed(*space, seeds(ty));

@@ -3,7 +3,7 @@
 
 use super::builder::{Builder, internal};
 use super::entity::{Entity, Variants};
-use super::relation::{RelationRequest, ReadTarget};
+use super::relation::{ReadTarget, RelationRequest};
 use crate::plan::error::PlanError;
 use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::{Mixed, ObjectType, Returns};

@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
             partition: partition_at.and_then(|position| template(&partition.name, position)),
             sort_attribute: sort.map(|key| key.name.clone()),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
-            alike: path.alike.clone(),
+            prefix_alternatives: path.alike.clone(),
             fields: fields.collect::<Result<_, PlanError>>()?,
             spread: path.reading(&self.model.tables[keys.table], keys),
         })

@@ -3,7 +3,7 @@
 use super::entity::{Entity, Variants};
 use crate::plan::attributes;
 use crate::plan::error::{PlanError, PlanErrorKind};
-use crate::plan::operation::collect::{Collected, Selecting};
+use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::passes::{collections, projection, waves};
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
@@ -15,12 +15,12 @@ use std::collections::HashMap;
 
 /// The most fields of a plan within objects of interfaces and unions. A selection is planned for each type that its object can be, and
 /// within one another they multiply, which the budget of the document does not see.
-const MOST_VARIED: usize = 20_000;
+const MAX_VARIANT_FIELDS: usize = 20_000;
 
 /// What is built up while an operation is planned.
 pub(super) struct Builder<'a> {
     pub model: &'a Model,
-    pub selecting: Selecting<'a>,
+    pub selecting: SelectionContext<'a>,
     pub reads: Vec<Read>,
     /// For each read, the stored fields that are taken from it, by their types.
     pub wanted: Vec<Vec<(&'a ObjectType, String)>>,
@@ -28,9 +28,9 @@ pub(super) struct Builder<'a> {
     pub arguments: Vec<Arguments>,
     pub introspects: bool,
     /// How many objects of interfaces and unions there are around the one that is planned.
-    varying: usize,
+    variant_depth: usize,
     /// Fields planned within such objects so far, each once for each type.
-    varied: usize,
+    variant_fields: usize,
     /// Whether items are wanted as they are stored: conditions read a field's own attribute, also where its value stands in a key as well.
     pub as_stored: bool,
     /// In a mutation, the items that sources may name, by their types.
@@ -38,7 +38,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(model: &'a Model, selecting: Selecting<'a>) -> Self {
+    pub fn new(model: &'a Model, selecting: SelectionContext<'a>) -> Self {
         let operation = Space { parent: None, origin: Origin::Operation };
         Self {
             model,
@@ -48,8 +48,8 @@ impl<'a> Builder<'a> {
             spaces: vec![operation],
             arguments: vec![],
             introspects: false,
-            varying: 0,
-            varied: 0,
+            variant_depth: 0,
+            variant_fields: 0,
             as_stored: false,
             scope: HashMap::new(),
         }
@@ -62,10 +62,10 @@ impl<'a> Builder<'a> {
     /// The shape of an object, and the reads that it needs.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
         if let Some(Variants { name, entities }) = &of.variants {
-            self.varying += 1;
+            self.variant_depth += 1;
             let of_type = |entity: &Entity<'a>| Ok((entity.space, self.object(entity, sets, inside)?));
             let variants = entities.iter().map(of_type).collect::<Result<_, PlanError>>()?;
-            self.varying -= 1;
+            self.variant_depth -= 1;
             return Ok(Object { type_name: (*name).to_owned(), fields: Vec::new(), variants });
         }
         let collected = self.selecting.fields(&of.ty.name, sets);
@@ -73,14 +73,14 @@ impl<'a> Builder<'a> {
     }
 
     /// The shape of an object of fields that are collected.
-    pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, Collected<'a>>, inside: bool) -> Result<Object, PlanError> {
+    pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, CollectedField<'a>>, inside: bool) -> Result<Object, PlanError> {
         let ty = of.ty;
-        if self.varying > 0 {
-            self.varied += all.len();
+        if self.variant_depth > 0 {
+            self.variant_fields += all.len();
         }
-        if self.varied > MOST_VARIED {
+        if self.variant_fields > MAX_VARIANT_FIELDS {
             let message =
-                format!("The operation is too large: more than {MOST_VARIED} fields over all types of its interfaces and unions.");
+                format!("The operation is too large: more than {MAX_VARIANT_FIELDS} fields over all types of its interfaces and unions.");
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
         let mut fields = Vec::new();
@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
         ty.fields.get(name).ok_or_else(|| internal(&format!("no field {}.{name}", ty.name)))
     }
 
-    fn field(&mut self, of: &Entity<'a>, field: &'a Field, collected: &Collected<'a>, inside: bool) -> Result<OutputValue, PlanError> {
+    fn field(&mut self, of: &Entity<'a>, field: &'a Field, collected: &CollectedField<'a>, inside: bool) -> Result<OutputValue, PlanError> {
         match &field.kind {
             FieldKind::Stored(stored) => {
                 let reader = attributes::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
@@ -136,7 +136,13 @@ impl<'a> Builder<'a> {
     }
 
     /// An embedded object or list of objects. Its elements are rows only where finds stand in them.
-    fn embedded(&mut self, of: &Entity<'a>, held: ValueLocation, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<OutputValue, PlanError> {
+    fn embedded(
+        &mut self,
+        of: &Entity<'a>,
+        held: ValueLocation,
+        ty: &'a ObjectType,
+        sets: &[&'a SelectionSet],
+    ) -> Result<OutputValue, PlanError> {
         let reader = match &held {
             ValueLocation::In(_, reader) | ValueLocation::Here(reader) => reader.clone(),
             ValueLocation::Known(..) => return Err(internal("an embedded object in a key")),
@@ -194,7 +200,7 @@ impl<'a> Builder<'a> {
 }
 
 /// A field of the response.
-pub(super) fn output(key: &str, collected: &Collected<'_>, value: OutputValue) -> Output {
+pub(super) fn output(key: &str, collected: &CollectedField<'_>, value: OutputValue) -> Output {
     let ty = collected.field.definition.ty.clone();
     Output { label: label(key), key: key.to_owned(), location: collected.location, ty, value }
 }

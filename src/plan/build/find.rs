@@ -5,7 +5,7 @@ use super::entity::Entity;
 use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
-use crate::plan::operation::collect::Collected;
+use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Find, Returns, Via};
 use apollo_compiler::ast::Type;
@@ -17,7 +17,7 @@ impl<'a> Builder<'a> {
         of: &Entity<'a>,
         field: &'a Field,
         find: &'a Find,
-        collected: &Collected<'a>,
+        collected: &CollectedField<'a>,
     ) -> Result<OutputValue, PlanError> {
         let arguments = argument::of_field(&self.selecting, field, collected);
         let arguments = self.push_arguments(arguments);

@@ -74,16 +74,18 @@ pub(super) fn lets_in_others(
         SortAccess::All => Template { parts: vec![any_text()] },
         SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } => {
             // Of keys that are escaped differently, less is read than the template writes.
-            let parts = if key.alike.is_empty() { *parts } else { parts.saturating_sub(1) };
+            let parts = if key.prefix_alternatives.is_empty() { *parts } else { parts.saturating_sub(1) };
             Template { parts: template.parts.iter().take(parts).cloned().chain([any_text()]).collect() }
         }
     });
     let meets = |keys: &ItemKeys, attribute: &str, range: Option<&Template>| {
         keys.keys.get(attribute).is_some_and(|templates| range.is_none_or(|range| templates.iter().any(|other| other.overlaps(range))))
     };
-    model.types.values().filter(|ty| !discriminator.types.iter().any(|marks| marks.item == ty.name)).filter_map(attributes::keys).any(|keys| {
-        keys.table == table
-            && meets(keys, &partition_key.name, Some(partition))
-            && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))
-    })
+    model.types.values().filter(|ty| !discriminator.types.iter().any(|marks| marks.item == ty.name)).filter_map(attributes::keys).any(
+        |keys| {
+            keys.table == table
+                && meets(keys, &partition_key.name, Some(partition))
+                && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))
+        },
+    )
 }

@@ -8,7 +8,7 @@ use super::entity::Entity;
 use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
-use crate::plan::operation::collect::{Collected, Selecting};
+use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Find, Model, ObjectType, Returns, Via};
 use crate::schema::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
@@ -17,10 +17,10 @@ use apollo_compiler::executable::Operation;
 use indexmap::IndexMap;
 
 /// The most items that one relation of a cascade, or a write of many, may hold.
-const MOST_WRITTEN: u32 = 100_000;
+const MAX_WRITTEN: u32 = 100_000;
 
 /// The steps of a mutation.
-pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+pub fn steps<'a>(model: &'a Model, selecting: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
     let mut steps = Vec::new();
     let mut introspects = false;
     let fields = selecting.fields(operation.object_type(), &[&operation.selection_set]);
@@ -46,7 +46,7 @@ fn write_step<'a>(
     root: &'a ObjectType,
     field: &'a Field,
     write: &'a Write,
-    (key, collected): (&Name, &Collected<'a>),
+    (key, collected): (&Name, &CollectedField<'a>),
 ) -> Result<PlanStep, PlanError> {
     let arguments = argument::of_field(&builder.selecting, field, collected);
     let lookups = Lookups { model: builder.model, selecting: builder.selecting, field, write, arguments: &arguments };
@@ -88,7 +88,7 @@ fn strong(model: &Model, mut plan: Plan) -> Plan {
 /// Plans what a write reads beforehand.
 struct Lookups<'a, 'p> {
     model: &'a Model,
-    selecting: Selecting<'a>,
+    selecting: SelectionContext<'a>,
     field: &'a Field,
     write: &'a Write,
     arguments: &'p Arguments,
@@ -101,7 +101,7 @@ impl<'a> Lookups<'a, '_> {
             WriteTarget::Key(_) => None,
             WriteTarget::Read { find, many } => {
                 // One more than is meant, so that a name for several items is seen.
-                let want = Want::Whole { max: if *many { MOST_WRITTEN } else { 2 } };
+                let want = Want::Whole { max: if *many { MAX_WRITTEN } else { 2 } };
                 Some(self.of_find(find, want, position)?)
             }
         };
@@ -185,7 +185,7 @@ impl<'a> Lookups<'a, '_> {
         needs.sort();
         needs.dedup();
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
-        let want = if many { Want::Whole { max: MOST_WRITTEN } } else { Want::First };
+        let want = if many { Want::Whole { max: MAX_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
         let hop = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
         let reached = builder.through(&owner, path, arguments, hop)?;

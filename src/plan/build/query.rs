@@ -3,13 +3,13 @@
 use super::builder::Builder;
 use super::entity::Entity;
 use crate::plan::error::PlanError;
-use crate::plan::operation::collect::Selecting;
-use crate::plan::tree::{PlanStep, OperationPlan};
+use crate::plan::operation::collect::SelectionContext;
+use crate::plan::tree::{OperationPlan, PlanStep};
 use crate::schema::model::Model;
 use apollo_compiler::executable::Operation;
 
 /// The step of a query.
-pub fn steps<'a>(model: &'a Model, selecting: Selecting<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+pub fn steps<'a>(model: &'a Model, selecting: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
     let mut builder = Builder::new(model, selecting);
     let root = Entity::root(builder.type_named(operation.object_type())?);
     let root = builder.object(&root, &[&operation.selection_set], false)?;

@@ -3,7 +3,7 @@
 //! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Literals and variables are checked before anything runs; what is left
 //! to refuse here is a null from a variable where none may be.
 
-use super::collect::{Collected, Selecting};
+use super::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::{ArgumentValue, Arguments};
 use crate::schema::coerce::{coerce, json_of};
 use crate::schema::model::Field;
@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// The arguments of a collected field.
-pub fn of_field(selecting: &Selecting<'_>, field: &Field, collected: &Collected<'_>) -> Arguments {
+pub fn of_field(selecting: &SelectionContext<'_>, field: &Field, collected: &CollectedField<'_>) -> Arguments {
     let mut values = IndexMap::new();
     let mut given = Vec::new();
     for argument in &field.arguments {

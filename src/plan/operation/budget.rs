@@ -1,4 +1,4 @@
-//! Budgets of an operation: depth and fields, counted over its spread fragments, and aliases as they are written, before anything is planned.
+//! OperationBudgets of an operation: depth and fields, counted over its spread fragments, and aliases as they are written, before anything is planned.
 //!
 //! Fragments can double at each level, so the walk itself stops at the first number that is over its budget.
 
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 /// How large an operation may be.
 #[derive(Debug, Clone)]
-pub struct Budgets {
+pub struct OperationBudgets {
     /// Tokens of the document.
     pub tokens: usize,
     /// Nesting that the parser follows.
@@ -22,7 +22,7 @@ pub struct Budgets {
     pub aliases: usize,
 }
 
-impl Default for Budgets {
+impl Default for OperationBudgets {
     /// As gateways that people trust publish them: 15,000 tokens, depth 20, 30 aliases.
     fn default() -> Self {
         Self { tokens: 15_000, recursion: 200, depth: 20, fields: 5_000, aliases: 30 }
@@ -31,7 +31,7 @@ impl Default for Budgets {
 
 struct Count<'a> {
     document: &'a ExecutableDocument,
-    budgets: &'a Budgets,
+    budgets: &'a OperationBudgets,
     /// The fragments whose aliases are counted.
     counted: HashSet<&'a Name>,
     fields: usize,
@@ -51,7 +51,7 @@ struct Within {
 /// Checks an operation against the budgets. What a fragment selects costs fields each time that it is spread, so its aliases need no second
 /// count. The depth of introspection has a limit of its own, and its aliases count each time: each one of `types` is the whole schema once
 /// more, and nothing else bounds that.
-pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &Budgets) -> Result<(), PlanError> {
+pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &OperationBudgets) -> Result<(), PlanError> {
     let mut count = Count { document, budgets, counted: HashSet::new(), fields: 0, aliases: 0, spreads: 0 };
     count.walk(&operation.selection_set, Within { depth: Some(1), again: false })
 }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn an_alias_is_counted_where_it_is_written() {
         let api = Schema::parse_and_validate("type Query { a: Query b: Query c: Int }", "api").unwrap();
-        let budgets = Budgets { aliases: 3, ..Budgets::default() };
+        let budgets = OperationBudgets { aliases: 3, ..OperationBudgets::default() };
         let told = |text: &str| {
             let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
             check(&document, document.operations.get(None).unwrap(), &budgets).err().map(|error| error.message)

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// A field of an object, merged from every place that selects it under one response key.
 #[derive(Debug)]
-pub struct Collected<'a> {
+pub struct CollectedField<'a> {
     /// The first field node; arguments are equal in all of them (spec section 5.3.2).
     pub field: &'a Node<Field>,
     /// Line and column of the first.
@@ -22,7 +22,7 @@ pub struct Collected<'a> {
 
 /// What collecting needs to know of the operation.
 #[derive(Clone, Copy)]
-pub struct Selecting<'a> {
+pub struct SelectionContext<'a> {
     /// The API's schema.
     pub api: &'a Schema,
     /// The document.
@@ -31,9 +31,9 @@ pub struct Selecting<'a> {
     pub variables: &'a Map<String, Value>,
 }
 
-impl<'a> Selecting<'a> {
+impl<'a> SelectionContext<'a> {
     /// The fields that the sets select of an object of this type: response key → field, in the order of the response.
-    pub fn fields(&self, type_name: &str, sets: &[&'a SelectionSet]) -> IndexMap<Name, Collected<'a>> {
+    pub fn fields(&self, type_name: &str, sets: &[&'a SelectionSet]) -> IndexMap<Name, CollectedField<'a>> {
         let mut fields = IndexMap::new();
         let mut spread = Vec::new();
         for set in sets {
@@ -47,7 +47,7 @@ impl<'a> Selecting<'a> {
         type_name: &str,
         set: &'a SelectionSet,
         spread_before: &mut Vec<&'a str>,
-        fields: &mut IndexMap<Name, Collected<'a>>,
+        fields: &mut IndexMap<Name, CollectedField<'a>>,
     ) {
         for selection in &set.selections {
             if !self.included(selection.directives()) {
@@ -57,7 +57,7 @@ impl<'a> Selecting<'a> {
                 Selection::Field(field) => {
                     let key = field.response_key().clone();
                     let location = place(field, self.document);
-                    let merged = fields.entry(key).or_insert_with(|| Collected { field, location, sets: Vec::new() });
+                    let merged = fields.entry(key).or_insert_with(|| CollectedField { field, location, sets: Vec::new() });
                     merged.sets.push(&field.selection_set);
                 }
                 Selection::InlineFragment(fragment) => {

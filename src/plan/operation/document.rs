@@ -1,6 +1,6 @@
 //! Operation text → a parsed and valid document, within the budgets. Cached by its text, so nothing here depends on variables.
 
-use super::budget::{self, Budgets};
+use super::budget::{self, OperationBudgets};
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
 use crate::plan::error::{PlanError, PlanErrorKind};
@@ -12,7 +12,7 @@ use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
 
 /// The most mistakes that are told of one document or of its variables, and the most names of its operations.
-pub const MOST_MISTAKES: usize = 20;
+pub const MAX_MISTAKES: usize = 20;
 
 /// A valid document, with what is known of its operations before any variable is.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Document {
 
 impl Document {
     /// Parses and validates a document and checks every operation against the budgets.
-    pub fn parse(api: &Valid<Schema>, text: &str, budgets: &Budgets) -> Result<Self, Vec<PlanError>> {
+    pub fn parse(api: &Valid<Schema>, text: &str, budgets: &OperationBudgets) -> Result<Self, Vec<PlanError>> {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
         let text = descriptions::blank(text, budgets.tokens);
         let ast = parser.parse_ast(text, "operation").map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
@@ -35,7 +35,7 @@ impl Document {
             budget::check(&parsed, operation, budgets).map_err(|error| vec![error])?;
             let mut mistakes = literals::mistakes(api, &parsed, operation);
             if !mistakes.is_empty() {
-                mistakes.truncate(MOST_MISTAKES);
+                mistakes.truncate(MAX_MISTAKES);
                 return Err(mistakes);
             }
             let name = operation.name.as_ref().map(|name| name.to_string()).unwrap_or_default();
@@ -60,8 +60,8 @@ impl Document {
         let has = match names.as_slice() {
             [] => "an operation without a name".to_owned(),
             [only] => format!("`{only}`"),
-            [first @ .., _] if names.len() > MOST_MISTAKES => {
-                format!("`{}` and {} more", first[..MOST_MISTAKES].join("`, `"), names.len() - MOST_MISTAKES)
+            [first @ .., _] if names.len() > MAX_MISTAKES => {
+                format!("`{}` and {} more", first[..MAX_MISTAKES].join("`, `"), names.len() - MAX_MISTAKES)
             }
             [all @ .., last] => format!("`{}` and `{last}`", all.join("`, `")),
         };
@@ -73,7 +73,7 @@ impl Document {
 }
 
 /// What the compiler says of a document that it refuses.
-fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &Budgets) -> Vec<PlanError> {
+fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudgets) -> Vec<PlanError> {
     let refused = list.iter().any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));
     let mut mistakes: Vec<PlanError> = Vec::new();
     for diagnostic in list.iter() {
@@ -90,7 +90,7 @@ fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &Budgets) -> Vec
         let message = if kind == PlanErrorKind::Syntax { in_plain_tokens(&said) } else { said };
         let mistake = PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() };
         let told = mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
-        if !told && mistakes.len() < MOST_MISTAKES {
+        if !told && mistakes.len() < MAX_MISTAKES {
             mistakes.push(mistake);
         }
     }
@@ -98,7 +98,7 @@ fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &Budgets) -> Vec
 }
 
 /// What is said where the compiler came to one of its limits.
-fn limit(message: &str, budgets: &Budgets) -> Option<String> {
+fn limit(message: &str, budgets: &OperationBudgets) -> Option<String> {
     if message.contains("token limit reached") {
         return Some(format!("The operation is too large: more than {} tokens.", budgets.tokens));
     }
@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn an_operation_that_is_not_told_is_asked_for_by_the_names_there_are() {
         let api = Schema::parse_and_validate("type Query { a: Int }", "api").unwrap();
-        let said = |text: &str, name| Document::parse(&api, text, &Budgets::default()).unwrap().operation(name).unwrap_err().message;
+        let said =
+            |text: &str, name| Document::parse(&api, text, &OperationBudgets::default()).unwrap().operation(name).unwrap_err().message;
         let three = "query A { a } query B { a } query C { a }";
         assert_eq!(said(three, None), "The document has several operations, `A`, `B` and `C`: say which one is meant.");
         assert_eq!(said(three, Some("D")), "There is no operation `D` in the document; it has `A`, `B` and `C`.");

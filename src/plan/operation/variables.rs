@@ -1,7 +1,7 @@
 //! The values that a caller gives for an operation's variables in; the coerced values out (GraphQL spec section 6.1.2, "Coercing Variable
 //! Values"), or every variable that is not acceptable. Nothing runs before all of them are.
 
-use super::document::{Document, MOST_MISTAKES};
+use super::document::{Document, MAX_MISTAKES};
 use crate::plan::error::{PlanError, PlanErrorKind, place};
 use crate::schema::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
@@ -34,6 +34,6 @@ pub fn coerce_variables(
             Err(message) => mistakes.push(PlanError::new(PlanErrorKind::Input, message).at(place(definition, &document.parsed))),
         }
     }
-    mistakes.truncate(MOST_MISTAKES);
+    mistakes.truncate(MAX_MISTAKES);
     if mistakes.is_empty() { Ok(values) } else { Err(mistakes) }
 }

@@ -2,7 +2,7 @@
 //! together. Reads in; out the groups, and for each what else the schema keeps in its partition. Must not know values: the ranges of a
 //! row, and with them what its Query reads, are found when the plan runs ([`super::shared_query`] has the rule for both).
 
-use super::shared_query::{self, Member, Reaches};
+use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::dependencies;
 use crate::plan::tree::*;
 use crate::schema::model::{Access, Model, SortAccess, TypeKind};
@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use std::collections::HashSet;
 
 /// The most reads of one group.
-const MOST_READS: usize = 100;
+const MAX_READS: usize = 100;
 
 /// Notes which reads may wait, and gives the collections of the plan.
 pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[Arguments]) -> Vec<Collection> {
@@ -29,7 +29,7 @@ pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[
         let partitions = places.entry((read.space, read.table, read.index, read.wave, read.consistent)).or_default();
         let is_same = |others: &&mut Vec<ReadId>| {
             let first = others.first().and_then(|first| shared_key(&reads[*first]));
-            others.len() < MOST_READS && first.is_some_and(|other| same_partition(other, key))
+            others.len() < MAX_READS && first.is_some_and(|other| same_partition(other, key))
         };
         match partitions.iter_mut().find(is_same) {
             Some(others) => others.push(id),
@@ -81,8 +81,8 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
 /// The groups of the reads of one partition, as far as the literals of their templates tell.
 fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Arguments]) -> Vec<Collection> {
     let occupants = occupants(model, &reads[ids[0]]);
-    let known: Vec<(Extent, Member)> = ids.iter().map(|id| member(&reads[*id], &occupants, arguments)).collect();
-    let (extents, mut members): (Vec<Extent>, Vec<Member>) = known.into_iter().unzip();
+    let known: Vec<(Extent, GroupMember)> = ids.iter().map(|id| member(&reads[*id], &occupants, arguments)).collect();
+    let (extents, mut members): (Vec<Extent>, Vec<GroupMember>) = known.into_iter().unzip();
     let rank = |texts: Vec<String>| {
         let mut sorted = texts.clone();
         sorted.sort();
@@ -95,7 +95,7 @@ fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Argu
         (member.low, member.high) = (low, high);
     }
     let between = |left: usize, right: usize| between(&extents, (left, right), &occupants);
-    let collection = |group: shared_query::Group| {
+    let collection = |group: shared_query::QueryGroup| {
         let mut reads: Vec<ReadId> = group.members.iter().map(|(member, _)| ids[*member]).collect();
         reads.sort_unstable();
         Collection { reads, occupants: occupants.clone(), projection: [].into() }
@@ -148,8 +148,8 @@ impl Extent {
 }
 
 /// A read as a member of its partition; what the variables tell is taken for what suits best.
-fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, Member) {
-    let mut member = Member {
+fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, GroupMember) {
+    let mut member = GroupMember {
         low: 0,
         high: 0,
         forward: None,
@@ -234,7 +234,7 @@ fn extent(query: &QueryBinding) -> Extent {
     let everything = Extent { start: String::new(), is_all: false, is_item: false, low: true, high: true };
     let (Access::Query { sort, .. }, Some(template)) = (&query.access, &query.key.sort) else { return everything };
     let mut start = literal(template).unwrap_or_default().to_owned();
-    for other in &query.key.alike {
+    for other in &query.key.prefix_alternatives {
         let other = literal(other).unwrap_or_default();
         let common: usize = start.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
         start.truncate(common);

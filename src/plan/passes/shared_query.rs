@@ -31,7 +31,7 @@ impl Reaches {
 
 /// A read of the partition.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub struct GroupMember {
     /// The lower end of its range among the lower ends of all members, in ascending order; equal ends have equal ranks.
     pub low: usize,
     /// The upper end of its range among the upper ends, likewise.
@@ -50,7 +50,7 @@ pub struct Member {
     pub is_item: bool,
 }
 
-impl Member {
+impl GroupMember {
     fn contains(&self, other: &Self) -> bool {
         self.low <= other.low && self.high >= other.high
     }
@@ -69,7 +69,7 @@ impl Member {
 
 /// Reads that share a Query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct QueryGroup {
     /// The members by their positions, in the order of reading, each with whether the Query may fail to reach it.
     pub members: Vec<(usize, bool)>,
     /// Whether the Query reads in ascending order.
@@ -80,10 +80,10 @@ pub struct Group {
 
 /// Groups the reads of a partition. `between` tells how many items may lie between one member and another behind it in ascending order;
 /// `None` where there may be many. Members in no group are read by themselves.
-pub fn groups(members: &[Member], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<Group> {
+pub fn groups(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
     let of = |forward: bool| in_order(members, forward, between);
     let (ascending, descending) = (of(true), of(false));
-    let cost = |groups: &[Group]| {
+    let cost = |groups: &[QueryGroup]| {
         let shared: usize = groups.iter().map(|group| group.members.len()).sum();
         let at_risk = groups.iter().flat_map(|group| &group.members).filter(|(_, at_risk)| *at_risk);
         // A Get at risk falls back on a batch, and needs no call of its own where there is one.
@@ -98,7 +98,7 @@ pub fn groups(members: &[Member], between: &dyn Fn(usize, usize) -> Option<u32>)
 
 /// A group that is being made.
 struct Growing {
-    group: Group,
+    group: QueryGroup,
     /// For each of its members, how sure the Query comes to the beginning of its range.
     begun: Vec<Reaches>,
     /// The member that reaches furthest.
@@ -107,10 +107,10 @@ struct Growing {
     reaches: Reaches,
 }
 
-fn in_order(members: &[Member], forward: bool, between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<Group> {
+fn in_order(members: &[GroupMember], forward: bool, between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by_key(|member| (members[*member].place(forward).0, Reverse(members[*member].reaches), *member));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<QueryGroup> = Vec::new();
     let mut growing: Option<Growing> = None;
     for position in order {
         let joined = growing.as_mut().is_some_and(|growing| growing.take(members, position, between));
@@ -125,17 +125,17 @@ fn in_order(members: &[Member], forward: bool, between: &dyn Fn(usize, usize) ->
 
 impl Growing {
     /// A group that begins with a member; `None` where the order of reading does not suit it.
-    fn begin(members: &[Member], position: usize, forward: bool) -> Option<Self> {
+    fn begin(members: &[GroupMember], position: usize, forward: bool) -> Option<Self> {
         let member = &members[position];
         let suits = member.suits(forward);
         let at_risk = !suits && member.reaches < Reaches::Always;
         let fits = !at_risk || (member.reaches > Reaches::Rarely && member.may_wait);
-        let group = Group { members: vec![(position, at_risk)], forward, between: 0 };
+        let group = QueryGroup { members: vec![(position, at_risk)], forward, between: 0 };
         fits.then_some(Self { group, begun: vec![Reaches::Always], last: position, reaches: member.reaches })
     }
 
     /// Takes in a member if the Query can serve it as well.
-    fn take(&mut self, members: &[Member], position: usize, between: &dyn Fn(usize, usize) -> Option<u32>) -> bool {
+    fn take(&mut self, members: &[GroupMember], position: usize, between: &dyn Fn(usize, usize) -> Option<u32>) -> bool {
         let member = &members[position];
         let forward = self.group.forward;
         let (start, end) = member.place(forward);

@@ -33,10 +33,10 @@ mod response;
 mod steps;
 mod value;
 
-pub use discriminator::{TypeMarks, TypeDiscriminator};
+pub use discriminator::{TypeDiscriminator, TypeMarks};
 pub use ids::{ArgumentsId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
-pub use read::{ReadAction, BoundRange, KeyBinding, PageSizes, QueryBinding, Read, Want};
-pub use response::{ValueLocation, Object, Output, OutputValue, PageOutput, PagePart, Presence, ObjectSource};
-pub use steps::{ActionLookups, Cascade, WriteLookup, PlannedWrite, PlanStep, OperationPlan};
+pub use read::{BoundRange, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};
+pub use response::{Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation};
+pub use steps::{ActionLookups, Cascade, OperationPlan, PlanStep, PlannedWrite, WriteLookup};
 pub use value::{ArgumentValue, Arguments, FieldReader, Holder, SourceText, ValueSource};

@@ -77,7 +77,7 @@ pub struct KeyBinding {
     /// The sort key's template.
     pub sort: Option<Template>,
     /// Sort keys of other types that are read with it: as much of its beginning is meant as theirs have in common with it.
-    pub alike: Vec<Template>,
+    pub prefix_alternatives: Vec<Template>,
     /// Item field → source, for every field that is bound by equality.
     pub fields: IndexMap<String, ValueSource>,
     /// Which shards are read, or which replica, if the key has such.
