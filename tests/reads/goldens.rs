@@ -1,11 +1,11 @@
 //! Every golden that reads, by the executor without a plan.
 
-use super::compared::difference;
-use super::document::Document;
-use super::executor::Naive;
-use super::pages::Cursors;
-use super::rows::World;
-use super::support;
+use crate::naive::compared::difference;
+use crate::naive::document::Document;
+use crate::naive::executor::Naive;
+use crate::naive::pages::Cursors;
+use crate::naive::rows::World;
+use crate::support;
 use keyfold::schema::model::Model;
 use keyfold::table::attribute::{Attribute, Item};
 use keyfold::table::export_lines::parse_line;

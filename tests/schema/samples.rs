@@ -1,8 +1,5 @@
 //! The sample items: each is of exactly one type, its keys say what its attributes say, and what it refers to is there.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
+use crate::support;
 use keyfold::schema::date_time::epoch_millis;
 use keyfold::schema::model::{FieldKind, ItemKeys, Model, ObjectType};
 use keyfold::schema::value_type::ValueType;

@@ -1,9 +1,6 @@
 //! Many writers at once: what is acknowledged is there, nothing else is, and of rivals one wins.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
+use crate::support;
 use keyfold::execute::gateway::Gateway;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! Where fields are stored, what clients see of a schema, and what an author's own definitions may be.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::model::{FieldKind, Model, Source, Stored, TypeKind};
 use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView};
@@ -32,7 +31,7 @@ fn assert_stored(model: &Model, coordinate: &str, attribute: Option<&str>, keys:
 
 #[test]
 fn a_field_lives_in_its_attribute_or_in_the_keys() {
-    let model = model(include_str!("schemas/reads.graphql"));
+    let model = model(include_str!("../schemas/reads.graphql"));
     assert_stored(&model, "User.id", None, &["PK"]);
     assert_stored(&model, "User.name", Some("UserName"), &[]);
     assert_stored(&model, "User.email", Some("EMailAddress"), &["EMailAddress"]);
@@ -114,7 +113,7 @@ fn an_attribute_of_another_types_index_is_no_conflict() {
 
 #[test]
 fn tables_are_as_they_are_declared() {
-    let text = include_str!("schemas/reads.graphql");
+    let text = include_str!("../schemas/reads.graphql");
     let environment = |name: &str| (name == "PANTRY_TABLE").then(|| "pantry-test".to_owned());
     let renamed = text.replace("table: \"nishiki-table-dev-db\"", "table: \"pantry-test\"");
     let (model, warnings) = load("schema.graphql", &renamed, &environment).expect("a schema");
@@ -164,7 +163,7 @@ fn an_item_names_its_table_as_the_file_does() {
 #[test]
 fn the_default_schema_follows_its_tables_wherever_they_are() {
     let environment = |name: &str| name.starts_with("KEYFOLD_").then(|| format!("prod-{}", name.len()));
-    let (model, warnings) = load("schema.graphql", include_str!("../schema.graphql"), &environment).expect("a schema");
+    let (model, warnings) = load("schema.graphql", include_str!("../../schema.graphql"), &environment).expect("a schema");
     assert!(warnings.list.is_empty());
     let of = |name: &str| model.tables[model.item(name).unwrap().1.table].name.as_str();
     let names = ["KEYFOLD_PANTRY_TABLE", "KEYFOLD_FAVORITES_TABLE", "KEYFOLD_POSTS_TABLE"].map(|name| environment(name).unwrap());
@@ -173,7 +172,7 @@ fn the_default_schema_follows_its_tables_wherever_they_are() {
 
 #[test]
 fn clients_see_the_authors_schema_without_its_inner_parts() {
-    let model = model(include_str!("schemas/reads.graphql"));
+    let model = model(include_str!("../schemas/reads.graphql"));
     let sdl = model.api.to_string();
     for absent in ["keyfold__", "@item", "@find", "@default", "@table", "GroupContainer", "links", "scalar Long", "scalar JSON"] {
         assert!(!sdl.contains(absent), "{absent} in\n{sdl}");
@@ -244,7 +243,7 @@ fn item(ty: &str, field: &str) -> Source {
 
 #[test]
 fn what_is_put_is_in_scope_for_what_follows() {
-    let model = model(include_str!("../schema.graphql"));
+    let model = model(include_str!("../../schema.graphql"));
     let write = write(&model, "createContainer");
     assert_eq!(write.returns, WriteReturns::Item(1));
     assert!(matches!(write.actions[0].kind, ActionKind::Check) && write.actions[0].message.is_some());
@@ -261,7 +260,7 @@ fn what_is_put_is_in_scope_for_what_follows() {
 
 #[test]
 fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
-    let model = model(include_str!("../schema.graphql"));
+    let model = model(include_str!("../../schema.graphql"));
     let join = write(&model, "joinGroup");
     assert_eq!(join.find.as_ref().map(|find| find.item.as_str()), Some("InvitationLink"));
     assert!(matches!(&join.actions[0].target, WriteTarget::Key(key) if key["groupId"] == item("InvitationLink", "groupId")));
@@ -286,7 +285,7 @@ fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
 
 #[test]
 fn rules_and_constraints_are_where_values_are_written() {
-    let pantry = model(include_str!("../schema.graphql"));
+    let pantry = model(include_str!("../../schema.graphql"));
     let rules = |field: &str| pantry.types["User"].fields[field].rules.clone();
     assert!(rules("email").unique && rules("email").constraint.unwrap().format == Some(Format::Email));
     assert_eq!(rules("name").constraint.map(|rule| (rule.min_length, rule.max_length)), Some((Some(1), Some(30))));
@@ -296,7 +295,7 @@ fn rules_and_constraints_are_where_values_are_written() {
     assert_eq!(expires.parts, [DefaultPart::Now { offset: 86_400 }]);
     assert!(pantry.constraints.is_empty());
 
-    let workshop = model(include_str!("systems/workshop/schema.graphql"));
+    let workshop = model(include_str!("../systems/workshop/schema.graphql"));
     assert_eq!(workshop.constraints.keys().collect::<Vec<_>>(), ["Mutation.creditBest.by", "MoveInput.by"]);
     let sheet = &workshop.types["Sheet"].fields;
     assert!(sheet["revision"].rules.version && sheet["editedAt"].rules.default.as_ref().unwrap().every_write);
@@ -304,7 +303,7 @@ fn rules_and_constraints_are_where_values_are_written() {
 
 #[test]
 fn a_version_is_expected_and_never_written() {
-    let model = model(include_str!("systems/workshop/schema.graphql"));
+    let model = model(include_str!("../systems/workshop/schema.graphql"));
     assert!(!write(&model, "writeSheet").actions[0].values.contains_key("revision"));
     for field in ["editSheet", "deleteSheet"] {
         assert_eq!(write(&model, field).actions[0].values["revision"].source, Some(argument("revision")));
@@ -315,7 +314,7 @@ fn a_version_is_expected_and_never_written() {
 
 #[test]
 fn several_items_are_read_before_they_are_written() {
-    let model = model(include_str!("systems/workshop/schema.graphql"));
+    let model = model(include_str!("../systems/workshop/schema.graphql"));
     let clear = write(&model, "clearFolder");
     assert_eq!(clear.returns, WriteReturns::Items(0));
     assert!(matches!(&clear.actions[0].target, WriteTarget::Read { find, many: true } if find.consistent));
@@ -327,7 +326,7 @@ fn several_items_are_read_before_they_are_written() {
 
 #[test]
 fn an_expression_tells_what_it_changes_in_keys() {
-    let model = model(include_str!("systems/workshop/schema.graphql"));
+    let model = model(include_str!("../systems/workshop/schema.graphql"));
     let update = |field: &str| match &write(&model, field).actions[0].kind {
         ActionKind::Update { expression: Some(update), .. } => update.clone(),
         other => panic!("{field} is {other:?}"),

@@ -1,6 +1,7 @@
 //! A schema, the values of its items and a source of chance in, a random valid query out: as a tree that can be cut down, and as text.
 
-use super::values::{keys_of, scalar_of, stored_of};
+use crate::naive::rows::is_of;
+use crate::naive::values::{keys_of, scalar_of, stored_of};
 use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use fastrand::Rng;
@@ -60,7 +61,7 @@ impl Pool {
         let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
         for ty in model.types.values() {
             let Some(keys) = keys_of(ty) else { continue };
-            for item in items[keys.table].iter().filter(|item| super::rows::is_of(&model.tables[keys.table], ty, item)) {
+            for item in items[keys.table].iter().filter(|item| is_of(&model.tables[keys.table], ty, item)) {
                 for field in ty.fields.keys().filter(|field| stored_of(ty, field).is_some()) {
                     let value = scalar_of(ty, field, item);
                     if !value.is_null() && !value.is_object() && !value.is_array() {

@@ -1,8 +1,8 @@
 //! A random schema in, more fields that find out, as text: lists of values, ranges, filters, orders, optional arguments, counts, items of
 //! several types, and relations through others. What a key cannot serve the checker refuses, and it is left out.
 
-use super::random_schema::sdl::type_of;
-use super::random_schema::{ItemType, Kind, Part, Rng, Schema, chance, pick};
+use crate::random_schema::sdl::type_of;
+use crate::random_schema::{ItemType, Kind, Part, Rng, Schema, chance, pick};
 
 /// A field and the type that it stands in.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! Random operations on the items of every system.
 
-use super::goldens::items;
-use super::operations::{Maker, Pool};
-use super::pages::Cursors;
-use super::rows::World;
-use super::support;
-use super::trial::{Seen, Trial};
+use crate::goldens::items;
+use crate::naive::pages::Cursors;
+use crate::naive::rows::World;
+use crate::random::operations::{Maker, Pool};
+use crate::random::trial::{Seen, Trial};
+use crate::support;
 use keyfold::execute::gateway::{Gateway, Settings};
 use keyfold::table::store::Store;
 

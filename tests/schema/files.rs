@@ -1,9 +1,6 @@
 //! The schema files of the project: they load without a mistake, a warning only where a comment before the place says why; and the sample
 //! items of the examples are what their schemas say.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
-
+use crate::support;
 use keyfold::execute::spread::of_item;
 use keyfold::schema;
 use keyfold::schema::diagnostic::{Diagnostic, Severity};

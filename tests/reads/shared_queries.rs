@@ -1,9 +1,6 @@
 //! Which reads of a partition may share a Query, by the keys of the schema alone: they must neighbour one another, with nothing between them
-//! of which there may be many. What comes of it when a plan runs is in `laws/folds.rs` and in the goldens.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-
-mod support;
-
+//! of which there may be many. What comes of it when a plan runs is in `tests/laws/collection_reads.rs` and in the goldens.
+use crate::support;
 use keyfold::execute::gateway::plan;
 use keyfold::schema::load;
 use serde_json::Value;

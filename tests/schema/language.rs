@@ -1,8 +1,6 @@
 //! The examples of docs/language.md are true: each loads without a mistake, in the schema that `tests/language/<heading>.graphql` (the
 //! second of a heading: `<heading>-2.graphql`) puts around it, and no directive is without one. The tests that it names are there.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use keyfold::schema;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

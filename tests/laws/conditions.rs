@@ -1,6 +1,5 @@
 //! Conditions evaluated in the gateway are what DynamoDB makes of them: random items and conditions, and each condition sent as a check
 //! on the embedded store too.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::execute::evaluate::holds;
 use keyfold::execute::filter::{Scope, expression, whole};

@@ -1,13 +1,13 @@
 //! Random operations on random items of random schemas.
 
-use super::operations::{Maker, Pool};
-use super::pages::Cursors;
-use super::random_schema::{Dimensions, Rng, Schema, keys, values};
-use super::rows::World;
-use super::shapes::{Extra, extras, with};
-use super::support;
-use super::systems::{MOST, cases, settings};
-use super::trial::{Seen, Trial};
+use crate::naive::pages::Cursors;
+use crate::naive::rows::World;
+use crate::random::finds::{Extra, extras, with};
+use crate::random::operations::{Maker, Pool};
+use crate::random::trial::{Seen, Trial};
+use crate::random_operations::{MOST, cases, settings};
+use crate::random_schema::{Dimensions, Rng, Schema, keys, values};
+use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
 use keyfold::schema::model::Model;

@@ -1,12 +1,12 @@
 //! An operation on a gateway and by the executor without a plan: how they differ, and the smallest operation that still does.
 
-use super::compared::difference;
-use super::document::Document;
-use super::executor::Naive;
 use super::operations::{Argument, Node, What, Written, write};
-use super::pages::Cursors;
-use super::rows::World;
-use super::support;
+use crate::naive::compared::difference;
+use crate::naive::document::Document;
+use crate::naive::executor::Naive;
+use crate::naive::pages::Cursors;
+use crate::naive::rows::World;
+use crate::support;
 use keyfold::execute::gateway::{Gateway, Request, plan};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;

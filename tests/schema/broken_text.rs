@@ -1,10 +1,9 @@
 //! Loading never panics, whatever the text: a right schema with parts of it removed, repeated or replaced is loaded or reported.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::load;
 use proptest::prelude::*;
 
-const SCHEMA: &str = include_str!("schemas/reads.graphql");
+const SCHEMA: &str = include_str!("../schemas/reads.graphql");
 
 /// The pieces of the text that a mutation takes as one: words, and every other character by itself.
 fn pieces() -> Vec<&'static str> {

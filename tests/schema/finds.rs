@@ -1,5 +1,4 @@
 //! The schemas of published designs load, and each find reads what its design says: table or index, operation and key condition.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use keyfold::schema::describe::describe;
 use keyfold::schema::diagnostic::Severity;
@@ -30,7 +29,7 @@ fn assert_rows(model: &Model, field: &str, expected: &[&str]) {
 
 #[test]
 fn the_published_designs_are_read_as_they_say() {
-    let model = model(include_str!("schemas/reads.graphql"));
+    let model = model(include_str!("../schemas/reads.graphql"));
     let pantry = "nishiki-table-dev-db";
     let by_id = |sort: &str, from: &str| format!(" | {pantry} | GetItem | PK = {{id}} AND SK = \"{sort}\" | id = {from}");
     let get = |field: &str, sort: &str, from: &str| assert_rows(&model, field, &[&by_id(sort, from)]);
@@ -108,7 +107,7 @@ fn the_published_designs_are_read_as_they_say() {
 
 #[test]
 fn a_path_is_found_for_the_arguments_that_are_present() {
-    let model = model(include_str!("schemas/reads.graphql"));
+    let model = model(include_str!("../schemas/reads.graphql"));
     let index = |field: &str, present: &[&str], order: Option<&str>| {
         find(&model, "User", field).path(&|name| present.contains(&name), order).map(|path| path.index)
     };
@@ -471,7 +470,7 @@ fn a_prefix_holds_whole_values_only() {
 
 #[test]
 fn writes_of_the_published_designs_work_on_their_keys() {
-    let project = model(include_str!("../schema.graphql"));
+    let project = model(include_str!("../../schema.graphql"));
     // F2, F5, F7
     assert_rows(
         &project,
@@ -499,7 +498,7 @@ fn writes_of_the_published_designs_work_on_their_keys() {
         ],
     );
     // C9
-    let cycles = model(include_str!("../examples/cycle-items/schema.graphql"));
+    let cycles = model(include_str!("../../examples/cycle-items/schema.graphql"));
     assert_rows(
         &cycles,
         "Mutation.finish",

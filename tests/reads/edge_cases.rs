@@ -1,8 +1,5 @@
 //! Reads of odd shape, each on a schema of its own: what comes back is what somebody would find who looks at the items one by one.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-
-mod support;
-
+use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
 use keyfold::table::export_lines::parse_line;

@@ -1,0 +1,27 @@
+//! Reads from outside: an operation and items in, the response and the calls out.
+//!
+//! Three laws hold the gateway against a naive executor (`naive`), which knows no plan: it runs an operation field by field and looks at
+//! every item of the store for each find. Both give the same data and the same errors, path by path, code by code, place by place.
+//!
+//! | file | proves |
+//! |---|---|
+//! | `goldens` | every golden that reads gives what the naive executor gives |
+//! | `random_operations` | so do random operations on the items of every system |
+//! | `random_schemas` | so do random operations on random items of random schemas |
+//! | `edge_cases` | lists, ranges, pages, counts and relations of unusual shape give what their items say |
+//! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
+//!
+//! `random` makes the operations and the finds, tries them, and cuts a failing operation down to the smallest.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod edge_cases;
+mod goldens;
+mod naive;
+mod random;
+mod random_operations;
+#[path = "../support/random_schema/mod.rs"]
+mod random_schema;
+mod random_schemas;
+mod shared_queries;
+#[path = "../support/mod.rs"]
+mod support;

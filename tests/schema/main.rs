@@ -1,0 +1,22 @@
+//! Schemas from outside: text in, the model or the mistakes out.
+//!
+//! | file | proves |
+//! |---|---|
+//! | `finds` | each find of published designs reads what its design says: table or index, operation and key condition |
+//! | `model` | fields are stored, and shown to clients, as the schema says |
+//! | `files` | the schema files of the project load, and the examples' sample items are what their schemas say |
+//! | `samples` | each of the project's sample items is of exactly one type, and what it refers to is there |
+//! | `language` | every example of docs/language.md loads, and every test that it names is there |
+//! | `broken_text` | loading never panics, whatever the text |
+//!
+//! Mistakes of schemas are goldens: `tests/diagnostics.rs`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod broken_text;
+mod files;
+mod finds;
+mod language;
+mod model;
+mod samples;
+#[path = "../support/mod.rs"]
+mod support;

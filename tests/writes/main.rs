@@ -1,0 +1,23 @@
+//! Laws of writes on random schemas: what the gateway does to the store, and what it answers, is what a plain model in memory says
+//! (`model`). Alone (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many writers of one item or one value.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../support/random_schema/mod.rs"]
+mod random_schema;
+#[allow(dead_code)]
+#[path = "../table/scripted.rs"]
+mod scripted;
+
+mod accepted;
+mod alone;
+mod case;
+mod compare;
+mod concurrent;
+mod engine;
+mod model;
+mod orphans;
+mod rest;
+#[path = "../support/mod.rs"]
+mod support;
+mod together;
+mod troubled;
