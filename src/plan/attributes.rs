@@ -1,5 +1,5 @@
-//! An item type in, where its fields are kept out: the attributes that hold a field, how to read it, and what tells the type's items from
-//! others. Must not know operations.
+//! An item type in; out: which attributes hold a field, how to read it, and what tells the type's items from others. Must not know
+//! operations.
 
 use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
 use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
@@ -22,8 +22,8 @@ pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
     Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), templates }))
 }
 
-/// The index keys that hold a field in some of their alternatives. Where the field's own attribute is missing, as in items that were there
-/// before, its value is read out of these.
+/// Index keys that hold the field in some of their alternatives only. An item that lacks the field's own attribute, as older items may, is
+/// read by these keys.
 pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<Item = &'t String> {
     let always = ty.stored(field).map(|stored| stored.keys.as_slice()).unwrap_or_default();
     let holds = move |(key, templates): &(&String, &Vec<Template>)| {
@@ -32,8 +32,8 @@ pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<
     keys(ty).into_iter().flat_map(|keys| &keys.keys).filter(holds).map(|(key, _)| key)
 }
 
-/// The attributes that must be asked for, beside the primary key, to have a field's value from the table (`None`) or an index; `None`
-/// where it cannot be had there. An embedded object's fields are wherever the object is.
+/// The attribute to ask for, beside the primary key, to get a field's value from the table (`index` is `None`) or an index: `Some(None)` if
+/// the primary key holds it, `None` if it is not there. An embedded object's fields come with the object.
 pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, stored: &'m Stored) -> Option<Option<&'m str>> {
     let Some(keys) = keys(ty) else { return Some(None) };
     let table = &model.tables[keys.table];
@@ -44,7 +44,7 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
     held.map(|attribute| Some(attribute.as_str()))
 }
 
-/// The marks of the items of one type, or of several. A scan meets every copy of an item, and takes the first.
+/// What tells the items of these types from others. A Scan meets every copy of a replicated item and accepts only the first.
 pub fn discriminator(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option<Arc<TypeDiscriminator>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;

@@ -37,9 +37,9 @@ use tree::OperationPlan;
 /// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more than
 /// [`operation::specialise::plan_key`] tells apart.
 pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<OperationPlan, PlanError> {
-    let selecting = SelectionContext { api: &model.api, document: &document.parsed, variables };
+    let context = SelectionContext { api: &model.api, document: &document.parsed, variables };
     match operation.is_mutation() {
-        true => build::mutation::steps(model, selecting, operation),
-        false => build::query::steps(model, selecting, operation),
+        true => build::mutation::steps(model, context, operation),
+        false => build::query::steps(model, context, operation),
     }
 }

@@ -1,5 +1,5 @@
-//! What a find is bound to in the model → sources of the plan: the access path for the arguments that are there, its key, its range and
-//! its filter, and the fields of the parent that these take. Must not know which reads are made.
+//! A find and its arguments in; out: the access path, with the sources of its key, range and filter, and the fields of the parent that they
+//! use. Must not know which reads are made.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
@@ -11,18 +11,20 @@ use crate::schema::model::{Access, AccessPath, Field, FieldKind, Find, ItemKeys,
 use apollo_compiler::executable::SelectionSet;
 
 impl<'a> Builder<'a> {
+    /// The access path for the arguments that are present. An error names the arguments that are missing.
     pub(super) fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
-        let order_by = arguments.enum_value("orderBy", self.selecting.variables);
-        let present = |name: &str| arguments.present(name, self.selecting.variables);
+        let order_by = arguments.enum_value("orderBy", self.context.variables);
+        let present = |name: &str| arguments.present(name, self.context.variables);
         find.path(&present, order_by.as_deref()).ok_or_else(|| match find.lacking(&present) {
             (_, missing) if missing.is_empty() => internal(&format!("no access path to {}", find.item)),
             (there, missing) => {
-                let message = format!("{} cannot be looked for without {}.", quoted(&there), quoted(&missing));
+                let message = format!("{} can only be used together with {}.", quoted(&there), quoted(&missing));
                 PlanError::new(PlanErrorKind::Input, message)
             }
         })
     }
 
+    /// The key of an access path, with a source for each field that is bound by equality.
     pub(super) fn key(
         &self,
         keys: &ItemKeys,
@@ -49,6 +51,7 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// The bounds of an access path's range, if it has one.
     pub(super) fn range(&self, access: &Access, from: &Entity<'a>, arguments: ArgumentsId) -> Result<Option<BoundRange>, PlanError> {
         let Access::Query { sort: SortAccess::Range { range, .. }, .. } = access else { return Ok(None) };
         let bound = |bound: &Option<(Source, bool)>| match bound {
@@ -61,22 +64,23 @@ impl<'a> Builder<'a> {
         }))
     }
 
+    /// Whether to read in descending order: as the `order` argument says, or else as the schema does.
     pub(super) fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
-        match arguments.enum_value("order", self.selecting.variables).as_deref() {
+        match arguments.enum_value("order", self.context.variables).as_deref() {
             Some("DESC") => true,
             Some("ASC") => false,
             _ => path.descending,
         }
     }
 
-    /// The find's condition without the conjuncts whose argument is null. What an input object holds is not known before it is evaluated.
+    /// The find's condition without the conjuncts whose argument is null. A field of an input object may still be null when the plan runs.
     pub(super) fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
         let given = &self.arguments[arguments];
-        let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.selecting.variables);
+        let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.context.variables);
         Some((find.filter.as_ref()?.without(&is_null)?, arguments))
     }
 
-    /// A model's source as a source of the plan: arguments of the field, fields of the object it stands in.
+    /// Turns a source of the model into one of the plan.
     pub fn source(&self, source: &Source, from: &Entity<'a>, arguments: ArgumentsId) -> Result<ValueSource, PlanError> {
         Ok(match source {
             Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
@@ -106,7 +110,7 @@ impl<'a> Builder<'a> {
         field.arguments.iter().any(|argument| argument.name == *name && argument.ty.is_list())
     }
 
-    /// The stored fields of a type that the sets need: those selected, and those by which its finds are bound.
+    /// The stored fields that the selection needs of a type: those selected, and those that bind its finds.
     pub fn needs(&self, ty: &'a ObjectType, sets: &[&'a SelectionSet]) -> Result<Vec<String>, PlanError> {
         let mut needs: Vec<String> = Vec::new();
         let mut add = |name: &str| {
@@ -114,12 +118,12 @@ impl<'a> Builder<'a> {
                 needs.push(name.to_owned());
             }
         };
-        for collected in self.selecting.fields(&ty.name, sets).values() {
+        for collected in self.context.fields(&ty.name, sets).values() {
             let Some(field) = ty.fields.get(collected.field.name.as_str()) else { continue };
             match &field.kind {
                 FieldKind::Stored(_) => add(&field.name),
                 FieldKind::Find(find) => {
-                    let arguments = argument::of_field(&self.selecting, field, collected);
+                    let arguments = argument::of_field(&self.context, field, collected);
                     self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));
                 }
                 _ => {}
@@ -128,7 +132,7 @@ impl<'a> Builder<'a> {
         Ok(needs)
     }
 
-    /// The fields of the object in which a find stands that its first relation is bound by.
+    /// The fields of the parent object that bind a find, or the first relation on its path.
     pub(super) fn parent_fields(
         &self,
         ty: &'a ObjectType,
@@ -139,12 +143,12 @@ impl<'a> Builder<'a> {
         match &find.via {
             Via::Through(path) => {
                 let first = path.first().ok_or_else(|| internal(&field.name))?;
-                let hop = self.field_of(ty, first)?;
-                let FieldKind::Find(next) = &hop.kind else { return Err(internal(&hop.name)) };
-                self.parent_fields(ty, hop, next, &arguments.of_hop(hop))
+                let relation = self.field_of(ty, first)?;
+                let FieldKind::Find(next) = &relation.kind else { return Err(internal(&relation.name)) };
+                self.parent_fields(ty, relation, next, &arguments.of_relation(relation))
             }
             Via::Keys(_) | Via::Mixed(_) => {
-                // Arguments that leave a gap are told when their own field is planned, which knows its place.
+                // Missing arguments are reported when the field itself is planned: only then is its place in the document known.
                 let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
                 let mut names = Vec::new();
                 path.bindings.values().for_each(|source| parents(source, &mut names));

@@ -13,36 +13,38 @@ use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
-/// The most fields of a plan within objects of interfaces and unions. A selection is planned for each type that its object can be, and
-/// within one another they multiply, which the budget of the document does not see.
+/// The most fields of a plan within objects of interfaces and unions. A selection is planned once for each type that its object can have,
+/// so nested ones multiply, which the document's budget cannot see.
 const MAX_VARIANT_FIELDS: usize = 20_000;
 
-/// What is built up while an operation is planned.
+/// The plan as far as it is built.
 pub(super) struct Builder<'a> {
     pub model: &'a Model,
-    pub selecting: SelectionContext<'a>,
+    pub context: SelectionContext<'a>,
     pub reads: Vec<Read>,
-    /// For each read, the stored fields that are taken from it, by their types.
+    /// The stored fields that each read must provide, with the types they belong to.
     pub wanted: Vec<Vec<(&'a ObjectType, String)>>,
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub introspects: bool,
-    /// How many objects of interfaces and unions there are around the one that is planned.
+    /// How many objects of interfaces and unions enclose the object that is being planned.
     variant_depth: usize,
-    /// Fields planned within such objects so far, each once for each type.
+    /// Fields planned within such objects so far, counted once per type.
     variant_fields: usize,
-    /// Whether items are wanted as they are stored: conditions read a field's own attribute, also where its value stands in a key as well.
+    /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a write compare that
+    /// attribute.
     pub as_stored: bool,
-    /// In a mutation, the items that sources may name, by their types.
+    /// In a mutation, the items that sources may name, by item type.
     pub scope: HashMap<String, Entity<'a>>,
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(model: &'a Model, selecting: SelectionContext<'a>) -> Self {
+    /// An empty plan.
+    pub fn new(model: &'a Model, context: SelectionContext<'a>) -> Self {
         let operation = Space { parent: None, origin: Origin::Operation };
         Self {
             model,
-            selecting,
+            context,
             reads: vec![],
             wanted: vec![],
             spaces: vec![operation],
@@ -55,11 +57,12 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The object type of a name.
     pub fn type_named(&self, name: &str) -> Result<&'a ObjectType, PlanError> {
         self.model.types.get(name).ok_or_else(|| internal(&format!("no type {name}")))
     }
 
-    /// The shape of an object, and the reads that it needs.
+    /// Plans an object: its shape, and the reads that it needs. `inside` is whether it is embedded in the map that is being written.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
         if let Some(Variants { name, entities }) = &of.variants {
             self.variant_depth += 1;
@@ -68,11 +71,11 @@ impl<'a> Builder<'a> {
             self.variant_depth -= 1;
             return Ok(Object { type_name: (*name).to_owned(), fields: Vec::new(), variants });
         }
-        let collected = self.selecting.fields(&of.ty.name, sets);
+        let collected = self.context.fields(&of.ty.name, sets);
         self.collected(of, collected, inside)
     }
 
-    /// The shape of an object of fields that are collected.
+    /// Plans an object whose fields are already merged.
     pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, CollectedField<'a>>, inside: bool) -> Result<Object, PlanError> {
         let ty = of.ty;
         if self.variant_depth > 0 {
@@ -103,6 +106,7 @@ impl<'a> Builder<'a> {
         Ok(Object { type_name: ty.name.clone(), fields, variants: Vec::new() })
     }
 
+    /// A field of a type.
     pub fn field_of(&self, ty: &'a ObjectType, name: &str) -> Result<&'a Field, PlanError> {
         ty.fields.get(name).ok_or_else(|| internal(&format!("no field {}.{name}", ty.name)))
     }
@@ -135,7 +139,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An embedded object or list of objects. Its elements are rows only where finds stand in them.
+    /// An embedded object or list of objects. Its elements become rows only if finds are selected in them.
     fn embedded(
         &mut self,
         of: &Entity<'a>,
@@ -159,8 +163,9 @@ impl<'a> Builder<'a> {
         Ok(OutputValue::Embedded(held, object, rows))
     }
 
+    /// Whether a find is selected anywhere in an embedded object.
     fn has_finds(&self, ty: &ObjectType, sets: &[&'a SelectionSet]) -> bool {
-        let fields = self.selecting.fields(&ty.name, sets);
+        let fields = self.context.fields(&ty.name, sets);
         fields.values().any(|collected| match ty.fields.get(collected.field.name.as_str()).map(|field| &field.kind) {
             Some(FieldKind::Find(_)) => true,
             Some(FieldKind::Stored(stored)) => match &stored.value {
@@ -171,14 +176,14 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A seeded item: its entity, which is in scope everywhere.
+    /// An item that is handed in when the plan runs. It is in scope everywhere.
     pub fn seed(&mut self, ty: &'a ObjectType) -> Entity<'a> {
         let space = self.space(0, Origin::Seed);
         let held = vec![(Holder::Element(space), None)];
         Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)), variants: None }
     }
 
-    /// The plan of what was built.
+    /// Runs the passes over the reads and gives the plan.
     pub fn finish(self, root: Object) -> Plan {
         let Self { model, mut reads, wanted, spaces, arguments, as_stored, .. } = self;
         let waves = waves::assign(&mut reads, &spaces);
@@ -188,11 +193,13 @@ impl<'a> Builder<'a> {
         Plan { reads, spaces, arguments, waves, collections, root }
     }
 
+    /// Adds a row space.
     pub fn space(&mut self, parent: SpaceId, origin: Origin) -> SpaceId {
         self.spaces.push(Space { parent: Some(parent), origin });
         self.spaces.len() - 1
     }
 
+    /// Adds the arguments of a field.
     pub fn push_arguments(&mut self, arguments: Arguments) -> ArgumentsId {
         self.arguments.push(arguments);
         self.arguments.len() - 1
@@ -205,12 +212,12 @@ pub(super) fn output(key: &str, collected: &CollectedField<'_>, value: OutputVal
     Output { label: label(key), key: key.to_owned(), location: collected.location, ty, value }
 }
 
-/// `"key":`; response keys are GraphQL names, so nothing in them needs an escape.
+/// `"key":`. Response keys are GraphQL names, so they need no escapes.
 pub(super) fn label(key: &str) -> Box<[u8]> {
     format!("\"{key}\":").into_bytes().into_boxed_slice()
 }
 
-/// A contradiction between the model and the operation, which validation rules out.
+/// The model and the operation contradict each other, although validation rules that out.
 pub(super) fn internal(what: &str) -> PlanError {
     PlanError::new(PlanErrorKind::Internal, format!("The operation cannot be planned: {what}."))
 }

@@ -7,10 +7,10 @@ use crate::plan::tree::*;
 use apollo_compiler::executable::SelectionSet;
 
 impl<'a> Builder<'a> {
-    /// The parts of a connection, with the nodes' objects built for an entity.
+    /// The parts of a connection. `node` is the object that its nodes and edges show.
     pub fn page(&mut self, node: &Entity<'a>, type_name: &str, sets: &[&'a SelectionSet]) -> Result<Vec<PageOutput>, PlanError> {
         let mut parts = Vec::new();
-        for (key, collected) in self.selecting.fields(type_name, sets) {
+        for (key, collected) in self.context.fields(type_name, sets) {
             let ty = collected.field.definition.ty.clone();
             let inner = ty.inner_named_type().to_string();
             let part = match collected.field.name.as_str() {
@@ -31,10 +31,10 @@ impl<'a> Builder<'a> {
         Ok(parts)
     }
 
-    /// The selections on the nodes of a connection, wherever they stand in it.
+    /// The selections on the nodes of a connection, under `nodes` and under `edges { node }`.
     pub fn node_sets(&self, type_name: &str, sets: &[&'a SelectionSet]) -> Vec<&'a SelectionSet> {
         let mut nodes = Vec::new();
-        for collected in self.selecting.fields(type_name, sets).into_values() {
+        for collected in self.context.fields(type_name, sets).into_values() {
             match collected.field.name.as_str() {
                 "nodes" | "node" => nodes.extend(collected.sets),
                 "edges" => nodes.extend(self.node_sets(collected.field.definition.ty.inner_named_type(), &collected.sets)),
@@ -44,9 +44,9 @@ impl<'a> Builder<'a> {
         nodes
     }
 
-    /// Whether a connection's selection asks if there is more.
+    /// Whether the selection asks for `hasNextPage` or `hasPreviousPage`.
     pub fn asks_for_more(&self, type_name: &str, sets: &[&'a SelectionSet]) -> bool {
-        self.selecting.fields(type_name, sets).values().any(|collected| match collected.field.name.as_str() {
+        self.context.fields(type_name, sets).values().any(|collected| match collected.field.name.as_str() {
             "hasNextPage" | "hasPreviousPage" => true,
             "pageInfo" => self.asks_for_more(collected.field.definition.ty.inner_named_type(), &collected.sets),
             _ => false,

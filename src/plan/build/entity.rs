@@ -1,4 +1,4 @@
-//! An object of the operation while it is planned: what is known of it before it is read, and which reads hold what of it.
+//! An object of the operation while it is planned: which of its fields are known before it is read, and which reads hold the others.
 
 use crate::plan::attributes::{attributes_for, reader};
 use crate::plan::tree::{Holder, Presence, SpaceId, ValueSource};
@@ -8,17 +8,17 @@ use std::collections::HashMap;
 /// An object of the operation.
 #[derive(Clone)]
 pub struct Entity<'m> {
-    /// Its type; of an object that can be of several, the first of them.
+    /// Its type; the first one if it can have several.
     pub ty: &'m ObjectType,
-    /// The space in which it stands.
+    /// The row space that it belongs to.
     pub space: SpaceId,
-    /// Fields whose values are known from the keys it was asked by.
+    /// Fields whose values are known because they are part of the key that it is read by.
     pub known: HashMap<String, ValueSource>,
-    /// What holds its attributes, the earliest first, with the index of which it holds the attributes; empty where nothing is read.
+    /// What holds its attributes, the earliest first, each with the index whose projection limits it. Empty if nothing is read.
     pub held: Vec<(Holder, Option<usize>)>,
-    /// What tells whether it is there; `None` for the operation's root.
+    /// How to tell whether it exists; `None` for the operation's root.
     pub presence: Option<Presence>,
-    /// Of an object that can be of several types, what it is as each of them.
+    /// If it can have several types: the object as each of them.
     pub variants: Option<Variants<'m>>,
 }
 

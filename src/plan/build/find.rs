@@ -1,4 +1,4 @@
-//! A find field in, its reads and the shape of what it gives out: the relations on its path, one after the other.
+//! A find field in; out: the reads for the relations on its path, one after the other, and the shape of its result.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
@@ -11,7 +11,7 @@ use crate::schema::model::{Field, FieldKind, Find, Returns, Via};
 use apollo_compiler::ast::Type;
 
 impl<'a> Builder<'a> {
-    /// A find field: its reads, and the shape of what it gives.
+    /// Plans a find field.
     pub(super) fn find(
         &mut self,
         of: &Entity<'a>,
@@ -19,7 +19,7 @@ impl<'a> Builder<'a> {
         find: &'a Find,
         collected: &CollectedField<'a>,
     ) -> Result<OutputValue, PlanError> {
-        let arguments = argument::of_field(&self.selecting, field, collected);
+        let arguments = argument::of_field(&self.context, field, collected);
         let arguments = self.push_arguments(arguments);
         let connection = field.ty.inner_named_type().as_str();
         let sets = match find.returns {
@@ -48,7 +48,7 @@ impl<'a> Builder<'a> {
             }
             Via::Mixed(mixed) => {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow_mixed(
+                self.follow_abstract_type(
                     of,
                     RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want },
                     (mixed, &sets),
@@ -71,11 +71,11 @@ impl<'a> Builder<'a> {
             )?,
         };
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
-        // What an index holds too little of to be told, and turns out to be of another type, is nothing that was asked for.
-        let told_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
+        // If the index cannot tell types apart, its items may turn out to be of another type. These never were in the list.
+        let discriminated_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
             if matches!(self.reads[*tells].action, ReadAction::FetchMissing(of) if of == page));
         let keeps_place = match &field.ty {
-            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !told_later,
+            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !discriminated_later,
             _ => false,
         };
         if let Some(page) = pages {
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Follows the relations of a `through` path. The first that can find several is the one that pages.
+    /// Follows the relations of a `through` path. The first that can find several items is the one that pages.
     pub(super) fn through(
         &mut self,
         of: &Entity<'a>,
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
         for (position, name) in path.iter().enumerate() {
             let field = self.field_of(entity.ty, name)?;
             let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{}.{name} is no find", entity.ty.name))) };
-            let arguments = self.arguments[outer].of_hop(field);
+            let arguments = self.arguments[outer].of_relation(field);
             let is_last = position + 1 == path.len();
             let needs = match path.get(position + 1) {
                 None => last.needs.clone(),
@@ -117,7 +117,7 @@ impl<'a> Builder<'a> {
                     let ty = self.type_named(&find.item)?;
                     let next = self.field_of(ty, next)?;
                     let FieldKind::Find(next_find) = &next.kind else { return Err(internal(&next.name)) };
-                    self.parent_fields(ty, next, next_find, &arguments.of_hop(next))?
+                    self.parent_fields(ty, next, next_find, &arguments.of_relation(next))?
                 }
             };
             let arguments = self.push_arguments(arguments);
@@ -125,13 +125,13 @@ impl<'a> Builder<'a> {
             let want = match (many, pages.is_some()) {
                 (false, _) => Want::First,
                 (true, false) => last.want,
-                // What is wanted whole is wanted as far as it goes: a cascade takes a long list under one parent, too.
+                // A cascade deletes long lists too, so its limit takes the place of the relation's own.
                 (true, true) => match last.want {
                     Want::Whole { max } => Want::Whole { max: max.max(find.max) },
                     _ => Want::Whole { max: find.max },
                 },
             };
-            let hop = RelationRequest {
+            let relation = RelationRequest {
                 coordinate: format!("{}.{name}", entity.ty.name),
                 field,
                 find,
@@ -142,8 +142,8 @@ impl<'a> Builder<'a> {
                 want,
             };
             let (next, made) = match &find.via {
-                Via::Keys(_) => self.follow(&entity, hop)?,
-                Via::Through(path) => self.through(&entity, path, arguments, hop)?,
+                Via::Keys(_) => self.follow(&entity, relation)?,
+                Via::Through(path) => self.through(&entity, path, arguments, relation)?,
                 Via::Mixed(_) => return Err(internal("a relation to items of several types on a path")),
             };
             pages = pages.or(made);

@@ -1,5 +1,5 @@
-//! A key condition in, whether it lets in items of other types out: if it does not, items are counted unseen, and a page reads no more than
-//! it shows. Must not read the operation.
+//! A key condition in; out: whether it admits items of other types. If not, DynamoDB can count the items by itself, and a page reads no
+//! more than it shows. Must not read the operation.
 
 use crate::plan::attributes;
 use crate::plan::tree::{KeyBinding, TypeDiscriminator};
@@ -8,9 +8,9 @@ use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::{Part, Template};
 use crate::schema::value_type::ValueType;
 
-/// Whether a key condition lets in no item but those that a type's marks discriminator: of each attribute of the primary key, it demands the
-/// whole value, or all but a rest that may be any text.
-pub(super) fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
+/// Whether a key condition admits items of the type only. It does if it fixes each attribute of the primary key, or all of it but an end
+/// that may be any text.
+pub(super) fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
     let Access::Query { sort, .. } = &path.access else { return false };
     let (partition_key, sort_key) = table.keys_of(path.index);
     let sort_template = |position: usize| keys.keys.get(&sort_key?.name)?.get(position);
@@ -44,8 +44,8 @@ pub(super) fn all_are_meant(table: &Table, keys: &ItemKeys, path: &AccessPath) -
     keys.constants.is_empty() && table.primary_key().all(meant)
 }
 
-/// Whether a key condition lets in nothing but the range of the placeholder at a position, whatever its bounds are: BETWEEN takes in both of
-/// its ends, and text that is escaped where it is cut off begins other keys, too.
+/// Whether a key condition admits exactly the range of the placeholder at a position, whatever the bounds. BETWEEN includes both ends, and
+/// a prefix of escaped text begins other keys too.
 fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyType) -> bool {
     let is_last = template.parts.len() == position + 1;
     match range {
@@ -59,8 +59,8 @@ fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyTy
     }
 }
 
-/// Whether the model has items, other than those that are recognised, whose keys a condition on the table or an index (`place`) lets in.
-pub(super) fn lets_in_others(
+/// Whether the model has items of other types whose keys a condition on a table or an index admits.
+pub(super) fn admits_other_types(
     model: &Model,
     (table, index): (usize, Option<usize>),
     (key, access): (&KeyBinding, &Access),
@@ -73,7 +73,7 @@ pub(super) fn lets_in_others(
         SortAccess::Equal { .. } => template.clone(),
         SortAccess::All => Template { parts: vec![any_text()] },
         SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } => {
-            // Of keys that are escaped differently, less is read than the template writes.
+            // Types that escape the last part differently share a shorter prefix.
             let parts = if key.prefix_alternatives.is_empty() { *parts } else { parts.saturating_sub(1) };
             Template { parts: template.parts.iter().take(parts).cloned().chain([any_text()]).collect() }
         }

@@ -1,7 +1,8 @@
-//! The root fields of a mutation → steps: what each writes, what it reads for that beforehand, and what of the result is read after.
+//! The root fields of a mutation → steps: what each one writes, what it reads before the write, and what it reads afterwards for the
+//! selection.
 //!
-//! Each field is planned by itself, as they run one after the other (GraphQL spec section 6.2.2, "Mutation"). What is read in a
-//! mutation is read strongly wherever DynamoDB can, so that it sees the write.
+//! Each field is planned by itself, because they run one after the other (GraphQL spec section 6.2.2, "Mutation"). Reads are strong
+//! wherever DynamoDB offers it, so that they see the write.
 
 use super::builder::{Builder, internal, output};
 use super::entity::Entity;
@@ -16,20 +17,20 @@ use apollo_compiler::Name;
 use apollo_compiler::executable::Operation;
 use indexmap::IndexMap;
 
-/// The most items that one relation of a cascade, or a write of many, may hold.
+/// The most items that one relation of a cascade, or a write with `many: true`, may have.
 const MAX_WRITTEN: u32 = 100_000;
 
 /// The steps of a mutation.
-pub fn steps<'a>(model: &'a Model, selecting: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
     let mut steps = Vec::new();
     let mut introspects = false;
-    let fields = selecting.fields(operation.object_type(), &[&operation.selection_set]);
+    let fields = context.fields(operation.object_type(), &[&operation.selection_set]);
     for (key, collected) in fields {
-        let mut builder = Builder::new(model, selecting);
+        let mut builder = Builder::new(model, context);
         let root = builder.type_named(operation.object_type())?;
         let step = match root.fields.get(collected.field.name.as_str()) {
             Some(field) if let FieldKind::Write(write) = &field.kind => write_step(builder, root, field, write, (&key, &collected))?,
-            // `__typename`, and fields that only read.
+            // `__typename` and fields that only read.
             _ => {
                 let object = builder.collected(&Entity::root(root), IndexMap::from([(key, collected)]), false)?;
                 introspects |= builder.introspects;
@@ -48,8 +49,8 @@ fn write_step<'a>(
     write: &'a Write,
     (key, collected): (&Name, &CollectedField<'a>),
 ) -> Result<PlanStep, PlanError> {
-    let arguments = argument::of_field(&builder.selecting, field, collected);
-    let lookups = Lookups { model: builder.model, selecting: builder.selecting, field, write, arguments: &arguments };
+    let arguments = argument::of_field(&builder.context, field, collected);
+    let lookups = Lookups { model: builder.model, context: builder.context, field, write, arguments: &arguments };
     let found = match &write.find {
         Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
         None => None,
@@ -76,7 +77,7 @@ fn write_step<'a>(
     Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
 }
 
-/// Reads strongly wherever DynamoDB can: everywhere but in global indexes.
+/// Makes every read strong, except on global indexes, which have no strong reads.
 fn strong(model: &Model, mut plan: Plan) -> Plan {
     for read in &mut plan.reads {
         let local = read.index.is_none_or(|index| model.tables[read.table].indexes[index].local);
@@ -88,7 +89,7 @@ fn strong(model: &Model, mut plan: Plan) -> Plan {
 /// Plans what a write reads beforehand.
 struct Lookups<'a, 'p> {
     model: &'a Model,
-    selecting: SelectionContext<'a>,
+    context: SelectionContext<'a>,
     field: &'a Field,
     write: &'a Write,
     arguments: &'p Arguments,
@@ -100,7 +101,7 @@ impl<'a> Lookups<'a, '_> {
         let target = match &action.target {
             WriteTarget::Key(_) => None,
             WriteTarget::Read { find, many } => {
-                // One more than is meant, so that a name for several items is seen.
+                // Two, so that a key prefix that several items share is noticed.
                 let want = Want::Whole { max: if *many { MAX_WRITTEN } else { 2 } };
                 Some(self.of_find(find, want, position)?)
             }
@@ -114,8 +115,8 @@ impl<'a> Lookups<'a, '_> {
         Ok(ActionLookups { target, cascade })
     }
 
-    /// The items of a path of a cascade: by the whole of it, and by its rests from the items of the other paths that it begins with. When
-    /// those items are gone, nothing leads to theirs from the beginning of the path any more.
+    /// The items of a cascade's path: found from its start, and from the items of other paths that it begins with. Once those are deleted,
+    /// the path's start no longer leads to what belongs to them.
     fn of_cascade(&self, item: &str, path: &'a [String], all: &'a [Vec<String>]) -> Result<Cascade, PlanError> {
         let whole = self.along(item, path, &after(path, all))?;
         let mut rests = Vec::new();
@@ -130,22 +131,22 @@ impl<'a> Lookups<'a, '_> {
 
     /// The type at the end of a path of relations.
     fn reached(&self, item: &str, path: &[String]) -> Result<&'a ObjectType, PlanError> {
-        let builder = Builder::new(self.model, self.selecting);
+        let builder = Builder::new(self.model, self.context);
         path.iter().try_fold(builder.type_named(item)?, |ty, name| match &builder.field_of(ty, name)?.kind {
             FieldKind::Find(find) => builder.type_named(&find.item),
             _ => Err(internal(&format!("{}.{name} is no find", ty.name))),
         })
     }
 
-    /// The items of a find whose sources are arguments and the items in scope before an action.
+    /// The items of a find that is bound to arguments and to the items in scope before an action.
     fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
-        let mut builder = Builder::new(self.model, self.selecting);
+        let mut builder = Builder::new(self.model, self.context);
         builder.as_stored = true;
         let seeds = self.seed_scope(&mut builder, before, find)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
         let ty = builder.type_named(&find.item)?;
-        let hop = RelationRequest {
+        let relation = RelationRequest {
             coordinate: format!("Mutation.{}", self.field.name),
             field: self.field,
             find,
@@ -156,17 +157,16 @@ impl<'a> Lookups<'a, '_> {
             want,
         };
         let (entity, pages) = match &find.via {
-            Via::Keys(_) => builder.follow(&root, hop)?,
-            Via::Through(path) => builder.through(&root, path, arguments, hop)?,
+            Via::Keys(_) => builder.follow(&root, relation)?,
+            Via::Through(path) => builder.through(&root, path, arguments, relation)?,
             Via::Mixed(_) => return Err(internal("a write of items of several types")),
         };
         self.lookup(builder, &find.item, (entity, pages), seeds)
     }
 
-    /// The items that a path of relations leads to from an item that is deleted, with what the relations take that are followed from
-    /// there.
+    /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths follow from there.
     fn along(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
-        let mut builder = Builder::new(self.model, self.selecting);
+        let mut builder = Builder::new(self.model, self.context);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
@@ -187,8 +187,8 @@ impl<'a> Lookups<'a, '_> {
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
         let want = if many { Want::Whole { max: MAX_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
-        let hop = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
-        let reached = builder.through(&owner, path, arguments, hop)?;
+        let relation = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
+        let reached = builder.through(&owner, path, arguments, relation)?;
         self.lookup(builder, &ty.name, reached, seeds)
     }
 
@@ -205,7 +205,7 @@ impl<'a> Lookups<'a, '_> {
         Ok(WriteLookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
     }
 
-    /// Seeds for what was found, and for what the actions before put.
+    /// Seeds for the found item and for the items that earlier actions put.
     fn seed_scope(&self, builder: &mut Builder<'a>, before: usize, of: &Find) -> Result<Vec<(String, SpaceId)>, PlanError> {
         let is_own = self.write.find.as_ref().is_some_and(|find| std::ptr::eq(find, of));
         let found = self.write.find.as_ref().filter(|_| !is_own).map(|find| &find.item);
@@ -224,12 +224,12 @@ fn stored_fields(ty: &ObjectType) -> Vec<String> {
     ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))).map(|field| field.name.clone()).collect()
 }
 
-/// The relations that other paths of a cascade follow from the end of a path.
+/// The relations that other paths of a cascade follow from the end of this one.
 fn after<'a>(path: &[String], all: &'a [Vec<String>]) -> Vec<&'a String> {
     all.iter().filter_map(|other| other.strip_prefix(path)?.first()).collect()
 }
 
-/// What must be known of an item that goes: the values that its guards hold.
+/// What must be known of an item to delete it: the values of its unique fields, for their guards.
 fn unique_fields(ty: &ObjectType) -> Vec<String> {
     ty.fields.values().filter(|field| field.rules.unique).map(|field| field.name.clone()).collect()
 }

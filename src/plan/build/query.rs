@@ -9,8 +9,8 @@ use crate::schema::model::Model;
 use apollo_compiler::executable::Operation;
 
 /// The step of a query.
-pub fn steps<'a>(model: &'a Model, selecting: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
-    let mut builder = Builder::new(model, selecting);
+pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+    let mut builder = Builder::new(model, context);
     let root = Entity::root(builder.type_named(operation.object_type())?);
     let root = builder.object(&root, &[&operation.selection_set], false)?;
     let introspects = builder.introspects;

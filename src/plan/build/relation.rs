@@ -1,10 +1,10 @@
-//! One relation of a find in, its reads out: a Get, a Query, a Query and a Get, or nothing at all.
+//! One relation of a find in, its reads out: a Get, a Query, a Query followed by a Get, or none.
 //!
 //! What a key already tells is not read (*elision*). What an index does not hold is read by a Get that follows the Query.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
-use super::key_condition::{all_are_meant, lets_in_others};
+use super::key_condition::{admits_only_own_type, admits_other_types};
 use crate::plan::attributes;
 use crate::plan::error::PlanError;
 use crate::plan::tree::*;
@@ -12,25 +12,25 @@ use crate::schema::model::{Access, AccessPath, Field, Find, ItemKeys, Model, Obj
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is asked of one relation on the way of a find.
+/// One relation that a find follows, and what is needed of it.
 pub(super) struct RelationRequest<'a> {
-    /// The field coordinate, for people.
+    /// The field coordinate, such as `User.groups`.
     pub coordinate: String,
     pub field: &'a Field,
     pub find: &'a Find,
     pub arguments: ArgumentsId,
-    /// The stored fields that are needed of what it finds.
+    /// The stored fields that are needed of its items.
     pub needs: Vec<String>,
-    /// Whether it must be known that the item is there.
+    /// Whether the item's existence must be checked.
     pub must_exist: bool,
-    /// Whether a missing item ends the way: on a path of relations nothing is shown of the items before the last, so that only waiting for
-    /// them hides what lies behind.
+    /// Whether the read must wait for its parent. Of a path only the last item is shown, so nothing else hides what lies behind a missing
+    /// item.
     pub behind: bool,
-    /// How much is wanted where it can find several.
+    /// How much is wanted if it can find several items.
     pub want: Want,
 }
 
-/// The item type that a read is after, or several.
+/// The item types that a read is for.
 pub(super) struct ReadTarget<'a> {
     /// The first of them.
     first: &'a ObjectType,
@@ -38,7 +38,7 @@ pub(super) struct ReadTarget<'a> {
     name: String,
     table: usize,
     discriminator: Arc<TypeDiscriminator>,
-    /// Whether the key condition may let in other items, which are to be told apart.
+    /// Whether the key condition may admit other items, so that each item must be inspected.
     looked_at: bool,
 }
 
@@ -49,71 +49,71 @@ impl<'a> ReadTarget<'a> {
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
         let discriminator = attributes::discriminator(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
-        let looked_at = types.len() > 1 || !all_are_meant(&model.tables[keys.table], keys, path);
+        let looked_at = types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
         Ok(Self { first, name, table: keys.table, discriminator, looked_at })
     }
 }
 
 impl<'a> Builder<'a> {
-    /// One relation: a Get, a Query, a Query and a Get, or nothing at all.
-    pub(super) fn follow(&mut self, from: &Entity<'a>, hop: RelationRequest<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
-        let ty = self.type_named(&hop.find.item)?;
-        let path = self.access_path(hop.find, &self.arguments[hop.arguments])?;
+    /// Plans one relation.
+    pub(super) fn follow(&mut self, from: &Entity<'a>, relation: RelationRequest<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+        let ty = self.type_named(&relation.find.item)?;
+        let path = self.access_path(relation.find, &self.arguments[relation.arguments])?;
         let keys = attributes::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
-        let key = self.key(keys, path, from, hop.arguments)?;
-        let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
+        let key = self.key(keys, path, from, relation.arguments)?;
+        let several = path.bindings.values().any(|source| self.is_list(source, relation.field));
         let known: HashMap<String, ValueSource> = path
             .bindings
             .iter()
-            .filter(|(_, source)| !self.is_list(source, hop.field))
+            .filter(|(_, source)| !self.is_list(source, relation.field))
             .map(|(field, _)| (field.clone(), key.fields[field].clone()))
             .collect();
         if matches!(path.access, Access::Get { .. })
             && !several
-            && !hop.must_exist
-            && self.filter(hop.find, hop.arguments).is_none()
-            && hop.needs.iter().all(|field| known.contains_key(field))
+            && !relation.must_exist
+            && self.filter(relation.find, relation.arguments).is_none()
+            && relation.needs.iter().all(|field| known.contains_key(field))
         {
-            // Which copy is read says nothing of the item.
+            // Which replica is read does not matter for the item's existence.
             let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
             let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
         let target = ReadTarget::of(self.model, &[ty], path)?;
-        let (mut entity, read) = self.look_up(from, &hop, (&target, path), key)?;
+        let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         entity.known = known;
-        let (held, rest): (Vec<String>, Vec<String>) = hop.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
+        let (held, rest): (Vec<String>, Vec<String>) = relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
         let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
         self.wanted[read] = of_type(held);
-        if !rest.is_empty() || !self.can_recognise(ty, path.index) {
-            let whole = self.complete(&mut entity, &hop, &target, read);
-            self.wanted[whole] = of_type(hop.needs);
+        if !rest.is_empty() || !self.can_discriminate(ty, path.index) {
+            let whole = self.fetch_missing(&mut entity, &relation, &target, read);
+            self.wanted[whole] = of_type(relation.needs);
         }
         Ok((entity, self.reads[read].yields.map(|_| read)))
     }
 
-    /// The read by an access path, and what it finds.
+    /// Adds the read of an access path.
     pub(super) fn look_up(
         &mut self,
         from: &Entity<'a>,
-        hop: &RelationRequest<'a>,
+        relation: &RelationRequest<'a>,
         (target, path): (&ReadTarget<'a>, &'a AccessPath),
         key: KeyBinding,
     ) -> Result<(Entity<'a>, ReadId), PlanError> {
-        let several = path.bindings.values().any(|source| self.is_list(source, hop.field));
-        let many = matches!(hop.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
+        let several = path.bindings.values().any(|source| self.is_list(source, relation.field));
+        let many = matches!(relation.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } => ReadAction::Get(key),
             access => ReadAction::Query(Box::new(QueryBinding {
-                range: self.range(access, from, hop.arguments)?,
+                range: self.range(access, from, relation.arguments)?,
                 access: access.clone(),
-                descending: self.descending(path, &self.arguments[hop.arguments]),
-                want: match hop.want {
+                descending: self.descending(path, &self.arguments[relation.arguments]),
+                want: match relation.want {
                     Want::Count { .. } => Want::Count { looked_at: target.looked_at },
                     want => want,
                 },
-                filter: self.filter(hop.find, hop.arguments),
-                others: lets_in_others(self.model, (target.table, path.index), (&key, access), &target.discriminator),
+                filter: self.filter(relation.find, relation.arguments),
+                others: admits_other_types(self.model, (target.table, path.index), (&key, access), &target.discriminator),
                 key,
             })),
         };
@@ -121,13 +121,13 @@ impl<'a> Builder<'a> {
             ReadAction::Get(_) => several && many,
             _ => many,
         };
-        let read = self.read(from, target, hop, action);
+        let read = self.read(from, target, relation, action);
         self.reads[read].index = path.index;
         if matches!(path.access, Access::Get { .. }) {
-            self.reads[read].filter = self.filter(hop.find, hop.arguments);
+            self.reads[read].filter = self.filter(relation.find, relation.arguments);
         }
-        self.reads[read].answers_each_value = hop.field.ty.is_list() && !hop.field.ty.item_type().is_non_null();
-        self.reads[read].max = if let Want::Whole { max } = hop.want { Some(max) } else { None };
+        self.reads[read].answers_each_value = relation.field.ty.is_list() && !relation.field.ty.item_type().is_non_null();
+        self.reads[read].max = if let Want::Whole { max } = relation.want { Some(max) } else { None };
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
         let mut entity = Entity { ty: target.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
@@ -138,21 +138,27 @@ impl<'a> Builder<'a> {
         Ok((entity, read))
     }
 
-    /// Reads the whole of the items that a read found in an index.
-    pub(super) fn complete(&mut self, entity: &mut Entity<'a>, hop: &RelationRequest<'a>, target: &ReadTarget<'a>, read: ReadId) -> ReadId {
-        let whole = self.read(entity, target, hop, ReadAction::FetchMissing(read));
+    /// Adds a Get of each item that a read found in an index.
+    pub(super) fn fetch_missing(
+        &mut self,
+        entity: &mut Entity<'a>,
+        relation: &RelationRequest<'a>,
+        target: &ReadTarget<'a>,
+        read: ReadId,
+    ) -> ReadId {
+        let whole = self.read(entity, target, relation, ReadAction::FetchMissing(read));
         entity.held.push((Holder::Read(whole), None));
         entity.presence = Some(Presence::Read(whole));
         whole
     }
 
-    fn read(&mut self, from: &Entity<'a>, target: &ReadTarget<'a>, hop: &RelationRequest<'a>, action: ReadAction) -> ReadId {
+    fn read(&mut self, from: &Entity<'a>, target: &ReadTarget<'a>, relation: &RelationRequest<'a>, action: ReadAction) -> ReadId {
         let parent = match &from.presence {
             Some(Presence::Read(read)) => Some(*read),
             _ => None,
         };
         self.reads.push(Read {
-            coordinate: hop.coordinate.clone(),
+            coordinate: relation.coordinate.clone(),
             page_of: String::new(),
             item: target.name.clone(),
             discriminator: target.discriminator.clone(),
@@ -162,9 +168,9 @@ impl<'a> Builder<'a> {
             yields: None,
             action,
             parent,
-            awaits_parent: hop.behind,
+            awaits_parent: relation.behind,
             elements: Vec::new(),
-            consistent: hop.find.consistent,
+            consistent: relation.find.consistent,
             projection: [].into(),
             max: None,
             answers_each_value: false,
@@ -184,12 +190,12 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Whether what an index holds tells the type's items from others: their primary keys do, or it holds their constants.
-    pub(super) fn can_recognise(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+    /// Whether an index holds enough to tell the type's items from others: their primary keys differ, or it projects the constants.
+    pub(super) fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = attributes::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
         let (partition, sort) = table.keys_of(index);
-        // What is in an index is of the types that have keys for it.
+        // An index holds only types that have keys for it.
         let there: Vec<_> = table.primary_key().chain([partition]).chain(sort).collect();
         let alike = |other: &ItemKeys| {
             other.table == keys.table

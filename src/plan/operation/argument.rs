@@ -1,7 +1,7 @@
-//! A field's arguments: what the document, its variables and the schema's defaults say, and their coerced values.
+//! A field of the operation in, its arguments out: from the document, its variables and the schema's defaults; and their coerced values.
 //!
-//! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Literals and variables are checked before anything runs; what is left
-//! to refuse here is a null from a variable where none may be.
+//! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Literals and variables are checked before anything runs. Only a
+//! variable's null in a non-null place is left to refuse here.
 
 use super::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::{ArgumentValue, Arguments};
@@ -13,13 +13,13 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// The arguments of a collected field.
-pub fn of_field(selecting: &SelectionContext<'_>, field: &Field, collected: &CollectedField<'_>) -> Arguments {
+pub fn of_field(context: &SelectionContext<'_>, field: &Field, collected: &CollectedField<'_>) -> Arguments {
     let mut values = IndexMap::new();
     let mut given = Vec::new();
     for argument in &field.arguments {
         let literal = collected.field.arguments.iter().find(|node| node.name == argument.name.as_str()).map(|node| &node.value);
-        // A variable without a value is as good as no argument at all.
-        let literal = literal.filter(|literal| literal.as_variable().is_none_or(|name| selecting.variables.contains_key(name.as_str())));
+        // A variable without a value counts as no argument.
+        let literal = literal.filter(|literal| literal.as_variable().is_none_or(|name| context.variables.contains_key(name.as_str())));
         let value = match (literal, &argument.default) {
             (Some(literal), _) => {
                 given.push(argument.name.clone());
@@ -34,8 +34,8 @@ pub fn of_field(selecting: &SelectionContext<'_>, field: &Field, collected: &Col
 }
 
 impl Arguments {
-    /// The arguments of a relation on a `through` path: those of the outer field that it has by name, or else its own defaults.
-    pub fn of_hop(&self, hop: &Field) -> Arguments {
+    /// The arguments of a relation on a `through` path: those of the outer field with the same names, or its own defaults.
+    pub fn of_relation(&self, hop: &Field) -> Arguments {
         let mut values = IndexMap::new();
         for argument in &hop.arguments {
             let default = || argument.default.clone().map(|value| (argument.ty.clone(), ArgumentValue::Default(value)));

@@ -1,6 +1,7 @@
-//! OperationBudgets of an operation: depth and fields, counted over its spread fragments, and aliases as they are written, before anything is planned.
+//! A valid document in; out: whether its depth, fields and aliases are within the budgets. Fields in fragments count each time they are
+//! spread, aliases once.
 //!
-//! Fragments can double at each level, so the walk itself stops at the first number that is over its budget.
+//! Nested fragments can grow exponentially, so the walk stops as soon as a budget is exceeded.
 
 use crate::plan::error::{PlanError, PlanErrorKind, place};
 use apollo_compiler::executable::{Operation, Selection, SelectionSet};
@@ -23,7 +24,7 @@ pub struct OperationBudgets {
 }
 
 impl Default for OperationBudgets {
-    /// As gateways that people trust publish them: 15,000 tokens, depth 20, 30 aliases.
+    /// 15,000 tokens, depth 20 and 30 aliases, as widely used gateways set them.
     fn default() -> Self {
         Self { tokens: 15_000, recursion: 200, depth: 20, fields: 5_000, aliases: 30 }
     }
@@ -44,13 +45,12 @@ struct Count<'a> {
 struct Within {
     /// How deep its fields are nested; none within introspection.
     depth: Option<usize>,
-    /// Whether its aliases are counted already: it is in a fragment that was spread before.
+    /// Whether its aliases are already counted, because its fragment was spread before.
     again: bool,
 }
 
-/// Checks an operation against the budgets. What a fragment selects costs fields each time that it is spread, so its aliases need no second
-/// count. The depth of introspection has a limit of its own, and its aliases count each time: each one of `types` is the whole schema once
-/// more, and nothing else bounds that.
+/// Checks an operation against the budgets. A fragment's fields count each time it is spread, so its aliases count once. In introspection,
+/// depth is unlimited here, and aliases count each time: each alias of `types` repeats the whole schema, and nothing else bounds that.
 pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &OperationBudgets) -> Result<(), PlanError> {
     let mut count = Count { document, budgets, counted: HashSet::new(), fields: 0, aliases: 0, spreads: 0 };
     count.walk(&operation.selection_set, Within { depth: Some(1), again: false })
@@ -88,7 +88,7 @@ impl<'a> Count<'a> {
         Ok(())
     }
 
-    /// Fragments that hold nothing but fragments cost no field, so they are counted by themselves.
+    /// Counts fragments on their own: those that contain only fragments cost no field.
     fn spread(&mut self, set: &SelectionSet, within: Within) -> Result<(), PlanError> {
         self.spreads += 1;
         if self.spreads > self.budgets.fields {

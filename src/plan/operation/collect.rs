@@ -1,6 +1,6 @@
 //! Selection sets → the fields of one object, merged (GraphQL spec section 6.3.2, "Field Collection").
 //!
-//! The object's type is always known when a plan is made, so type conditions are decided here, as are `@skip` and `@include`.
+//! The object's type is known when a plan is made, so type conditions, `@skip` and `@include` are decided here.
 
 use crate::plan::error::place;
 use apollo_compiler::ast::Value as Literal;
@@ -20,7 +20,7 @@ pub struct CollectedField<'a> {
     pub sets: Vec<&'a SelectionSet>,
 }
 
-/// What collecting needs to know of the operation.
+/// The operation around the selections: schema, document and variables.
 #[derive(Clone, Copy)]
 pub struct SelectionContext<'a> {
     /// The API's schema.

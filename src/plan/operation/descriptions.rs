@@ -1,12 +1,13 @@
-//! A document in; the same without the descriptions of its operations, fragments and variables out (GraphQL specification of September
-//! 2025, section 2.4, "Document"), which apollo-parser 0.8 does not know. Spaces stand in their place, so that every other token keeps its
-//! line and column. Must not know the schema.
+//! A document in; the same document without descriptions out. Descriptions of operations, fragments and variables are new in the GraphQL
+//! specification of September 2025 (section 2.4, "Document"), and apollo-parser 0.8 does not know them. Spaces take their place, so that
+//! every other token keeps its line and column. Must not know the schema.
 
 use apollo_parser::{Lexer, TokenKind};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Blanks the descriptions of a document. One that breaks off, or that has more tokens than the limit, is left to the parser as it is.
+/// Blanks the descriptions of a document. A document that does not lex, or has more tokens than the limit, stays as it is for the parser to
+/// report.
 pub fn blank(text: &str, tokens: usize) -> Cow<'_, str> {
     let found = if text.contains('"') { find(text, tokens) } else { Vec::new() };
     if found.is_empty() {
@@ -23,8 +24,7 @@ pub fn blank(text: &str, tokens: usize) -> Cow<'_, str> {
     Cow::Owned(blanked)
 }
 
-/// Where the descriptions are: strings outside of selection sets before a definition's keyword, and within the parentheses of the variables
-/// before a `$`.
+/// Finds descriptions: strings before a definition's keyword outside of selection sets, and strings before a `$` among the variables.
 fn find(text: &str, tokens: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut string: Option<Range<usize>> = None;
@@ -48,7 +48,7 @@ fn find(text: &str, tokens: usize) -> Vec<Range<usize>> {
             TokenKind::RParen => parentheses = parentheses.saturating_sub(1),
             TokenKind::LBracket => brackets += 1,
             TokenKind::RBracket => brackets = brackets.saturating_sub(1),
-            // After `=` stands a default, after `:` an argument of a directive.
+            // A string after `=` is a default, one after `:` an argument of a directive.
             TokenKind::StringValue if !matches!(before, TokenKind::Eq | TokenKind::Colon) => {
                 let outermost = braces == 0 && brackets == 0 && parentheses <= 1;
                 string = outermost.then(|| token.index()..token.index() + token.data().len());

@@ -11,10 +11,10 @@ use apollo_compiler::validation::{DiagnosticList, Valid};
 use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
 
-/// The most mistakes that are told of one document or of its variables, and the most names of its operations.
+/// The most mistakes that are reported for a document or its variables, and the most operation names that a message lists.
 pub const MAX_MISTAKES: usize = 20;
 
-/// A valid document, with what is known of its operations before any variable is.
+/// A valid document, with what is known of its operations before any variable.
 #[derive(Debug)]
 pub struct Document {
     /// The document.
@@ -44,7 +44,7 @@ impl Document {
         Ok(Self { parsed, sensitivities: all })
     }
 
-    /// The operation of that name, or the only one.
+    /// The operation of that name; without a name, the only one.
     pub fn operation(&self, name: Option<&str>) -> Result<&Node<Operation>, PlanError> {
         let name = name.filter(|name| !name.is_empty());
         let operation = self.parsed.operations.get(name).map_err(|_| PlanError::new(PlanErrorKind::Input, self.choice(name)))?;
@@ -54,7 +54,7 @@ impl Document {
         Ok(operation)
     }
 
-    /// What is said where no operation is meant, by what the document has.
+    /// The message for a name that matches no operation.
     fn choice(&self, name: Option<&str>) -> String {
         let names: Vec<&str> = self.parsed.operations.named.keys().map(|name| name.as_str()).collect();
         let has = match names.as_slice() {
@@ -66,24 +66,24 @@ impl Document {
             [all @ .., last] => format!("`{}` and `{last}`", all.join("`, `")),
         };
         match name {
-            None => format!("The document has several operations, {has}: say which one is meant."),
+            None => format!("The document has several operations, {has}. Set `operationName` to one of them."),
             Some(name) => format!("There is no operation `{name}` in the document; it has {has}."),
         }
     }
 }
 
-/// What the compiler says of a document that it refuses.
+/// The compiler's diagnostics as errors for the caller.
 fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudgets) -> Vec<PlanError> {
     let refused = list.iter().any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));
     let mut mistakes: Vec<PlanError> = Vec::new();
     for diagnostic in list.iter() {
-        // A field whose whole selection was refused has none left, and is then said to need one.
+        // The compiler drops a refused selection and then also reports that it is missing.
         if refused && diagnostic.error.unstable_error_name() == Some("MissingSubselection") {
             continue;
         }
         let place = diagnostic.line_column_range().map(|range| (range.start.line, range.start.column));
         let said = diagnostic.error.to_string();
-        // A limit ends the reading: whatever else is in the list comes of that.
+        // Parsing ends at a limit; the other diagnostics only follow from that.
         if let Some(message) = limit(&said, budgets) {
             return vec![PlanError { kind: PlanErrorKind::Limit, message, locations: place.into_iter().collect() }];
         }
@@ -97,7 +97,7 @@ fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudget
     mistakes
 }
 
-/// What is said where the compiler came to one of its limits.
+/// The message for a diagnostic that reports one of the compiler's limits.
 fn limit(message: &str, budgets: &OperationBudgets) -> Option<String> {
     if message.contains("token limit reached") {
         return Some(format!("The operation is too large: more than {} tokens.", budgets.tokens));
@@ -106,14 +106,14 @@ fn limit(message: &str, budgets: &OperationBudgets) -> Option<String> {
     nested.iter().any(|limit| message.contains(limit)).then(|| "The operation is too large: it is nested too deep.".to_owned())
 }
 
-/// The parser calls tokens by its own names for them.
+/// Replaces the parser's own names of tokens by the tokens.
 fn in_plain_tokens(message: &str) -> String {
     let names = [("R_CURLY", "`}`"), ("L_CURLY", "`{`"), ("R_PAREN", "`)`"), ("L_PAREN", "`(`"), ("R_BRACK", "`]`"), ("COLON", "`:`")];
     let ends = [("got EOF", "got the end of the document"), ("Unexpected <EOF>", "expected an operation, got the end of the document")];
     names.iter().chain(&ends).fold(message.to_owned(), |message, (name, plain)| message.replacen(name, plain, 1))
 }
 
-/// The compiler's messages start in lower case and end without a stop.
+/// Makes a sentence of a compiler's message, which starts in lower case and has no full stop.
 fn sentence(message: &str) -> String {
     let message = message.strip_prefix("syntax error: ").unwrap_or(message);
     let mut letters = message.chars();
@@ -134,7 +134,7 @@ mod tests {
         let said =
             |text: &str, name| Document::parse(&api, text, &OperationBudgets::default()).unwrap().operation(name).unwrap_err().message;
         let three = "query A { a } query B { a } query C { a }";
-        assert_eq!(said(three, None), "The document has several operations, `A`, `B` and `C`: say which one is meant.");
+        assert_eq!(said(three, None), "The document has several operations, `A`, `B` and `C`. Set `operationName` to one of them.");
         assert_eq!(said(three, Some("D")), "There is no operation `D` in the document; it has `A`, `B` and `C`.");
         assert_eq!(said("query A { a }", Some("D")), "There is no operation `D` in the document; it has `A`.");
         assert_eq!(said("{ a }", Some("D")), "There is no operation `D` in the document; it has an operation without a name.");

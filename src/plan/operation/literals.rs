@@ -1,6 +1,6 @@
-//! The literals of an operation in, those that their places do not take out. apollo-compiler knows nothing of the scalars that Keyfold
-//! brings, so their values are coerced here, wherever they stand and whether or not their field is skipped: nothing runs before. It also
-//! leaves out variables inside of literals and OneOf input objects.
+//! The literals of an operation in; out: those that do not fit their types. apollo-compiler does not know Keyfold's scalars, so their
+//! literals are coerced here before anything runs, also in fields that are skipped. It does not check variables inside literals or OneOf
+//! input objects either, so these are checked here too.
 //!
 //! GraphQL spec sections 5.6.1 "Values of Correct Type", 5.6.3 "Input Object Field Uniqueness", 5.8.3 "All Variable Uses Defined" and 5.8.5
 //! "All Variable Usages Are Allowed".
@@ -15,7 +15,7 @@ use apollo_compiler::{ExecutableDocument, Name, Node, Schema};
 use serde_json::Map;
 use std::collections::HashSet;
 
-/// The mistakes in the literals of an operation and of the fragments that it spreads.
+/// The mistakes in the literals of an operation and of its fragments.
 pub fn mistakes(api: &Schema, document: &ExecutableDocument, operation: &Operation) -> Vec<PlanError> {
     let mut walk = Walk { api, document, operation, spread: HashSet::new(), name: String::new(), mistakes: Vec::new() };
     for variable in &operation.variables {
@@ -34,14 +34,14 @@ struct Walk<'a> {
     api: &'a Schema,
     document: &'a ExecutableDocument,
     operation: &'a Operation,
-    /// The fragments that were walked through.
+    /// The fragments that are already checked.
     spread: HashSet<&'a Name>,
-    /// What the present literal is for, with the way into it: `Argument "input.items[2]`.
+    /// What the current literal is for, with its path: `Argument "input.items[2]`.
     name: String,
     mistakes: Vec<PlanError>,
 }
 
-/// What a place for a value says beside its type.
+/// What matters about a place for a value besides its type.
 #[derive(Clone, Copy, Default)]
 struct Place {
     /// Whether it has a default for a variable without a value.
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
                 (Some(ExtendedType::InputObject(input)), Literal::Object(fields)) => self.object(input, fields, value),
                 (Some(ExtendedType::Scalar(_)), _) => {
                     self.variables_are_defined(value);
-                    // What a variable brings into a JSON value is coerced with the variable.
+                    // Variables inside a JSON value are coerced as variables.
                     if let Err(misfit) = coerce(self.api, ty, &json_of(value, &Map::new())) {
                         let message = format!("{}\" is not acceptable: {}", self.name, misfit.why);
                         self.mistakes.push(PlanError::new(PlanErrorKind::Input, message).at(place(value, self.document)));
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether a variable may stand in a place of this type.
+    /// Checks that a variable may be used in a place of this type.
     fn variable(&mut self, ty: &Type, at: Place, name: &Name, value: &Node<Literal>) {
         let Some(definition) = self.operation.variables.iter().find(|definition| definition.name == *name) else {
             return self.variables_are_defined(value);
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
         let given = &definition.ty;
         let has_default = at.has_default || definition.default_value.as_ref().is_some_and(|default| !default.is_null());
         let wanted = match () {
-            // The one field of a OneOf input object must not be null, whatever the defaults are.
+            // The field of a OneOf input object must not be null, whatever the defaults.
             () if at.in_one_of => ty.clone().non_null(),
             () if ty.is_non_null() && !given.is_non_null() && has_default => ty.clone().nullable(),
             () => ty.clone(),
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The compiler does not look for variables inside of JSON values.
+    /// Checks that variables inside a JSON value are defined, which the compiler does not.
     fn variables_are_defined(&mut self, value: &Node<Literal>) {
         match &**value {
             Literal::Variable(name) if !self.operation.variables.iter().any(|definition| definition.name == *name) => {

@@ -1,19 +1,19 @@
-//! On which variables an operation's plan depends, and the key under which a plan is cached.
+//! An operation in; out: the variables on which its plan depends, and the key under which the plan is cached.
 //!
-//! A plan holds no conditions: it is made for given values of the variables in `@skip`, `@include` and sorting arguments, and for the
-//! presence of those that stand as arguments (a null argument binds nothing and may choose another access path).
+//! A plan has no conditions. It is made for the values of variables in `@skip`, `@include` and sorting arguments, and for the presence of
+//! variables in other arguments: a null argument binds nothing and may choose another access path.
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::{DirectiveList, Operation, Selection, SelectionSet};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
 
-/// In which way a plan depends on a variable.
+/// How a plan depends on a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sensitivity {
-    /// By whether it is given and not null.
+    /// On whether it is given and not null.
     Presence,
-    /// By its value.
+    /// On its value.
     Value,
 }
 

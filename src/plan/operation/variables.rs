@@ -1,5 +1,5 @@
-//! The values that a caller gives for an operation's variables in; the coerced values out (GraphQL spec section 6.1.2, "Coercing Variable
-//! Values"), or every variable that is not acceptable. Nothing runs before all of them are.
+//! A caller's variables in; the coerced values out, or every mistake in them (GraphQL spec section 6.1.2, "Coercing Variable Values").
+//! Nothing runs unless all of them are right.
 
 use super::document::{Document, MAX_MISTAKES};
 use crate::plan::error::{PlanError, PlanErrorKind, place};
@@ -8,7 +8,7 @@ use apollo_compiler::Schema;
 use apollo_compiler::executable::Operation;
 use serde_json::{Map, Value};
 
-/// Coerces the variables of an operation. One that is not given, has no default and may be null has no value.
+/// Coerces the variables of an operation. A nullable variable without a value or a default stays absent.
 pub fn coerce_variables(
     api: &Schema,
     document: &Document,

@@ -1,6 +1,6 @@
-//! Collections: the reads of a wave that read one partition of a table or of an index for the same row, and that one Query can read
-//! together. Reads in; out the groups, and for each what else the schema keeps in its partition. Must not know values: the ranges of a
-//! row, and with them what its Query reads, are found when the plan runs ([`super::shared_query`] has the rule for both).
+//! Reads in; out: the groups of reads that one Query can make together, and where the schema's other items are in their partition. The
+//! reads of a group are of one wave, for the same rows, in one partition of a table or an index. Must not know values: the rule of
+//! [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
 use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::dependencies;
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 /// The most reads of one group.
 const MAX_READS: usize = 100;
 
-/// Notes which reads may wait, and gives the collections of the plan.
+/// Marks the reads that may wait, and gives the plan's collections.
 pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[Arguments]) -> Vec<Collection> {
     let awaited: HashSet<ReadId> =
         reads.iter().flat_map(|read| dependencies(read, spaces).into_iter().chain(read.elements.iter().copied())).collect();
@@ -40,7 +40,7 @@ pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[
     shared.flat_map(|ids| of_partition(model, reads, ids, arguments)).collect()
 }
 
-/// The key of a read that gives whole items of one range which DynamoDB does not filter: a filter takes away the items of others, too.
+/// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the others.
 fn shared_key(read: &Read) -> Option<&KeyBinding> {
     match &read.action {
         ReadAction::Get(key) if read.yields.is_none() && key.sort.is_some() => Some(key),
@@ -49,7 +49,7 @@ fn shared_key(read: &Read) -> Option<&KeyBinding> {
     }
 }
 
-/// Whether two keys are bound to the same partition. That the values are the same is seen when the plan runs.
+/// Whether two keys have the same partition template and sources. Equal values are found when the plan runs.
 fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
     let (Some(left), Some(right)) = (&one.partition, &other.partition) else { return false };
     let same = |(left, right): (&Part, &Part)| match (left, right) {
@@ -78,7 +78,7 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
     }
 }
 
-/// The groups of the reads of one partition, as far as the literals of their templates tell.
+/// Groups the reads of one partition by the literals of their templates.
 fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Arguments]) -> Vec<Collection> {
     let occupants = occupants(model, &reads[ids[0]]);
     let known: Vec<(Extent, GroupMember)> = ids.iter().map(|id| member(&reads[*id], &occupants, arguments)).collect();
@@ -103,7 +103,7 @@ fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Argu
     shared_query::groups(&members, &between).into_iter().map(collection).collect()
 }
 
-/// Where the schema's items of a read's partition have their sort keys.
+/// Where the schema's items are in the partition of a read, by sort key.
 fn occupants(model: &Model, read: &Read) -> Vec<Occupant> {
     let table = &model.tables[read.table];
     let (partition_key, sort_key) = table.keys_of(read.index);
@@ -116,7 +116,7 @@ fn occupants(model: &Model, read: &Read) -> Vec<Occupant> {
             continue;
         }
         for template in of(&sort_key.name) {
-            // What the partition tells all of is one item on a table. Keys of an index need not be different.
+            // If the partition key has all fields of the sort key, there is one such item in a table. Keys of an index need not be unique.
             let told = |partition: &&Template| template.fields().iter().all(|field| partition.fields().contains(field));
             let is_single = read.index.is_none() && partitions.iter().all(told);
             let start = if sort_key.kind == KeyType::S { literal(template).unwrap_or_default() } else { "" };
@@ -127,17 +127,17 @@ fn occupants(model: &Model, read: &Read) -> Vec<Occupant> {
     occupants
 }
 
-/// What the literals of a template tell of a range.
+/// A range as far as the literals of its template describe it.
 struct Extent {
-    /// The text with which all its keys begin.
+    /// The prefix of all its keys.
     start: String,
-    /// Whether it is one key, and that text is all of it.
+    /// Whether it is one key that equals the prefix.
     is_all: bool,
     /// Whether it is one key.
     is_item: bool,
-    /// Whether it holds all keys that begin so, from the lowest on.
+    /// Whether it starts at the lowest key with the prefix.
     low: bool,
-    /// Whether it holds them up to the highest.
+    /// Whether it ends at the highest key with the prefix.
     high: bool,
 }
 
@@ -147,7 +147,7 @@ impl Extent {
     }
 }
 
-/// A read as a member of its partition; what the variables tell is taken for what suits best.
+/// A read as a member of its partition. Where variables decide, the case that allows sharing is assumed.
 fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, GroupMember) {
     let mut member = GroupMember {
         low: 0,
@@ -174,7 +174,7 @@ fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Exte
         Want::Page { arguments: of, .. } => {
             let page = PageGiven::of(&arguments[of]);
             member.forward = page.backward.map(|backward| query.descending == backward);
-            // Either way may be meant.
+            // A variable decides the direction.
             member.wants_all = page.backward.is_none();
             member.reaches = page.size.map_or(Reaches::Mostly, Reaches::of_page);
             member.resumes = page.resumes;
@@ -191,9 +191,9 @@ fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Exte
     (extent, member)
 }
 
-/// What the document tells of a page.
+/// What the document says about a page.
 struct PageGiven {
-    /// `None` where a variable tells.
+    /// `None` if a variable decides.
     backward: Option<bool>,
     size: Option<u32>,
     resumes: bool,
@@ -258,12 +258,12 @@ fn extent(query: &QueryBinding) -> Extent {
     }
 }
 
-/// How many items the schema may have from one range to another behind it; `None` where there may be many.
+/// How many items may lie between one range and a later one; `None` if there may be many.
 fn between(extents: &[Extent], (left, right): (usize, usize), occupants: &[Occupant]) -> Option<u32> {
     let (a, b) = (&extents[left], &extents[right]);
     for (outer, inner) in [(a, b), (b, a)] {
         if inner.start.starts_with(&outer.start) && !outer.is_all {
-            // One is a part of the other, or two ranges may be the same. Where an item stands in the other's range is not known.
+            // One contains the other, or two ranges may be equal. The place of an item within the other's range is unknown.
             let overlap = outer.low && outer.high || a.start == b.start && !a.is_item && !b.is_item;
             return overlap.then_some(0);
         }

@@ -1,7 +1,7 @@
-//! Projections: each read asks for the attributes that the selection needs, and for the keys by which items are known.
+//! Reads and the fields that they must provide in; out: the attributes that each read asks for. These include the keys.
 //!
-//! All Gets of a table ask for the same attributes: BatchGetItem has one projection a table, and a key that is wanted in two places of
-//! an operation is read once.
+//! All Gets of a table ask for the same attributes: BatchGetItem has one projection per table, and a key that two places of an operation
+//! need is read once.
 
 use crate::plan::attributes::{alternatives_of, attributes_for};
 use crate::plan::tree::*;
@@ -9,8 +9,8 @@ use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Gives every read its projection; `wanted` holds, for each read, the stored fields that are taken from it, by their types. With
-/// `as_stored`, a field is asked for in its own attribute, whether or not its value stands in a key as well.
+/// Gives every read its projection. `wanted` has the stored fields that each read must provide. With `as_stored`, a field's own attribute
+/// is asked for even if a key holds its value too.
 pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
     let mut of_table: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields, as_stored)).collect();
@@ -29,7 +29,7 @@ pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, Str
     }
 }
 
-/// Gives every collection the attributes that its reads ask for.
+/// Gives every collection the attributes that its reads ask for together.
 pub fn share(reads: &[Read], collections: &mut [Collection]) {
     for collection in collections {
         let all: BTreeSet<&String> = collection.reads.iter().flat_map(|read| reads[*read].projection.iter()).collect();
@@ -41,7 +41,7 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
     let table = &model.tables[read.table];
     let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
     if matches!(read.action, ReadAction::Query(_)) {
-        // The keys of the index make the cursors.
+        // Cursors are made of the index's keys.
         let (partition, sort) = table.keys_of(read.index);
         names.insert(partition.name.clone());
         names.extend(sort.map(|key| key.name.clone()));

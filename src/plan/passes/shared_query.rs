@@ -1,29 +1,29 @@
-//! The cost rule of collection reads: which reads of one partition share a Query, in which order it reads, and which of them it may not
-//! reach. Ranges as ranks in, groups out. Must not know keys, values or calls.
+//! The cost rule of collection reads. The ranges of one partition, as ranks, in; out: the groups that share a Query, the order in which it
+//! reads, and the members that it may not reach. Must not know keys, values or calls.
 //!
-//! A shared Query reads one page in the order of the sort key. It reaches what comes first in that order for certain, and anything
-//! else only after everything before it. So a group is made member by member: each must follow closely on the others, and a member that
-//! the Query may fail to reach must be one that nothing waits for. Such a member is then read by itself in the next wave, so a group
-//! makes at most as many calls as its members would make by themselves.
+//! A shared Query reads one page in the order of the sort key. It certainly reaches what comes first, and anything else only after
+//! everything before it. So a group grows member by member: each must closely follow the others, and nothing may wait for a member that the
+//! Query may fail to reach. Such a member is then read by itself in the next wave, so a group never makes more calls than its members would
+//! make by themselves.
 
 use std::cmp::Reverse;
 
-/// The smallest page that counts as one that mostly reaches the end of its range.
+/// The smallest page that is assumed to reach the end of its range in most cases.
 pub const LONG_PAGE: u32 = 10;
 
-/// Whether what a member wants reaches to the end of its range.
+/// How likely a member's read is to reach the end of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reaches {
-    /// More often than not there is more: a small page, or the first item of many.
+    /// Unlikely: a small page, or the first item of many.
     Rarely,
-    /// A page of [`LONG_PAGE`] or more, or a count.
+    /// Likely: a page of [`LONG_PAGE`] or more, or a count.
     Mostly,
-    /// A single item, or a list that is read whole.
+    /// Certain: a single item, or a list that is read whole.
     Always,
 }
 
 impl Reaches {
-    /// For a page of a size.
+    /// How likely a page of a size is to reach the end.
     pub fn of_page(size: u32) -> Self {
         if size < LONG_PAGE { Self::Rarely } else { Self::Mostly }
     }
@@ -32,15 +32,15 @@ impl Reaches {
 /// A read of the partition.
 #[derive(Debug, Clone)]
 pub struct GroupMember {
-    /// The lower end of its range among the lower ends of all members, in ascending order; equal ends have equal ranks.
+    /// The rank of its range's lower end among the lower ends of all members, ascending; equal ends have equal ranks.
     pub low: usize,
-    /// The upper end of its range among the upper ends, likewise.
+    /// The rank of its upper end among the upper ends.
     pub high: usize,
-    /// Whether it reads its range in ascending order; `None` of a Get.
+    /// Whether it reads its range in ascending order; `None` for a Get.
     pub forward: Option<bool>,
-    /// Whether it wants all of its range, so that any order will do.
+    /// Whether it wants all of its range, so that the order does not matter.
     pub wants_all: bool,
-    /// Whether what it wants reaches to the other end of the range.
+    /// How likely it is to reach the other end of its range.
     pub reaches: Reaches,
     /// Whether it may be read a wave later.
     pub may_wait: bool,
@@ -55,12 +55,12 @@ impl GroupMember {
         self.low <= other.low && self.high >= other.high
     }
 
-    /// Whether it may be read in an order.
+    /// Whether the order of reading serves it.
     fn suits(&self, forward: bool) -> bool {
         self.wants_all || self.forward.is_none_or(|own| own == forward)
     }
 
-    /// Where it begins and ends in an order of reading: the smaller comes first.
+    /// Where it starts and ends in the order of reading; smaller comes first.
     fn place(&self, forward: bool) -> (isize, isize) {
         let (low, high) = (self.low.cast_signed(), self.high.cast_signed());
         if forward { (low, high) } else { (-high, -low) }
@@ -70,25 +70,25 @@ impl GroupMember {
 /// Reads that share a Query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryGroup {
-    /// The members by their positions, in the order of reading, each with whether the Query may fail to reach it.
+    /// The members' positions in the order of reading, each with whether the Query may fail to reach it.
     pub members: Vec<(usize, bool)>,
     /// Whether the Query reads in ascending order.
     pub forward: bool,
-    /// How many items of the schema there may be between the members.
+    /// How many other items may lie between the members.
     pub between: u32,
 }
 
-/// Groups the reads of a partition. `between` tells how many items may lie between one member and another behind it in ascending order;
-/// `None` where there may be many. Members in no group are read by themselves.
+/// Groups the reads of a partition. `between` says how many items may lie between a member and a later one in ascending order, `None` if
+/// there may be many. Members in no group are read by themselves.
 pub fn groups(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
     let of = |forward: bool| in_order(members, forward, between);
     let (ascending, descending) = (of(true), of(false));
     let cost = |groups: &[QueryGroup]| {
         let shared: usize = groups.iter().map(|group| group.members.len()).sum();
         let at_risk = groups.iter().flat_map(|group| &group.members).filter(|(_, at_risk)| *at_risk);
-        // A Get at risk falls back on a batch, and needs no call of its own where there is one.
+        // A Get at risk falls back on a batch, which often needs no call of its own.
         let risk: usize = at_risk.map(|(member, _)| if members[*member].is_item { 1 } else { 2 }).sum();
-        // What is read to its end in the other order cannot go on from where the page ends.
+        // A member that is read in the other order cannot continue where the page ends.
         let reversed = groups.iter().flat_map(|group| group.members.iter().map(|(member, _)| (&members[*member], group.forward)));
         let reversed = reversed.filter(|(member, forward)| member.forward.is_some_and(|own| own != *forward)).count();
         (groups.len() + members.len() - shared, risk, reversed)
@@ -96,14 +96,14 @@ pub fn groups(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<
     if cost(&descending) < cost(&ascending) { descending } else { ascending }
 }
 
-/// A group that is being made.
+/// A group while it is being built.
 struct Growing {
     group: QueryGroup,
-    /// For each of its members, how sure the Query comes to the beginning of its range.
+    /// For each member, how likely the Query is to reach the start of its range.
     begun: Vec<Reaches>,
-    /// The member that reaches furthest.
+    /// The member that reaches farthest.
     last: usize,
-    /// How sure the Query comes to the end of what is in the group.
+    /// How likely the Query is to reach the end of the group.
     reaches: Reaches,
 }
 
@@ -124,7 +124,7 @@ fn in_order(members: &[GroupMember], forward: bool, between: &dyn Fn(usize, usiz
 }
 
 impl Growing {
-    /// A group that begins with a member; `None` where the order of reading does not suit it.
+    /// Starts a group with a member; `None` if the order of reading does not serve it.
     fn begin(members: &[GroupMember], position: usize, forward: bool) -> Option<Self> {
         let member = &members[position];
         let suits = member.suits(forward);
@@ -134,7 +134,7 @@ impl Growing {
         fits.then_some(Self { group, begun: vec![Reaches::Always], last: position, reaches: member.reaches })
     }
 
-    /// Takes in a member if the Query can serve it as well.
+    /// Adds a member if the Query can serve it too.
     fn take(&mut self, members: &[GroupMember], position: usize, between: &dyn Fn(usize, usize) -> Option<u32>) -> bool {
         let member = &members[position];
         let forward = self.group.forward;
@@ -144,7 +144,7 @@ impl Growing {
         let around = known().filter(|other| other.contains(member)).map(|other| other.reaches).max();
         let complete = around.map_or(member.reaches, |reaches| reaches.max(member.reaches));
         let suits = member.suits(forward);
-        // A page that goes on from a cursor may be far from the beginning of its range.
+        // A page that continues from a cursor may be far from the start of its range.
         if suits && member.resumes && beside != Some(0) {
             return false;
         }

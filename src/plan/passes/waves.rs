@@ -1,12 +1,12 @@
-//! Waves by data dependency: a read belongs to the wave after the last read that gives it a value or a row, wherever its parent stands.
+//! Reads in, their waves out: a read belongs to the wave after the last read that gives it a value or a row, wherever its parent is.
 
 use crate::plan::tree::*;
 
-/// Gives every read its wave and lists the reads of each.
+/// Gives every read its wave, and lists the reads of each wave.
 pub fn assign(reads: &mut [Read], spaces: &[Space]) -> Vec<Vec<ReadId>> {
     let mut waves: Vec<Vec<ReadId>> = Vec::new();
     for id in 0..reads.len() {
-        // Sources stand before the reads that they feed, so their waves are known.
+        // A read comes after its sources in the list, so their waves are known.
         let after = dependencies(&reads[id], spaces).into_iter().map(|source| reads[source].wave).max().unwrap_or(0);
         reads[id].wave = after + 1;
         if waves.len() <= after {

@@ -2,20 +2,20 @@
 
 use crate::schema::template::Template;
 
-/// What tells the items of one type, or of several, from others.
+/// How to tell items of these types from all others.
 #[derive(Debug)]
 pub struct TypeDiscriminator {
-    /// The types. At least one.
+    /// The types, at least one.
     pub types: Vec<TypeMarks>,
 }
 
-/// The marks by which an item of a type is known.
+/// What an item of one type looks like.
 #[derive(Debug)]
 pub struct TypeMarks {
     /// The item type.
     pub item: String,
-    /// The table's key attributes and the templates that their values must be of.
+    /// The table's key attributes, each with the templates that its value must match.
     pub keys: Vec<(String, Vec<Template>)>,
-    /// Constant attributes: they must be equal where they are there.
+    /// Constant attributes. An item that has one must have this value.
     pub constants: Vec<(String, String)>,
 }

@@ -6,7 +6,7 @@ use super::response::Object;
 use super::value::{Arguments, FieldReader, Holder};
 use std::sync::Arc;
 
-/// What to read, in which order, and how the response is made of it.
+/// What to read, in which order, and how to make the response of it.
 #[derive(Debug)]
 pub struct Plan {
     /// The reads, parents before children.
@@ -19,14 +19,14 @@ pub struct Plan {
     pub waves: Vec<Vec<ReadId>>,
     /// The reads that may share a Query.
     pub collections: Vec<Collection>,
-    /// The response's data, or the part of it that the step makes.
+    /// The response's data, or the step's part of it.
     pub root: Object,
 }
 
 /// A set of rows.
 #[derive(Debug)]
 pub struct Space {
-    /// The space whose rows these belong to; `None` for the operation's own.
+    /// The space whose rows contain these; `None` for the operation's own.
     pub parent: Option<SpaceId>,
     /// What makes the rows.
     pub origin: Origin,
@@ -39,32 +39,32 @@ pub enum Origin {
     Operation,
     /// The items of a read.
     Read(ReadId),
-    /// Of the parent's rows those whose item, as this read found it, is of one type, by its position among the [`TypeDiscriminator`]'s.
+    /// Those rows of the parent whose item, as this read found it, has one type: a position in the read's `discriminator`.
     Variant(ReadId, usize),
-    /// An item that was written or found before the plan runs: it is handed in, and in scope everywhere.
+    /// An item that was written or found before the plan runs. It is handed in and is in scope everywhere.
     Seed,
-    /// The elements of an embedded list, wherever it stands: in a read's item or in an element of another such list.
+    /// The elements of an embedded list in a read's item or in an element of another such list.
     Elements(Holder, Arc<FieldReader>),
 }
 
-/// Reads of one partition of a table or an index, all in one wave and for the same rows, that one Query can make together.
+/// Reads that one Query can make together: of one partition of a table or an index, in one wave, for the same rows.
 #[derive(Debug)]
 pub struct Collection {
     /// The reads.
     pub reads: Vec<ReadId>,
-    /// Where the items of the schema stand in the partition.
+    /// Where the schema's items are in the partition.
     pub occupants: Vec<Occupant>,
     /// The attributes that all of them ask for, sorted.
     pub projection: Arc<[String]>,
 }
 
-/// Where items of a type stand in a partition.
+/// Where the items of a type are in a partition.
 #[derive(Debug, Clone)]
 pub struct Occupant {
-    /// The text with which all their sort keys begin.
+    /// The prefix of all their sort keys.
     pub start: String,
-    /// Whether there is nothing behind that text.
+    /// Whether the sort keys equal the prefix.
     pub is_all: bool,
-    /// Whether a partition holds one of them at most.
+    /// Whether a partition has at most one of them.
     pub is_single: bool,
 }

@@ -13,44 +13,44 @@ use std::sync::Arc;
 /// One read: a Get or a Query for each row of a space.
 #[derive(Debug)]
 pub struct Read {
-    /// The field that wants it, as a field coordinate (`Container.group`); of a `through`, the relation on its path.
+    /// The coordinate of the field that needs it (`Container.group`), or of the relation on a `through` path.
     pub coordinate: String,
-    /// Of a page, the field whose page it is, as a field coordinate: what its cursors are tied to.
+    /// For a page: the coordinate of the field whose page it is. Its cursors belong to that field.
     pub page_of: String,
-    /// The item type that is read; of several, `Favorite | Tagging`.
+    /// The item types that it reads: `Favorite`, or `Favorite | Tagging`.
     pub item: String,
-    /// How items of the type, or types, are told from others.
+    /// How to tell items of these types from others.
     pub discriminator: Arc<TypeDiscriminator>,
     /// The table, by position in the model.
     pub table: usize,
     /// The index, by position in the table.
     pub index: Option<usize>,
-    /// The space for each row of which it is made.
+    /// It is made once for each row of this space.
     pub space: SpaceId,
-    /// The space that its items make; `None` where it gives one item at most.
+    /// The space whose rows are its items; `None` if it gives one item at most.
     pub yields: Option<SpaceId>,
     /// What is read.
     pub action: ReadAction,
-    /// The read that tells whether the parent object is there at all, if there is one.
+    /// The read that tells whether the parent object exists, if there is one.
     pub parent: Option<ReadId>,
-    /// Whether it is made only where the parent object is there, and so a wave after it: nothing else hides what it finds.
+    /// Whether it waits for its parent and is made only if that exists. Otherwise the response hides what it found for a missing parent.
     pub awaits_parent: bool,
-    /// Of a page whose items only lead to its elements: the reads on the way, of which the last tells whether an element is there at all.
+    /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an element exists.
     pub elements: Vec<ReadId>,
     /// Whether to read strongly.
     pub consistent: bool,
-    /// The attributes that are asked for, sorted, keys among them.
+    /// The attributes that it asks for, sorted, including keys.
     pub projection: Arc<[String]>,
-    /// Of Gets that make a list, the most items that it may have.
+    /// For a list that is read by Gets: its most items.
     pub max: Option<u32>,
-    /// Of Gets that make a list, whether it has an element for each value it was asked for (`[User]`), null for one without an item; else
-    /// it has each item once.
+    /// For a list that is read by Gets: whether it has one element for each value (`[User]`), null if that has no item. Otherwise the list
+    /// has each item once.
     pub answers_each_value: bool,
-    /// Of a Get, what its item must meet, and the arguments that this takes. DynamoDB filters Queries only.
+    /// For a Get: the condition that its item must meet, with the condition's arguments. DynamoDB filters Queries only.
     pub filter: Option<(Condition, ArgumentsId)>,
-    /// Whether it may be made a wave later: nothing but the response takes anything from it.
+    /// Whether it may be made a wave later, because only the response uses it.
     pub may_wait: bool,
-    /// The wave that it belongs to, from 1.
+    /// Its wave, from 1.
     pub wave: usize,
 }
 
@@ -59,13 +59,13 @@ pub struct Read {
 pub enum ReadAction {
     /// The item with a primary key.
     Get(KeyBinding),
-    /// The whole of the items that an earlier read found in an index.
+    /// A Get of each item that an earlier read found in an index, for the attributes that the index lacks.
     FetchMissing(ReadId),
     /// The items of a partition.
     Query(Box<QueryBinding>),
 }
 
-/// The key templates of an access path and what their fields are bound to.
+/// The key templates of an access path, and the sources of their fields.
 #[derive(Debug)]
 pub struct KeyBinding {
     /// The partition key attribute's name.
@@ -76,16 +76,16 @@ pub struct KeyBinding {
     pub sort_attribute: Option<String>,
     /// The sort key's template.
     pub sort: Option<Template>,
-    /// Sort keys of other types that are read with it: as much of its beginning is meant as theirs have in common with it.
+    /// Sort keys of the other types that the same Query reads. It uses the longest prefix that all of them have in common.
     pub prefix_alternatives: Vec<Template>,
-    /// Item field → source, for every field that is bound by equality.
+    /// Item field → source, for each field that is bound by equality.
     pub fields: IndexMap<String, ValueSource>,
-    /// Which shards are read, or which replica, if the key has such.
+    /// Which shards or which replica to read, if the key has any.
     pub spread: Option<Reading>,
 }
 
 impl KeyBinding {
-    /// Whether what is bound under this name does not tell which items are read, but only by which of their copies.
+    /// Whether this name only chooses the replica to read, and not the item.
     pub fn chooses_replica(&self, name: &str) -> bool {
         self.spread.is_some_and(|Reading { spread, .. }| spread.kind == SpreadKind::Replica && spread.placeholder() == name)
     }
@@ -96,7 +96,7 @@ impl KeyBinding {
 pub struct QueryBinding {
     /// The key.
     pub key: KeyBinding,
-    /// The access path's own description of the sort condition.
+    /// The access path, which describes the sort condition.
     pub access: Access,
     /// The bounds of a range.
     pub range: Option<BoundRange>,
@@ -104,9 +104,9 @@ pub struct QueryBinding {
     pub descending: bool,
     /// How much of it is wanted.
     pub want: Want,
-    /// The filter and the arguments it takes.
+    /// The filter and its arguments.
     pub filter: Option<(Condition, ArgumentsId)>,
-    /// Whether the schema has items of other types that the key condition lets in.
+    /// Whether the key condition admits items of other types.
     pub others: bool,
 }
 
@@ -115,7 +115,7 @@ pub struct QueryBinding {
 pub enum BoundRange {
     /// Lower and upper bound, each with whether it is inclusive.
     Between(Option<(ValueSource, bool)>, Option<(ValueSource, bool)>),
-    /// Text that the value begins with.
+    /// A prefix of the value.
     BeginsWith(ValueSource),
 }
 
@@ -124,23 +124,23 @@ pub enum BoundRange {
 pub enum Want {
     /// The first item.
     First,
-    /// Everything, up to a number beyond which it is an error.
+    /// Everything. More than `max` items are an error.
     Whole {
-        /// That number.
+        /// The most items.
         max: u32,
     },
-    /// A page by the paging arguments of a field.
+    /// A page, by the paging arguments of a field.
     Page {
         /// The field's arguments.
         arguments: ArgumentsId,
         /// The size of a page.
         sizes: PageSizes,
-        /// Whether it is asked if there is more beyond the page.
+        /// Whether the selection asks if there is more beyond the page.
         probe: bool,
     },
     /// The number of items.
     Count {
-        /// Whether they have to be looked at to know which of them are meant; if not, DynamoDB counts them (`Select: COUNT`).
+        /// Whether each item must be inspected to know if it counts. If not, DynamoDB counts (`Select: COUNT`).
         looked_at: bool,
     },
 }

@@ -14,7 +14,7 @@ pub struct Object {
     pub type_name: String,
     /// The fields in the order of the response; none where there are variants.
     pub fields: Vec<Output>,
-    /// Of an object that can be of several types: what is selected on each, with the space of the rows that are of it.
+    /// If the object can have several types: the selection on each, with the space of the rows of that type.
     pub variants: Vec<(SpaceId, Object)>,
 }
 
@@ -42,7 +42,7 @@ pub enum OutputValue {
     Introspection,
     /// A stored scalar or enum.
     Leaf(ValueLocation),
-    /// A stored object or list of objects, and the space of its elements where finds stand in them.
+    /// A stored object or list of objects, with the space of its elements if finds are selected in them.
     Embedded(ValueLocation, Object, Option<SpaceId>),
     /// One object that was read.
     One(ObjectSource, Object),
@@ -50,7 +50,7 @@ pub enum OutputValue {
     List(ObjectSource, Object),
     /// A connection.
     Page(ObjectSource, Vec<PageOutput>),
-    /// True: what the field writes is written.
+    /// `true`: the field's write is done.
     Done,
     /// Whether there is an item.
     Exists(ObjectSource),
@@ -61,24 +61,24 @@ pub enum OutputValue {
 /// Where a stored value is held.
 #[derive(Debug)]
 pub enum ValueLocation {
-    /// In what was read.
+    /// In an item that was read, or in a row that was handed in.
     In(Holder, Arc<FieldReader>),
-    /// In the map that is being written.
+    /// In the embedded object that is being written to the response.
     Here(Arc<FieldReader>),
-    /// Nowhere: it is known from elsewhere.
+    /// In no item: another value of the request tells it.
     Known(ValueSource, ValueType),
 }
 
-/// The object, or objects, that a find leads to.
+/// Where the objects of a find come from.
 #[derive(Debug)]
 pub struct ObjectSource {
-    /// The read whose pages a list or connection is made of; its rows are found under the field's own row.
+    /// The read whose items make the list or page. Its rows belong to the field's own row.
     pub pages: Option<ReadId>,
     /// The space in which the objects are.
     pub space: SpaceId,
-    /// What tells whether an object is there.
+    /// How to tell whether an object exists.
     pub presence: Presence,
-    /// Whether list elements that are not there keep their place as null (`[User]`), instead of being left out.
+    /// Whether missing elements of a list are null (`[User]`) or left out.
     pub keeps_place: bool,
 }
 
@@ -87,9 +87,9 @@ pub struct ObjectSource {
 pub enum Presence {
     /// The item of a read.
     Read(ReadId),
-    /// A seed of this space.
+    /// The item that was handed in for this space.
     Seed(SpaceId),
-    /// Values that must not be null: the object is taken to exist where its key is known.
+    /// None of these values is null: the schema promises that the object exists, and its key is known.
     Values(Vec<ValueSource>),
 }
 

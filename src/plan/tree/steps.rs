@@ -5,7 +5,7 @@ use super::ids::{ArgumentsId, SpaceId};
 use super::plan::Plan;
 use super::response::ObjectSource;
 
-/// What an operation does: one step for a query, one for each root field of a mutation, run one after the other.
+/// The plan of an operation: one step for a query, one for each root field of a mutation. Steps run one after the other.
 #[derive(Debug)]
 pub struct OperationPlan {
     /// The steps.
@@ -19,44 +19,45 @@ pub struct OperationPlan {
 pub struct PlanStep {
     /// What is written first.
     pub write: Option<PlannedWrite>,
-    /// What is read, and the part of the response that it makes.
+    /// What is read afterwards, and the step's part of the response.
     pub plan: Plan,
 }
 
 /// The write of a mutation's root field.
 #[derive(Debug)]
 pub struct PlannedWrite {
-    /// The field of `Mutation`, where the model tells its actions.
+    /// The field of `Mutation`; the model has its actions.
     pub field: String,
     /// The field's arguments, in the step's plan.
     pub arguments: ArgumentsId,
-    /// Where the items that the write gives back are seeded.
+    /// The space that takes the items which the write returns.
     pub result: Option<SpaceId>,
     /// What its `@find` reads.
     pub found: Option<WriteLookup>,
-    /// For each action, what it reads to find its items, and what it deletes beside them.
+    /// For each action: what it reads to find its items, and what it deletes with them.
     pub actions: Vec<ActionLookups>,
 }
 
-/// What an action of a write reads beforehand.
+/// What an action reads before the write.
 #[derive(Debug, Default)]
 pub struct ActionLookups {
-    /// Its items, where its key does not name them.
+    /// Its items, if their whole key is not known.
     pub target: Option<WriteLookup>,
-    /// The relations that are deleted with it, one for each path of `cascade:`.
+    /// The relations that are deleted with its items, one for each path of `cascade:`.
     pub cascade: Vec<Cascade>,
 }
 
-/// The items at the end of a path of relations, all deleted with the item at its beginning.
+/// The items at the end of a path of relations. They are deleted with the item at its start.
 #[derive(Debug)]
 pub struct Cascade {
-    /// By the whole path, from the item at its beginning.
+    /// Found by the whole path, from the item at its start.
     pub whole: WriteLookup,
-    /// From the items on the path that are deleted as well: the position of the path that leads to them, and the rest of the way.
+    /// Found from the items on the path that are deleted too: the position of the cascade's path that leads to those, and a lookup by the
+    /// rest of the path.
     pub rests: Vec<(usize, WriteLookup)>,
 }
 
-/// Items that are read for a write: a plan without a response.
+/// Items that are read for a write, by a plan without a response.
 #[derive(Debug)]
 pub struct WriteLookup {
     /// The item type.
@@ -65,6 +66,6 @@ pub struct WriteLookup {
     pub plan: Plan,
     /// Where the items are.
     pub target: ObjectSource,
-    /// The item types in scope, and where each one's item is seeded.
+    /// The item types in scope, each with the space that takes its item.
     pub seeds: Vec<(String, SpaceId)>,
 }

@@ -12,18 +12,18 @@ use std::sync::Arc;
 /// The arguments of one field of the operation.
 #[derive(Debug, Clone)]
 pub struct Arguments {
-    /// Argument name → its type and what the document (or else its default) says. Arguments without a value are not in it.
+    /// Argument name → its type, and its value in the document or its default. Arguments without a value are left out.
     pub values: IndexMap<String, (Type, ArgumentValue)>,
-    /// The names that the document itself gives, defaults not among them.
+    /// The arguments that the document gives, without defaults.
     pub given: Vec<String>,
     /// Line and column of the field in the document, from 1.
     pub location: (usize, usize),
 }
 
-/// What an argument is bound to.
+/// The value of an argument.
 #[derive(Debug, Clone)]
 pub enum ArgumentValue {
-    /// A literal of the document, variables in it.
+    /// A literal of the document, which may contain variables.
     Literal(Node<Literal>),
     /// The schema's default.
     Default(serde_json::Value),
@@ -34,7 +34,7 @@ pub enum ArgumentValue {
 pub enum ValueSource {
     /// An argument.
     Argument(ArgumentsId, String),
-    /// A field of something that was read.
+    /// A field of an item or an element.
     Field(Holder, Arc<FieldReader>),
     /// Text made of parts.
     Text(Vec<SourceText>),
@@ -49,12 +49,12 @@ pub enum SourceText {
     Value(ValueSource),
 }
 
-/// What holds the attribute that a [`FieldReader`] reads.
+/// What contains the attribute that a [`FieldReader`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
     /// The item of a read.
     Read(ReadId),
-    /// The element of an embedded list, or the seed, that is the row of this space.
+    /// The row of this space: an element of an embedded list, or an item that was handed in.
     Element(SpaceId),
 }
 
@@ -65,8 +65,8 @@ pub struct FieldReader {
     pub field: String,
     /// The type as declared.
     pub ty: Type,
-    /// Where it is kept and how.
+    /// Where and how it is stored.
     pub stored: Stored,
-    /// The templates of the key attributes in `stored.keys`.
+    /// The key attributes that may hold it, each with its templates.
     pub templates: Vec<(String, Vec<Template>)>,
 }
