@@ -1,5 +1,6 @@
 //! Every golden that reads, by the executor without a plan.
 
+use crate::naive::binding::Rules;
 use crate::naive::compared::difference;
 use crate::naive::document::Document;
 use crate::naive::executor::Naive;
@@ -28,6 +29,11 @@ pub fn items(system: &str, model: &Model) -> Vec<Vec<Item>> {
     model.tables.iter().map(|table| of_table(&table.name)).collect()
 }
 
+/// What the text of a system's schema says of bindings.
+pub fn rules_of(system: &str) -> Rules {
+    Rules::of(&std::fs::read_to_string(support::places(system).0).unwrap())
+}
+
 #[test]
 fn every_golden_that_reads_gives_what_reading_field_by_field_gives() {
     let (mut compared, mut differing) = (0, String::new());
@@ -43,7 +49,8 @@ fn every_golden_that_reads_gives_what_reading_field_by_field_gives() {
         let model = support::model(&case.system);
         let document = Document::parse(&model.api, &request.query, request.variables).unwrap();
         let items = items(&case.system, &model);
-        let world = World { model: &model, items: &items };
+        let rules = rules_of(&case.system);
+        let world = World { model: &model, rules: &rules, items: &items };
         let mut cursors = Cursors::default();
         let expected = Naive::run(&world, &document, &cursors);
         if let Some(difference) = difference(&response, &expected, &mut cursors) {

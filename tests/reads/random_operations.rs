@@ -1,6 +1,7 @@
 //! Random operations on the items of every system.
 
-use crate::goldens::items;
+use crate::goldens::{items, rules_of};
+use crate::naive::model_check::disagreements;
 use crate::naive::pages::Cursors;
 use crate::naive::rows::World;
 use crate::random::operations::{Maker, Pool};
@@ -37,7 +38,10 @@ fn a_query_gives_what_reading_field_by_field_gives() {
         runtime.block_on(support::fill(&store, &model, system));
         let gateway = Gateway::new(model.clone(), store, settings());
         let items = items(system, &model);
-        let world = World { model: &model, items: &items };
+        let rules = rules_of(system);
+        let otherwise = disagreements(&model, &rules);
+        assert!(otherwise.is_empty(), "{system}: {otherwise:#?}");
+        let world = World { model: &model, rules: &rules, items: &items };
         let pool = Pool::of(&model, &items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
         let mut seen = Seen::default();

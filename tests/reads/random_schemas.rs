@@ -1,5 +1,7 @@
 //! Random operations on random items of random schemas.
 
+use crate::naive::binding::Rules;
+use crate::naive::model_check::disagreements;
 use crate::naive::pages::Cursors;
 use crate::naive::rows::World;
 use crate::random::finds::{Extra, extras, with};
@@ -78,7 +80,10 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
             }
         });
         let gateway = Gateway::new(made.model.clone(), store, settings());
-        let world = World { model: &made.model, items: &made.items };
+        let rules = Rules::of(&made.sdl);
+        let otherwise = disagreements(&made.model, &rules);
+        assert!(otherwise.is_empty(), "seed {seed}: {otherwise:#?}\n{}", made.sdl);
+        let world = World { model: &made.model, rules: &rules, items: &made.items };
         let pool = Pool::of(&made.model, &made.items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
         let mut maker = Maker::new(&made.model, &pool, Rng::with_seed(seed));

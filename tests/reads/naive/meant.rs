@@ -1,7 +1,7 @@
 //! What a find means: the values that it is bound to, whether an item has them, and the order of the items. Must not know other fields.
 
 use super::document::Arguments;
-use super::rows::{Code, Row};
+use super::rows::{Certain, Code, Row};
 use super::values::{compare, keys_of, scalar_of, stored_of};
 use keyfold::schema::model::{Access, AccessPath, Find, ItemKeys, Mixed, ObjectType, Range, SortAccess, Source, TextPart};
 use keyfold::schema::spread::Which;
@@ -88,6 +88,32 @@ impl<'w> Meant<'_, 'w> {
         let every = self.path.reading(self.table, self.keys).filter(|reading| reading.which == Which::Every);
         let ranges = all.len() * every.map_or(1, |reading| usize::from(reading.spread.count));
         if ranges > MOST { Err("LIMIT_EXCEEDED") } else { Ok(all) }
+    }
+
+    /// Whether an item has the values that the names of the find say. A source with an argument that is not there says nothing.
+    pub fn is_certain(&self, row: &Row<'_>, certain: &Certain) -> bool {
+        let Some(item) = row.item else { return true };
+        certain[&row.ty.name].iter().filter(|(_, source)| self.is_given(source)).all(|(field, source)| {
+            let Some(stored) = stored_of(row.ty, field) else { return true };
+            let own = stored.value.to_text(&scalar_of(row.ty, field, item));
+            let is_equal = |value: &Value| own.is_some() && stored.value.to_text(value) == own;
+            match self.source(source) {
+                Value::Array(values) => values.iter().any(is_equal),
+                value => is_equal(&value),
+            }
+        })
+    }
+
+    /// Whether all arguments of a source are there.
+    fn is_given(&self, source: &Source) -> bool {
+        match source {
+            Source::Argument(_) => !self.source(source).is_null(),
+            Source::Text(parts) => parts.iter().all(|part| match part {
+                TextPart::Value(source) => self.is_given(source),
+                TextPart::Literal(_) => true,
+            }),
+            Source::Parent(_) | Source::Item(..) => true,
+        }
     }
 
     fn sort(&self) -> Option<SortUse<'w>> {

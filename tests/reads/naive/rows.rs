@@ -1,20 +1,24 @@
 //! A find and all items of the store in, the items that it means out, in their order: each item of the table is looked at for each find.
-//! Takes from the model what a field is bound to and which index it names. Must not know operations or how the gateway reads.
+//! What binds a field comes from the text of the schema (`binding`); of the model it takes the index that a field reads. Must not know
+//! operations or how the gateway reads.
 
+use super::binding::{Bound, Rules};
 use super::condition::lets_in;
 use super::document::Arguments;
 use super::meant::Meant;
 use super::values::{keys_of, scalar_of, stored_of};
-use keyfold::schema::model::{Access, AccessPath, Field, Find, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use keyfold::schema::model::{Access, AccessPath, Field, Find, Model, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via};
 use keyfold::schema::spread::{SpreadKind, Which};
 use keyfold::schema::table::Table;
 use keyfold::table::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A schema and the items of its tables.
 pub struct World<'w> {
     pub model: &'w Model,
+    /// What the text of the schema says of bindings.
+    pub rules: &'w Rules,
     /// The items of each table.
     pub items: &'w [Vec<Item>],
 }
@@ -29,6 +33,9 @@ pub struct Row<'w> {
     /// Its place on the list that it was found in, counted before the filter.
     pub place: usize,
 }
+
+/// For each item type, its fields and what they are equal to.
+pub type Certain = HashMap<String, Vec<(String, Source)>>;
 
 /// Why a field has no rows: the error's code.
 pub type Code = &'static str;
@@ -80,6 +87,7 @@ impl<'w> World<'w> {
         };
         let table = &self.model.tables[keys.table];
         let meant = Meant { find, path, keys, mixed, table, parent, arguments };
+        let certain = self.certain(parent, (field, find), &meant);
         let mut combinations = meant.combinations()?;
         if !matches!(path.access, Access::Get { .. }) {
             // A range is read once, however often its values stand in a list.
@@ -89,7 +97,11 @@ impl<'w> World<'w> {
         let mut ranges: Vec<Vec<Row<'w>>> = Vec::new();
         for values in &combinations {
             for items in self.spread(&meant, values) {
-                let mut rows: Vec<Row<'w>> = items.into_iter().filter_map(|item| self.row(&meant, values, item)).collect();
+                let mut rows: Vec<Row<'w>> = items
+                    .into_iter()
+                    .filter_map(|item| self.row(&meant, values, item))
+                    .filter(|row| meant.is_certain(row, &certain))
+                    .collect();
                 rows.sort_by(|left, right| meant.stored_order(left.item.unwrap(), right.item.unwrap()));
                 ranges.push(rows);
             }
@@ -108,6 +120,25 @@ impl<'w> World<'w> {
         rows.iter_mut().enumerate().for_each(|(place, row)| row.place = place);
         rows.retain(&is_let_in);
         Ok(rows.into_iter().map(Some).collect())
+    }
+
+    /// What the names of a find say of the items of each type that it is after, whichever path reads them (rules 1 to 6). Where the parent
+    /// tells the whole key of a single item, its other fields are copies.
+    fn certain(&self, parent: &Row<'w>, (field, find): (&Field, &Find), meant: &Meant<'_, 'w>) -> Certain {
+        let members = meant.mixed.map_or(std::slice::from_ref(&find.item), |mixed| mixed.members.as_slice());
+        let is_single = find.returns == Returns::One && matches!(meant.path.access, Access::Get { .. });
+        let of_member = |member: &String| {
+            let bound = self.rules.bound((&parent.ty.name, &field.name), member).into_iter();
+            let bound = bound.filter_map(|(name, bound)| match bound {
+                Bound::Equal { source, is_bare: false } if !(is_single && matches!(source, Source::Parent(_))) => Some((name, source)),
+                _ => None,
+            });
+            (
+                member.clone(),
+                bound.filter(|(name, source)| !matches!(source, Source::Parent(_)) || self.rules.is_in_keys(member, name)).collect(),
+            )
+        };
+        members.iter().map(of_member).collect()
     }
 
     /// What tells the list of a find from others: the values of its bounds, its index and its order.

@@ -1,0 +1,274 @@
+//! The text of a schema in; what binds each find out, by the rules of docs/language.md ("Binding") alone. Must not know the model: a find
+//! that the model binds otherwise is a mistake of one of them.
+
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Definition, Document, FieldDefinition, Value};
+use keyfold::schema::model::{Range, Source, TextPart};
+use std::collections::{BTreeMap, HashSet};
+
+/// Arguments that page and sort; they bind nothing.
+const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
+
+/// The object types of a schema, each with its fields as they are written.
+pub struct Rules {
+    types: BTreeMap<String, Vec<Node<FieldDefinition>>>,
+    /// For each type, the fields that stand in a template of its keys.
+    in_keys: BTreeMap<String, HashSet<String>>,
+}
+
+/// What binds a field of a find's target.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bound {
+    /// By equality. Rules 1 to 6 say which items are meant, so all of it is used; a bare name may stay unused.
+    Equal { source: Source, is_bare: bool },
+    /// `where:` gives a range.
+    Within(Range),
+}
+
+impl Rules {
+    /// Reads the text of a schema.
+    pub fn of(text: &str) -> Self {
+        let document = Document::parse(text, "schema.graphql").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let mut rules = Self { types: BTreeMap::new(), in_keys: BTreeMap::new() };
+        for definition in &document.definitions {
+            if let Definition::ObjectTypeDefinition(ty) = definition {
+                rules.types.insert(ty.name.to_string(), ty.fields.clone());
+                let keys = ty.directives.get("item").and_then(|item| item.specified_argument_by_name("keys"));
+                let mut fields = HashSet::new();
+                keys.iter().for_each(|keys| placeholders_in(keys, &mut fields));
+                rules.in_keys.insert(ty.name.to_string(), fields);
+            }
+        }
+        rules
+    }
+
+    fn field(&self, ty: &str, name: &str) -> Option<&Node<FieldDefinition>> {
+        self.types.get(ty)?.iter().find(|field| field.name == name)
+    }
+
+    /// The stored fields of a type.
+    fn stored(&self, ty: &str) -> impl Iterator<Item = &Node<FieldDefinition>> {
+        self.types.get(ty).into_iter().flatten().filter(|field| field.directives.get("find").is_none())
+    }
+
+    /// What binds the fields of a target of a find (`owner.name`), of those that stand in its keys or that `where:` names.
+    pub fn bound(&self, (owner, name): (&str, &str), target: &str) -> BTreeMap<String, Bound> {
+        let field = self.field(owner, name).unwrap_or_else(|| panic!("no field {owner}.{name}"));
+        let find = Finding { rules: self, owner, field, target };
+        let mut bound = BTreeMap::new();
+        for own in self.stored(target).map(|field| field.name.as_str()) {
+            if let Some(by) = find.bound(own) {
+                bound.insert(own.to_owned(), by);
+            }
+        }
+        bound
+    }
+
+    /// Whether a field stands in a template of its type's keys.
+    pub fn is_in_keys(&self, ty: &str, field: &str) -> bool {
+        self.in_keys.get(ty).is_some_and(|fields| fields.contains(field))
+    }
+}
+
+/// A find and one type that it is after.
+struct Finding<'r> {
+    rules: &'r Rules,
+    owner: &'r str,
+    field: &'r FieldDefinition,
+    target: &'r str,
+}
+
+impl Finding<'_> {
+    /// What binds a field of the target: the first of the rules that there is a name for.
+    fn bound(&self, own: &str) -> Option<Bound> {
+        if let Some(value) = self.of_where(own) {
+            return self.by_where(value);
+        }
+        let certain = |source| Some(Bound::Equal { source, is_bare: false });
+        let (as_id, plain) = self.names(own);
+        // 2 and 3: arguments.
+        for name in [own.to_owned(), format!("{}{}", small(self.target), large(&plain))] {
+            if self.is_argument(&name) {
+                return certain(Source::Argument(name));
+            }
+        }
+        // 4, 5 and 6: names of the parent that say which field they mean.
+        let names = [
+            Some(format!("{}{}", self.field.name, large(&plain))),
+            self.seen_from_parent(own),
+            Some(format!("{}{}", small(self.target), large(&plain))),
+        ];
+        if let Some(name) = names.into_iter().flatten().find(|name| self.has(name)) {
+            return certain(Source::Parent(name));
+        }
+        // 7: the bare name.
+        let is_id = as_id || own == "id";
+        let is_other_id = is_id && self.owner != self.target;
+        let is_free = self.has(own) && !is_other_id && !self.is_used(own);
+        is_free.then(|| Bound::Equal { source: Source::Parent(own.to_owned()), is_bare: true })
+    }
+
+    /// A field's name under rules 3 to 6: where a type calls its own id `userId`, that is its `id`.
+    fn names(&self, own: &str) -> (bool, String) {
+        match own.strip_prefix(&small(self.target)).filter(|rest| *rest == "Id") {
+            Some(_) => (true, "id".to_owned()),
+            None => (false, own.to_owned()),
+        }
+    }
+
+    /// Rule 5: the field of the parent that is seen as `<parent><Field>`.
+    fn seen_from_parent(&self, own: &str) -> Option<String> {
+        let rest = own.strip_prefix(&small(self.owner))?;
+        let name = format!("{}{}", rest.chars().next()?.to_lowercase(), &rest[1..]);
+        let as_own_id = (name == "id").then(|| own.to_owned());
+        if large(&name) != rest {
+            return None;
+        }
+        match self.has(&name) {
+            true => Some(name),
+            false => as_own_id,
+        }
+    }
+
+    /// Whether rule 4, 5 or 6 takes a field of the parent for some field of the target.
+    fn is_used(&self, name: &str) -> bool {
+        self.rules.stored(self.target).any(|own| {
+            let own = own.name.as_str();
+            own != name && {
+                let (_, plain) = self.names(own);
+                let four = format!("{}{}", self.field.name, large(&plain));
+                let six = format!("{}{}", small(self.target), large(&plain));
+                four == name || six == name || self.seen_from_parent(own).as_deref() == Some(name)
+            }
+        })
+    }
+
+    /// Whether the parent has a stored field of a name that `where:` does not use.
+    fn has(&self, name: &str) -> bool {
+        self.rules.stored(self.owner).any(|field| field.name == name) && !self.where_names().contains(name)
+    }
+
+    fn is_argument(&self, name: &str) -> bool {
+        let is_there = self.field.arguments.iter().any(|argument| argument.name == name);
+        is_there && !PAGING.contains(&name) && !self.filter_names().contains(name)
+    }
+
+    fn option(&self, name: &str) -> Option<&Node<Value>> {
+        self.field.directives.get("find")?.specified_argument_by_name(name)
+    }
+
+    /// Rule 1: what `where:` says of a field.
+    fn of_where(&self, own: &str) -> Option<&Node<Value>> {
+        self.option("where")?.as_object()?.iter().find(|(name, _)| name == own).map(|(_, value)| value)
+    }
+
+    fn by_where(&self, value: &Node<Value>) -> Option<Bound> {
+        let source = |value: &Node<Value>| self.source(value.as_str().unwrap_or_default());
+        let Some(operators) = value.as_object() else {
+            // A null says that nothing binds the field.
+            return value.as_str().map(|text| Bound::Equal { source: self.source(text), is_bare: false });
+        };
+        let (mut lower, mut upper) = (None, None);
+        for (operator, value) in operators {
+            match operator.as_str() {
+                "beginsWith" => return Some(Bound::Within(Range::BeginsWith(source(value)))),
+                "gt" => lower = Some((source(value), false)),
+                "ge" => lower = Some((source(value), true)),
+                "lt" => upper = Some((source(value), false)),
+                "le" => upper = Some((source(value), true)),
+                _ => {
+                    let ends = value.as_list().unwrap_or_default();
+                    (lower, upper) = (ends.first().map(|end| (source(end), true)), ends.get(1).map(|end| (source(end), true)));
+                }
+            }
+        }
+        Some(Bound::Within(Range::Between { lower, upper }))
+    }
+
+    /// A text of `where:`: a name in braces is an argument, or else a field of the parent.
+    fn source(&self, text: &str) -> Source {
+        let mut parts = Vec::new();
+        for part in pieces(text) {
+            parts.push(match part {
+                Piece::Text(text) => TextPart::Literal(text),
+                Piece::Name(name) => {
+                    let first = name.split('.').next().unwrap_or_default();
+                    let is_argument = self.field.arguments.iter().any(|argument| argument.name == first);
+                    TextPart::Value(if is_argument { Source::Argument(name) } else { Source::Parent(name) })
+                }
+            });
+        }
+        match parts.as_slice() {
+            [TextPart::Value(source)] => source.clone(),
+            _ => Source::Text(parts),
+        }
+    }
+
+    /// The fields of the parent that `where:` uses.
+    fn where_names(&self) -> HashSet<String> {
+        let mut names = HashSet::new();
+        self.option("where").iter().for_each(|value| placeholders_in(value, &mut names));
+        names.retain(|name| !self.field.arguments.iter().any(|argument| argument.name == name.as_str()));
+        names
+    }
+
+    /// The arguments that the filter uses.
+    fn filter_names(&self) -> HashSet<String> {
+        let text = self.option("filter").and_then(|filter| filter.as_str()).unwrap_or_default();
+        let name = |rest: &str| rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().map(str::to_owned);
+        text.split(':').skip(1).filter_map(name).collect()
+    }
+}
+
+/// A piece of a template.
+enum Piece {
+    Text(String),
+    Name(String),
+}
+
+/// The pieces of a template; a brace that is written twice is text.
+fn pieces(text: &str) -> Vec<Piece> {
+    let (mut pieces, mut literal, mut letters) = (Vec::new(), String::new(), text.chars().peekable());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '{' | '}' if letters.peek() == Some(&letter) => literal.extend(letters.next()),
+            '{' => {
+                if !literal.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                }
+                pieces.push(Piece::Name(letters.by_ref().take_while(|letter| *letter != '}').collect()));
+            }
+            other => literal.push(other),
+        }
+    }
+    if !literal.is_empty() || pieces.is_empty() {
+        pieces.push(Piece::Text(literal));
+    }
+    pieces
+}
+
+/// The names in braces anywhere in a value, without their widths.
+fn placeholders_in(value: &Value, names: &mut HashSet<String>) {
+    match value {
+        Value::String(text) => names.extend(pieces(text).into_iter().filter_map(|piece| match piece {
+            Piece::Name(name) => name.split([':', '.']).next().map(str::to_owned),
+            Piece::Text(_) => None,
+        })),
+        Value::List(values) => values.iter().for_each(|value| placeholders_in(value, names)),
+        Value::Object(members) => members.iter().for_each(|(_, value)| placeholders_in(value, names)),
+        _ => {}
+    }
+}
+
+fn small(name: &str) -> String {
+    with_first(name, char::to_lowercase)
+}
+
+fn large(name: &str) -> String {
+    with_first(name, char::to_uppercase)
+}
+
+fn with_first<I: Iterator<Item = char>>(name: &str, case: impl Fn(char) -> I) -> String {
+    let mut letters = name.chars();
+    letters.next().map(|first| case(first).chain(letters).collect()).unwrap_or_default()
+}
