@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 impl<'a> Builder<'a> {
     /// One read, and a space of its rows for each item type: what is selected on a type is read for items of that type only.
-    pub(super) fn follow_abstract_type(
+    pub fn follow_abstract_type(
         &mut self,
         from: &Entity<'a>,
         relation: RelationRequest<'a>,

@@ -12,7 +12,7 @@ use apollo_compiler::executable::SelectionSet;
 
 impl<'a> Builder<'a> {
     /// The access path for the arguments that are present. An error names the arguments that are missing.
-    pub(super) fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
+    pub fn access_path(&self, find: &'a Find, arguments: &Arguments) -> Result<&'a AccessPath, PlanError> {
         let order_by = arguments.enum_value("orderBy", self.context.variables);
         let present = |name: &str| arguments.present(name, self.context.variables);
         find.path(&present, order_by.as_deref()).ok_or_else(|| match find.lacking(&present) {
@@ -25,13 +25,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The key of an access path, with a source for each field that is bound by equality.
-    pub(super) fn key(
-        &self,
-        keys: &ItemKeys,
-        path: &AccessPath,
-        from: &Entity<'a>,
-        arguments: ArgumentsId,
-    ) -> Result<KeyBinding, PlanError> {
+    pub fn key(&self, keys: &ItemKeys, path: &AccessPath, from: &Entity<'a>, arguments: ArgumentsId) -> Result<KeyBinding, PlanError> {
         let (partition, sort) = self.model.tables[keys.table].keys_of(path.index);
         let template = |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
         let (partition_at, sort_at) = match &path.access {
@@ -52,7 +46,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The bounds of an access path's range, if it has one.
-    pub(super) fn range(&self, access: &Access, from: &Entity<'a>, arguments: ArgumentsId) -> Result<Option<BoundRange>, PlanError> {
+    pub fn range(&self, access: &Access, from: &Entity<'a>, arguments: ArgumentsId) -> Result<Option<BoundRange>, PlanError> {
         let Access::Query { sort: SortAccess::Range { range, .. }, .. } = access else { return Ok(None) };
         let bound = |bound: &Option<(Source, bool)>| match bound {
             None => Ok(None),
@@ -65,7 +59,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether to read in descending order: as the `order` argument says, or else as the schema does.
-    pub(super) fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
+    pub fn descending(&self, path: &AccessPath, arguments: &Arguments) -> bool {
         match arguments.enum_value("order", self.context.variables).as_deref() {
             Some("DESC") => true,
             Some("ASC") => false,
@@ -74,7 +68,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The find's condition without the conjuncts whose argument is null. A field of an input object may still be null when the plan runs.
-    pub(super) fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
+    pub fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
         let given = &self.arguments[arguments];
         let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.context.variables);
         Some((find.filter.as_ref()?.without(&is_null)?, arguments))
@@ -105,7 +99,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether a source is an argument that brings several values.
-    pub(super) fn is_list(&self, source: &Source, field: &Field) -> bool {
+    pub fn is_list(&self, source: &Source, field: &Field) -> bool {
         let Source::Argument(name) = source else { return false };
         field.arguments.iter().any(|argument| argument.name == *name && argument.ty.is_list())
     }
@@ -133,7 +127,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The fields of the parent object that bind a find, or the first relation on its path.
-    pub(super) fn parent_fields(
+    pub fn parent_fields(
         &self,
         ty: &'a ObjectType,
         field: &'a Field,

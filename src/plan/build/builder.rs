@@ -18,7 +18,7 @@ use std::collections::HashMap;
 const MAX_VARIANT_FIELDS: usize = 20_000;
 
 /// The plan as far as it is built.
-pub(super) struct Builder<'a> {
+pub struct Builder<'a> {
     pub model: &'a Model,
     pub context: SelectionContext<'a>,
     pub reads: Vec<Read>,
@@ -207,17 +207,17 @@ impl<'a> Builder<'a> {
 }
 
 /// A field of the response.
-pub(super) fn output(key: &str, collected: &CollectedField<'_>, value: OutputValue) -> Output {
+pub fn output(key: &str, collected: &CollectedField<'_>, value: OutputValue) -> Output {
     let ty = collected.field.definition.ty.clone();
     Output { label: label(key), key: key.to_owned(), location: collected.location, ty, value }
 }
 
 /// `"key":`. Response keys are GraphQL names, so they need no escapes.
-pub(super) fn label(key: &str) -> Box<[u8]> {
+pub fn label(key: &str) -> Box<[u8]> {
     format!("\"{key}\":").into_bytes().into_boxed_slice()
 }
 
 /// The model and the operation contradict each other, although validation rules that out.
-pub(super) fn internal(what: &str) -> PlanError {
+pub fn internal(what: &str) -> PlanError {
     PlanError::new(PlanErrorKind::Internal, format!("The operation cannot be planned: {what}."))
 }

@@ -12,7 +12,7 @@ use apollo_compiler::ast::Type;
 
 impl<'a> Builder<'a> {
     /// Plans a find field.
-    pub(super) fn find(
+    pub fn find(
         &mut self,
         of: &Entity<'a>,
         field: &'a Field,
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Follows the relations of a `through` path. The first that can find several items is the one that pages.
-    pub(super) fn through(
+    pub fn through(
         &mut self,
         of: &Entity<'a>,
         path: &'a [String],

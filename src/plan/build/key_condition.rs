@@ -10,7 +10,7 @@ use crate::schema::value_type::ValueType;
 
 /// Whether a key condition admits items of the type only. It does if it fixes each attribute of the primary key, or all of it but an end
 /// that may be any text.
-pub(super) fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
+pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
     let Access::Query { sort, .. } = &path.access else { return false };
     let (partition_key, sort_key) = table.keys_of(path.index);
     let sort_template = |position: usize| keys.keys.get(&sort_key?.name)?.get(position);
@@ -60,7 +60,7 @@ fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyTy
 }
 
 /// Whether the model has items of other types whose keys a condition on a table or an index admits.
-pub(super) fn admits_other_types(
+pub fn admits_other_types(
     model: &Model,
     (table, index): (usize, Option<usize>),
     (key, access): (&KeyBinding, &Access),

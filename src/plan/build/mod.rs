@@ -19,6 +19,6 @@ mod connection;
 mod entity;
 mod find;
 mod key_condition;
-pub(super) mod mutation;
-pub(super) mod query;
+pub mod mutation;
+pub mod query;
 mod relation;

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One relation that a find follows, and what is needed of it.
-pub(super) struct RelationRequest<'a> {
+pub struct RelationRequest<'a> {
     /// The field coordinate, such as `User.groups`.
     pub coordinate: String,
     pub field: &'a Field,
@@ -31,7 +31,7 @@ pub(super) struct RelationRequest<'a> {
 }
 
 /// The item types that a read is for.
-pub(super) struct ReadTarget<'a> {
+pub struct ReadTarget<'a> {
     /// The first of them.
     first: &'a ObjectType,
     /// Their names: `Favorite | Tagging`.
@@ -56,7 +56,7 @@ impl<'a> ReadTarget<'a> {
 
 impl<'a> Builder<'a> {
     /// Plans one relation.
-    pub(super) fn follow(&mut self, from: &Entity<'a>, relation: RelationRequest<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+    pub fn follow(&mut self, from: &Entity<'a>, relation: RelationRequest<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let ty = self.type_named(&relation.find.item)?;
         let path = self.access_path(relation.find, &self.arguments[relation.arguments])?;
         let keys = attributes::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
@@ -93,7 +93,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the read of an access path.
-    pub(super) fn look_up(
+    pub fn look_up(
         &mut self,
         from: &Entity<'a>,
         relation: &RelationRequest<'a>,
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds a Get of each item that a read found in an index.
-    pub(super) fn fetch_missing(
+    pub fn fetch_missing(
         &mut self,
         entity: &mut Entity<'a>,
         relation: &RelationRequest<'a>,
@@ -182,7 +182,7 @@ impl<'a> Builder<'a> {
         self.reads.len() - 1
     }
 
-    pub(super) fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
+    pub fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
         let holds = |attribute: &String| attributes::keys(ty).is_none_or(|keys| self.model.tables[keys.table].holds(index, attribute));
         ty.stored(field).is_some_and(|stored| {
             let as_wanted = !self.as_stored || stored.attribute.as_ref().is_none_or(holds);
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether an index holds enough to tell the type's items from others: their primary keys differ, or it projects the constants.
-    pub(super) fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+    pub fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = attributes::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
         let (partition, sort) = table.keys_of(index);

@@ -4,7 +4,7 @@
 //! reads of one wave that one Query can make together, by the cost rule of [`shared_query`]; `projection` says which attributes each read
 //! asks for.
 
-pub(super) mod collections;
-pub(super) mod projection;
+pub mod collections;
+pub mod projection;
 pub mod shared_query;
-pub(super) mod waves;
+pub mod waves;
