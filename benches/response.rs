@@ -13,12 +13,13 @@ mod replay;
 mod server;
 
 use keyfold::execute::context::ExecutionContext;
-use keyfold::execute::cursor::CursorKey;
-use keyfold::execute::gateway::{Gateway, Request, Settings};
-use keyfold::execute::operations::Operations;
-use keyfold::execute::respond::Writer;
-use keyfold::execute::state::State;
-use keyfold::execute::waves::run_waves;
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::operation_cache::OperationCache;
+use keyfold::execute::page::cursor::CursorKey;
+use keyfold::execute::read::executor::run_waves;
+use keyfold::execute::read::state::ReadState;
+use keyfold::execute::request::{Request, Settings};
+use keyfold::execute::response::writer::Writer;
 use keyfold::execute::write::lanes::Lanes;
 use keyfold::plan::tree::PlanStep;
 use keyfold::schema::{self, model::Model};
@@ -77,7 +78,7 @@ struct Bench {
     runtime: Runtime,
     model: Arc<Model>,
     gateway: Gateway,
-    operations: Operations,
+    operations: OperationCache,
     request: Request,
     replay: Replay,
 }
@@ -97,7 +98,7 @@ impl Bench {
         let body = String::from_utf8(body).unwrap();
         assert!(!body.contains("\"errors\"") && body.matches("\"title\"").count() == *objects, "{name} is answered wrongly: {body:.500}");
         let replay = Replay::new(server.clone(), &server.heard());
-        Self { runtime, model, gateway, operations: Operations::new(&settings), request, replay }
+        Self { runtime, model, gateway, operations: OperationCache::new(&settings), request, replay }
     }
 
     /// Whole, SDK alone, planning a new operation, planning one that is kept, waves with the SDK in them, writing.
@@ -119,9 +120,7 @@ impl Bench {
     fn round(&self, round: usize) -> [Duration; 6] {
         let planned = self.operations.plan(&self.model, &self.request).unwrap();
         let [PlanStep { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
-        let arguments =
-            || plan.arguments.iter().map(|arguments| Ok(arguments.evaluate(&self.model.api, &planned.variables).unwrap())).collect();
-        let mut state = State::new(plan, arguments());
+        let mut state = None;
         let new = |number: u32| Request { query: format!("{} # {round} {number}", self.request.query), ..Request::default() };
         [
             cpu_time(REQUESTS, |_| drop(black_box(self.runtime.block_on(whole(&self.gateway, &self.request))))),
@@ -130,7 +129,6 @@ impl Bench {
             cpu_time(REQUESTS * 10, |number| drop(black_box(self.operations.plan(&self.model, &new(number)).unwrap()))),
             cpu_time(REQUESTS * 500, |_| drop(black_box(self.operations.plan(&self.model, &self.request).unwrap()))),
             cpu_time(REQUESTS, |_| {
-                state = State::new(plan, arguments());
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
                     let loaders = Loaders::new(store, deadline());
@@ -146,10 +144,10 @@ impl Bench {
                         share_queries: true,
                         lanes: &Lanes::default(),
                     };
-                    run_waves(&context, &mut state).await;
+                    run_waves(&context, state.insert(ReadState::new(plan, &context))).await;
                 });
             }),
-            cpu_time(REQUESTS * 10, |_| drop(black_box(Writer::new(&state, Default::default()).write()))),
+            cpu_time(REQUESTS * 10, |_| drop(black_box(Writer::new(state.as_ref().unwrap(), Default::default()).write()))),
         ]
     }
 }

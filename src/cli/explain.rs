@@ -3,7 +3,8 @@
 use super::output;
 use super::schema_file::{self, SchemaChoice};
 use crate::execute::error::GraphqlError;
-use crate::execute::gateway::{self, Request, Settings};
+use crate::execute::gateway;
+use crate::execute::request::{Request, Settings};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};

@@ -1,7 +1,8 @@
 //! A schema's file watched, the gateway replaced when its text changes. A text that cannot be served is reported; the old one goes on.
 
 use super::{output, schema_file};
-use crate::execute::gateway::{Gateway, Settings};
+use crate::execute::gateway::Gateway;
+use crate::execute::request::Settings;
 use crate::serve::backend::Current;
 use crate::table::store::Store;
 use std::path::PathBuf;

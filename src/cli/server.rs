@@ -72,7 +72,7 @@ impl Server {
     }
 
     /// The gateway's settings.
-    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> crate::execute::gateway::Settings {
+    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> crate::execute::request::Settings {
         self.settings.budgets.gateway(self.introspection(), cursor_key)
     }
 }

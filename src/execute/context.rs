@@ -1,7 +1,7 @@
-//! What every step of one request shares: the model and the store's loaders, the request's time and deadline, its limits and secrets.
-//! The gateway makes it; reads and writes take it by reference. Must not know plans or what a step has found.
+//! The context of a request, which all its steps share: the model and the store's loaders, the time and the deadline, limits and secrets.
+//! The gateway makes it; reads and writes borrow it. Must not know plans, nor what a step has found.
 
-use super::cursor::CursorKey;
+use super::page::cursor::CursorKey;
 use super::write::lanes::Lanes;
 use crate::schema::model::Model;
 use crate::table::loaders::Loaders;

@@ -1,8 +1,10 @@
-//! Errors that callers see: one closed set of codes, a message without internals, always a path.
+//! The errors that callers see: a closed set of codes, messages without internals, always a path.
 
+use crate::table::error::{TableError, TableErrorKind};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-/// The longest message in bytes. It may quote what the caller sent, which may be as long as a request.
+/// The longest message, in bytes. It may quote what the caller sent, which may be as long as a request.
 const LONGEST_MESSAGE: usize = 400;
 
 /// `extensions.code` of an error.
@@ -18,11 +20,11 @@ pub enum ErrorCode {
     Unauthenticated,
     /// The caller may not see or do this.
     Forbidden,
-    /// What was asked to change does not exist.
+    /// The item to change does not exist.
     NotFound,
-    /// A condition did not hold, or somebody else was faster.
+    /// A condition did not hold, or another writer was faster.
     Conflict,
-    /// The table asked to slow down for too long.
+    /// The table kept throttling.
     Throttled,
     /// The request's deadline passed.
     Timeout,
@@ -30,7 +32,7 @@ pub enum ErrorCode {
     Unavailable,
     /// A budget is exceeded: depth, fields, aliases, nodes, list length.
     LimitExceeded,
-    /// A stored value does not fit the schema, or a mistake of the gateway.
+    /// A stored value does not fit the schema, or the gateway made a mistake.
     Internal,
 }
 
@@ -65,18 +67,18 @@ pub struct GraphqlError {
     pub locations: Vec<(usize, usize)>,
     /// Response keys and list positions; empty for errors of the whole request.
     pub path: Vec<PathSegment>,
-    /// More for programs, beside the code in `extensions`: the argument that is wrong, the current version.
+    /// Details for programs, beside the code in `extensions`: the wrong argument, the current version.
     pub details: Vec<(&'static str, Value)>,
 }
 
-/// Why a mutation's field wrote nothing.
+/// The reason why a mutation's field wrote nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     /// The code.
     pub code: ErrorCode,
     /// One sentence for the caller.
     pub message: String,
-    /// More for programs: see [`GraphqlError::details`].
+    /// Details for programs: see [`GraphqlError::details`].
     pub details: Vec<(&'static str, Value)>,
 }
 
@@ -84,6 +86,37 @@ impl Refusal {
     /// A refusal without details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Vec::new() }
+    }
+}
+
+/// The reason why something could not be read. Each field that wanted it reports it at its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The code.
+    pub code: ErrorCode,
+    /// One sentence for the caller.
+    pub message: String,
+}
+
+impl Failure {
+    /// A shared failure.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { code, message: message.into() })
+    }
+
+    /// The failure that callers see for an error of the table. The log has the details.
+    pub fn of_table(error: &TableError) -> Arc<Self> {
+        let (code, message) = match error.kind {
+            TableErrorKind::Throttled => (ErrorCode::Throttled, "DynamoDB is throttling requests. Try again later."),
+            TableErrorKind::Timeout => (ErrorCode::Timeout, "The table did not answer in time."),
+            TableErrorKind::Unavailable => (ErrorCode::Unavailable, "The table cannot be reached. Try again later."),
+            TableErrorKind::NoSuchTable => (ErrorCode::Unavailable, "The table does not exist."),
+            TableErrorKind::Denied => (ErrorCode::Unavailable, "The gateway may not read the table."),
+            TableErrorKind::Condition => (ErrorCode::Conflict, "A condition did not hold."),
+            TableErrorKind::Invalid => (ErrorCode::Internal, "DynamoDB refused a call of the gateway."),
+        };
+        tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
+        Self::new(code, message)
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The extensions of an explained response.
 pub fn extensions(model: &Model, steps: &OperationPlan, calls: &[CallRecord]) -> Value {
     let units = |write: bool| calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
-    // What a Query did not come to is perhaps read in a wave of its own.
+    // A read that a shared Query did not reach may take a wave of its own.
     let last = calls.iter().map(|call| call.wave).max().unwrap_or_default();
     json!({
         "keyfold": {

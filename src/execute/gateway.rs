@@ -1,25 +1,25 @@
-//! The whole of it for one schema and one store: operation text in, response bytes out. Must not know HTTP.
+//! A gateway for one schema on one store: operation text in, response bytes out. Must not know HTTP.
 
 use super::context::ExecutionContext;
-use super::cursor::CursorKey;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
-use super::operations::{Operations, Planned};
+use super::operation_cache::{OperationCache, Planned};
+use super::page::cursor::CursorKey;
+use super::request::{Request, Settings};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
-use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::tree::OperationPlan;
 use crate::schema::date_time::instant_text;
 use crate::schema::model::Model;
 use crate::table::loaders::Loaders;
 use crate::table::store::Store;
 use apollo_compiler::ast::OperationType;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// How much later than its deadline a request may end: the calls end at the deadline, and each tells so at its own path.
+/// How long a request may last beyond its deadline. The calls end at the deadline, and each reports that at its own path.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A schema on a store.
@@ -31,82 +31,33 @@ pub struct Gateway {
 struct Inner {
     model: Arc<Model>,
     store: Store,
-    operations: Operations,
+    operations: OperationCache,
     max_nodes: usize,
     cursor_key: CursorKey,
     lanes: Lanes,
     share_queries: bool,
 }
 
-/// What a gateway's owner may set.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Deepest nesting of fields.
-    pub max_depth: usize,
-    /// Most fields of an operation after its fragments are spread.
-    pub max_fields: usize,
-    /// Most aliases of an operation.
-    pub max_aliases: usize,
-    /// Most objects in a response.
-    pub max_nodes: usize,
-    /// Distinct operations whose plans are kept.
-    pub plan_cache: usize,
-    /// Whether clients may introspect the schema.
-    pub introspection: bool,
-    /// The secret that encrypts cursors; all copies of a gateway must share it.
-    pub cursor_key: Vec<u8>,
-    /// Whether reads of one partition share a Query where they can. The response is the same without.
-    pub share_queries: bool,
-}
-
-impl Default for Settings {
-    /// The limits of `keyfold serve`, with introspection and with a cursor key that any other process may have.
-    fn default() -> Self {
-        let budgets = OperationBudgets::default();
-        Self {
-            max_depth: budgets.depth,
-            max_fields: budgets.fields,
-            max_aliases: budgets.aliases,
-            max_nodes: 100_000,
-            plan_cache: 1_000,
-            introspection: true,
-            cursor_key: Vec::new(),
-            share_queries: true,
-        }
-    }
-}
-
-/// An operation to run.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The GraphQL document.
-    pub query: String,
-    /// Which of its operations.
-    pub operation_name: Option<String>,
-    /// Its variables.
-    pub variables: Map<String, Value>,
-}
-
 /// An operation that passed validation.
-pub struct Prepared {
+pub struct PreparedOperation {
     /// Whether it is a mutation.
     pub mutation: bool,
     planned: Planned,
 }
 
-/// What came of a request.
+/// The response to a request.
 #[derive(Debug)]
 pub struct Response {
     /// The response map, as JSON.
     pub body: Vec<u8>,
-    /// Set where the request failed before execution, so that the body has no `data` (GraphQL spec section 7.1.2, "Request errors").
+    /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request errors").
     pub refused: Option<ErrorCode>,
 }
 
 impl Gateway {
     /// A gateway for a schema on a store.
     pub fn new(model: Arc<Model>, store: Store, settings: Settings) -> Self {
-        let operations = Operations::new(&settings);
+        let operations = OperationCache::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
         let Settings { max_nodes, share_queries, .. } = settings;
@@ -123,14 +74,14 @@ impl Gateway {
         &self.inner.store
     }
 
-    /// Parses, validates and plans; what comes of it is kept for the next request with the same text.
-    pub fn prepare(&self, request: &Request) -> Result<Prepared, Vec<GraphqlError>> {
+    /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
+    pub fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
         let planned = self.inner.operations.plan(&self.inner.model, request)?;
-        Ok(Prepared { mutation: planned.kind == OperationType::Mutation, planned })
+        Ok(PreparedOperation { mutation: planned.kind == OperationType::Mutation, planned })
     }
 
-    /// Runs a prepared operation until its deadline; with `explain`, `extensions.keyfold` tells the plan and the calls.
-    pub async fn run(&self, prepared: Prepared, deadline: Instant, explain: bool) -> Response {
+    /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
+    pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
         let Inner { model, store, max_nodes, cursor_key, lanes, share_queries, .. } = &*self.inner;
         let Planned { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
@@ -170,7 +121,7 @@ fn now_millis() -> i64 {
 
 /// The plan of an operation, without a store: for `keyfold explain`.
 pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<OperationPlan>, Vec<GraphqlError>> {
-    Ok(Operations::new(settings).plan(model, request)?.plan)
+    Ok(OperationCache::new(settings).plan(model, request)?.plan)
 }
 
 impl Response {

@@ -1,6 +1,6 @@
-//! The operation in; the values of its `__schema` and `__type` fields out. apollo-compiler answers from the schema, all but
-//! `__Type.isOneOf`, which its version 1 does not know: in that field's place it is asked for the type's name, and the name is made an
-//! answer.
+//! An operation in; the values of its `__schema` and `__type` fields out. apollo-compiler answers them from the schema, except
+//! `__Type.isOneOf`, which its version 1 does not know. In place of that field, the operation asks for the type's name, and the name is
+//! then replaced by the answer.
 
 use crate::schema::one_of::{IS_ONE_OF, is_one_of};
 use apollo_compiler::executable::{Selection, SelectionSet};
@@ -11,14 +11,14 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name, Schema};
 use serde_json::{Map, Value};
 
-/// The values by response key.
+/// The values, by response key.
 pub fn introspect(
     api: &Valid<Schema>,
     document: &Valid<ExecutableDocument>,
     name: Option<&str>,
     variables: &Map<String, Value>,
 ) -> Result<Map<String, Value>, RequestError> {
-    // No argument of introspection takes any other values.
+    // Introspection takes no arguments of other kinds.
     let variables = variables.iter().filter_map(|(name, value)| {
         let value = match value {
             Value::Null => JsonValue::Null,
@@ -66,14 +66,14 @@ fn rename(api: &Schema, set: &mut SelectionSet) {
     }
 }
 
-/// Makes each name that was asked for in the place of `isOneOf` its answer: of an input object whether it is one, else null.
+/// Replaces each name that stands for `isOneOf` by its answer: whether an input object is a OneOf, else null.
 fn tell(api: &Schema, document: &ExecutableDocument, set: &SelectionSet, values: &mut Map<String, Value>) {
     for selection in &set.selections {
         match selection {
             Selection::Field(field) => {
                 let Some(value) = values.get_mut(field.response_key().as_str()) else { continue };
                 if field.name == IS_ONE_OF && set.ty == "__Type" {
-                    // A key that is selected twice has its answer already.
+                    // A key that is selected twice already has its answer.
                     if let Value::String(name) = value {
                         let input = api.get_input_object(name);
                         *value = input.map_or(Value::Null, |input| Value::Bool(is_one_of(input)));

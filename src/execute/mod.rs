@@ -1,38 +1,21 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
-//! In the order of a request: [`gateway`] takes it and makes its `context`, `operations` plans it, `waves` runs the plan (with `calls`, `keys`, `spread`, `searches`, `search`,
-//! `collection`, `memory`, `paging`, `cursor`, `list_identity`, `cut`, `span`, `ends` and `filter` for each read) into a `state`, and `respond`, `lists` and `leaf` write the
-//! response from it.
+//! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] plans it, [`steps`] runs the
+//! plan. A step may write ([`write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
+//! stored. [`response`] writes the step's part of the response.
 
-pub mod calls;
-pub mod collection;
 pub mod context;
-pub mod cursor;
-pub mod cut;
-pub mod decode;
-pub mod encode;
-pub mod ends;
 pub mod error;
-pub mod evaluate;
 pub mod explain;
-pub mod filter;
+pub mod expression;
 pub mod gateway;
 mod introspection;
-pub mod keys;
-mod leaf;
-pub mod list_identity;
-mod lists;
-pub mod memory;
-pub mod operations;
-pub mod paging;
-pub mod placeholders;
-pub mod respond;
-pub mod search;
-pub mod searches;
-pub mod span;
-pub mod spread;
-pub mod state;
+pub mod key;
+pub mod operation_cache;
+pub mod page;
+pub mod read;
+pub mod request;
+pub mod response;
 pub mod steps;
-pub mod update;
-pub mod waves;
+pub mod values;
 pub mod write;

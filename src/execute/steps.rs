@@ -1,14 +1,13 @@
-//! The steps of an operation, one after the other: what is written, what is read for it, and their parts of the response.
+//! Runs the steps of an operation, one after the other: writes, reads, and writes each step's part of the response.
 
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError, Refusal};
-use super::respond::Writer;
-use super::state::{Failure, State};
-use super::waves::run_waves;
+use super::read::executor::run_waves;
+use super::read::state::ReadState;
+use super::response::writer::Writer;
 use super::write::engine::Engine;
-use crate::plan::tree::{OperationPlan, Plan, PlanStep};
+use crate::plan::tree::{OperationPlan, PlanStep};
 use serde_json::{Map, Value};
-use std::sync::Arc;
 
 /// Runs every step. Gives the bytes of `data` and the errors in the order of the response.
 pub async fn run_steps(
@@ -21,7 +20,7 @@ pub async fn run_steps(
     for step in &steps.steps {
         let (fields, more) = run_step(context, step, introspection).await;
         errors.extend(more);
-        // A root field that may not be null and is ends the operation: nothing after it is written any more.
+        // If a non-null root field is null, the operation ends. Later steps write nothing.
         let Some(fields) = fields else { return (b"null".to_vec(), errors) };
         if data.len() > 1 && !fields.is_empty() {
             data.push(b',');
@@ -37,9 +36,9 @@ async fn run_step(
     step: &PlanStep,
     introspection: &Map<String, Value>,
 ) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
-    let mut state = state_of(context, &step.plan);
+    let mut state = ReadState::new(&step.plan, context);
     if let Some(write) = &step.write {
-        let arguments = match &state.arguments[write.arguments] {
+        let arguments = match state.arguments.values(write.arguments) {
             Ok(arguments) => arguments.clone(),
             Err(failure) => {
                 let refusal = Refusal::new(ErrorCode::BadUserInput, failure.message.clone());
@@ -58,14 +57,4 @@ async fn run_step(
     }
     run_waves(context, &mut state).await;
     Writer::new(&state, introspection.clone()).write()
-}
-
-/// The state of a plan before its first wave, its arguments evaluated.
-pub fn state_of<'p>(context: &ExecutionContext<'_>, plan: &'p Plan) -> State<'p> {
-    let arguments = plan.arguments.iter().map(|arguments| {
-        let evaluated = arguments.evaluate(&context.model.api, context.variables);
-        evaluated.map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
-    });
-    let arguments: Vec<Result<Map<String, Value>, Arc<Failure>>> = arguments.collect();
-    State::new(plan, arguments)
 }

@@ -1,6 +1,7 @@
 //! What the HTTP layer asks of what is behind it, and the gateway there, which may be replaced while requests are served.
 
-use crate::execute::gateway::{Gateway, Request, Response};
+use crate::execute::gateway::{Gateway, Response};
+use crate::execute::request::Request;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::{PoisonError, RwLock};
 use tokio::time::Instant;

@@ -1,7 +1,7 @@
 //! A JSON body or a query string in, an operation to run out (GraphQL over HTTP, "Request"). Must not know the schema.
 
 use super::accept::is_utf8;
-use crate::execute::gateway::Request;
+use crate::execute::request::Request;
 use axum::extract::Query;
 use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Every setting of the server, with its default beside its description; `--help` and the environment variables come from here.
 
-use crate::execute::gateway;
+use crate::execute::request;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -148,8 +148,8 @@ impl Features {
 
 impl Budgets {
     /// The settings of a gateway with these budgets.
-    pub fn gateway(&self, introspection: bool, cursor_key: Vec<u8>) -> gateway::Settings {
-        gateway::Settings {
+    pub fn gateway(&self, introspection: bool, cursor_key: Vec<u8>) -> request::Settings {
+        request::Settings {
             max_depth: self.max_depth,
             max_fields: self.max_fields,
             max_aliases: self.max_aliases,

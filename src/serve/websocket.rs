@@ -7,7 +7,7 @@ use super::accept::MediaType;
 use super::backend::{Answer, Call};
 use super::graphql::{Endpoint, late, refuse};
 use super::status::Refusal;
-use crate::execute::gateway;
+use crate::execute::request;
 use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
@@ -74,7 +74,7 @@ impl Executor for Operations {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
         };
-        let request = gateway::Request { query: request.query, operation_name: request.operation_name, variables };
+        let request = request::Request { query: request.query, operation_name: request.operation_name, variables };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let call = Call { request, may_write: true, deadline, explain: false };
         let response = match self.endpoint.run(call, permit).await {

@@ -1,7 +1,8 @@
 //! A schema on the embedded store, over HTTP: that the parts fit together, and that a gateway can be replaced while it serves.
 
 use crate::machine::{Running, parts, start};
-use keyfold::execute::gateway::{Gateway, Settings};
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Settings;
 use keyfold::schema;
 use keyfold::serve::backend::Current;
 use keyfold::serve::router::Parts;

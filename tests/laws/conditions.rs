@@ -1,8 +1,9 @@
 //! Conditions evaluated in the gateway are what DynamoDB makes of them: random items and conditions, and each condition sent as a check
 //! on the embedded store too.
 
-use keyfold::execute::evaluate::holds;
-use keyfold::execute::filter::{Scope, expression, whole};
+use keyfold::execute::expression::condition::{expression, whole};
+use keyfold::execute::expression::evaluate::holds;
+use keyfold::execute::expression::scope::Scope;
 use keyfold::schema::condition::{ArgumentType, Comparator, Condition, Operand, Path, Segment};
 use keyfold::schema::table::{KeyAttribute, KeyType, Table};
 use keyfold::schema::value_type::{Moment, ValueType};
@@ -313,7 +314,7 @@ fn the_semantics_are_those_of_the_guide() {
         assert_eq!(holds(&condition, Some(&item), &scope), Ok(expected), "{condition:?}");
     }
     let many = Condition::In(at("text"), vec![argument("many")]);
-    let sentence = "Argument \"many\" has 101 values, and a condition takes at most 100.";
+    let sentence = "Argument \"many\" has 101 values; a condition takes at most 100.";
     assert_eq!(holds(&many, Some(&item), &scope), Err(sentence.to_owned()));
     assert_eq!(whole(&many, &scope), Err(sentence.to_owned()));
 

@@ -4,7 +4,8 @@
 use crate::choices::Choices;
 use crate::support;
 use crate::world::{block_on, item};
-use keyfold::execute::gateway::{Gateway, Settings};
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Settings;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::attribute::{Attribute, Item};

@@ -1,7 +1,8 @@
 //! Gateways on given items, and short ways to make items and to run operations.
 
 use crate::support;
-use keyfold::execute::gateway::{Gateway, Settings};
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Settings;
 use keyfold::schema::model::Model;
 use keyfold::table::attribute::{Attribute, Item};
 use keyfold::table::store::Store;

@@ -656,3 +656,63 @@ type Query { link(boxId: ID!, groupId: ID!): Link @find }
     assert_eq!(response["errors"][0]["path"], json!(["link", "sure"]));
     assert_eq!(response["errors"][0]["extensions"]["code"], "NOT_FOUND");
 }
+
+/// Notes and memos have the same keys, and their constants tell them apart: whichever way a note is asked for, no memo is seen.
+#[tokio::test]
+async fn an_item_of_another_type_is_seen_in_no_way() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
+  { name: "byGroup", partitionKey: "g", projection: KEYS_ONLY }
+  { name: "byDay", partitionKey: "day" }
+])
+type Box @item(keys: { pk: "B#{id}", sk: "A" }) {
+  id: ID!
+  notes: [Note!]! @find
+  first: Note @find(where: { id: "1" })
+  links: [Link!]! @find
+}
+type Link @item(keys: { pk: "B#{boxId}", sk: "L#{noteId}" }) { boxId: ID! noteId: ID! note: Note @find }
+type Note @item(keys: { pk: "B#{boxId}", sk: "N#{id}", g: "{group}", day: "{day}" }, attributes: { kind: "note" }) {
+  boxId: ID! id: ID! group: ID day: ID text: String
+}
+type Memo @item(keys: { pk: "B#{boxId}", sk: "N#{id}", g: "{group}", day: "{day}" }, attributes: { kind: "memo" }) {
+  boxId: ID! id: ID! group: ID day: ID text: String
+}
+type NoteConnection { nodes: [Note!]! }
+type Query {
+  box(id: ID!): Box @find
+  note(boxId: ID!, id: ID!): Note @find
+  some(boxId: ID!, ids: [ID!]!): [Note!]! @find(where: { id: "{ids}" })
+  exists(boxId: ID!, id: ID!): Boolean! @find(item: Note)
+  notes(boxId: ID!): [Note!]! @find
+  page(boxId: ID!, first: Int = 5): NoteConnection! @find
+  number(boxId: ID!): Int! @find(item: Note)
+  ofGroup(group: ID!): [Note!]! @find
+  ofDay(day: ID!): [Note!]! @find
+}
+"#;
+    let item = |id: &str, kind: &str| json!({ "pk": "B#b", "sk": format!("N#{id}"), "g": "g", "day": "d", "kind": kind, "text": kind });
+    let link = |id: &str| json!({ "pk": "B#b", "sk": format!("L#{id}") });
+    let items = [json!({ "pk": "B#b", "sk": "A" }), item("1", "memo"), item("2", "note"), link("1"), link("2")];
+    let world = World::new(schema, &items).await;
+    let note = json!({ "text": "note" });
+    for (way, query, seen) in [
+        ("Get", r#"note(boxId: "b", id: "1") { text }"#, Value::Null),
+        ("Get, of the type", r#"note(boxId: "b", id: "2") { text }"#, note.clone()),
+        ("Gets", r#"some(boxId: "b", ids: ["1", "2"]) { text }"#, json!([note])),
+        ("Get of a boolean", r#"exists(boxId: "b", id: "1")"#, json!(false)),
+        ("Query", r#"notes(boxId: "b") { text }"#, json!([note])),
+        ("page", r#"page(boxId: "b") { nodes { text } }"#, json!({ "nodes": [note] })),
+        ("count", r#"number(boxId: "b")"#, json!(1)),
+        ("index", r#"ofDay(day: "d") { text }"#, json!([note])),
+        ("index that lacks attributes", r#"ofGroup(group: "g") { text }"#, json!([note])),
+        ("collection read", r#"box(id: "b") { notes { text } first { text } }"#, json!({ "notes": [note], "first": null })),
+        (
+            "key in the parent",
+            r#"box(id: "b") { links { note { id } } }"#,
+            json!({ "links": [{ "note": null }, { "note": { "id": "2" } }] }),
+        ),
+    ] {
+        assert_eq!(world.data(&format!("{{ way: {query} }}")).await, json!({ "way": seen }), "{way}");
+    }
+}

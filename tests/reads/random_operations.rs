@@ -7,7 +7,8 @@ use crate::naive::rows::World;
 use crate::random::operations::{Maker, Pool};
 use crate::random::trial::{Seen, Trial};
 use crate::support;
-use keyfold::execute::gateway::{Gateway, Settings};
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Settings;
 use keyfold::table::store::Store;
 
 const SYSTEMS: [&str; 7] = ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks"];

@@ -1,7 +1,7 @@
 //! The schema files of the project: they load without a mistake, a warning only where a comment before the place says why; and the sample
 //! items of the examples are what their schemas say.
 use crate::support;
-use keyfold::execute::spread::of_item;
+use keyfold::execute::key::sharding::of_item;
 use keyfold::schema;
 use keyfold::schema::diagnostic::{Diagnostic, Severity};
 use keyfold::schema::model::{FieldKind, ItemKeys, Model, ObjectType};

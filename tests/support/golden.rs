@@ -4,7 +4,8 @@
 //! variables. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
 //! `<case>.response.json`.
 
-use keyfold::execute::gateway::{Request, plan};
+use keyfold::execute::gateway::plan;
+use keyfold::execute::request::Request;
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

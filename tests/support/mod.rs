@@ -6,7 +6,8 @@ pub mod golden;
 pub mod made;
 pub mod rows;
 
-use keyfold::execute::gateway::{Gateway, Request, Response, Settings};
+use keyfold::execute::gateway::{Gateway, Response};
+use keyfold::execute::request::{Request, Settings};
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::export_lines::parse_line;

@@ -5,7 +5,8 @@ use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
 use crate::random_schema::mutations::{Mutation, Returns, Verb};
 use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, values};
-use keyfold::execute::gateway::{Gateway, Request};
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Request;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use serde_json::{Value, json};
@@ -193,7 +194,7 @@ pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> V
 
 /// A gateway of a writer on an engine whose tables have been made.
 pub fn gateway(engine: &Arc<Engine>, model: &Arc<Model>, writer: usize) -> Gateway {
-    Gateway::new(model.clone(), engine.store(writer), keyfold::execute::gateway::Settings::default())
+    Gateway::new(model.clone(), engine.store(writer), keyfold::execute::request::Settings::default())
 }
 
 /// Makes the tables and the first operations; what the model has of them.

@@ -1,7 +1,7 @@
 //! A directory of sample items in; each item with its type and the values of its fields out. Must not know what is written of them.
 
 use crate::cli::item_file::ItemFile;
-use crate::execute::decode;
+use crate::execute::values::decode;
 use crate::plan::attributes;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::value_type::ValueType;

@@ -2,7 +2,8 @@
 
 use super::records::Records;
 use crate::cli::store_choice::explained;
-use crate::execute::gateway::{Gateway, Request, Settings};
+use crate::execute::gateway::Gateway;
+use crate::execute::request::{Request, Settings};
 use crate::schema::model::Model;
 use crate::table::store::Store;
 use crate::table::tap::{CallTap, sorted};

@@ -13,9 +13,9 @@ use super::relations::{self, Which};
 use super::rules;
 use super::told::absent;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::evaluate;
-use crate::execute::filter;
-use crate::execute::filter::argument;
+use crate::execute::expression::condition as filter;
+use crate::execute::expression::evaluate;
+use crate::execute::expression::scope::argument;
 use crate::schema::condition::Condition;
 use crate::schema::model::{Field, ObjectType, Source, TextPart};
 use crate::schema::write::{Action, ActionKind, WriteReturns, WriteTarget, WrittenValue};
@@ -457,7 +457,7 @@ impl Drafting<'_, '_> {
 }
 
 /// The author's condition as it is sent.
-fn written(condition: &Condition, scope: &filter::Scope<'_>) -> Result<Expression, Refusals> {
+fn written(condition: &Condition, scope: &crate::execute::expression::scope::Scope<'_>) -> Result<Expression, Refusals> {
     filter::whole(condition, scope).map_err(misfit_of_filter)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn key_of(job: &Job<'_>, write: &WriteCall) -> Option<Key> {
         WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some(key.clone()),
         WriteAction::Put(item) => {
             let table = job.engine.run.model.tables.iter().find(|table| *table.name == *write.table)?;
-            crate::execute::keys::key_of(table, item)
+            crate::execute::key::values::key_of(table, item)
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use super::key_values::{check_attribute, key_value};
 use super::stored_values;
-use crate::execute::{decode, encode, spread};
+use crate::execute::key::sharding;
+use crate::execute::values::{decode, encode};
 use crate::plan::attributes::{keys, reader};
 use crate::schema::model::{Field, ItemKeys, Model, ObjectType};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -42,7 +43,7 @@ impl Misfit {
 pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Item, Misfit> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
-    let value = spread::of_item(table, item_keys, &given);
+    let value = sharding::of_item(table, item_keys, &given);
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
     for (field, value) in values {
         let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
@@ -73,7 +74,7 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
 pub fn primary_key(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Key, Misfit> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
-    let value = spread::of_item(table, item_keys, &given);
+    let value = sharding::of_item(table, item_keys, &given);
     let made = |key: &KeyAttribute| {
         let templates = item_keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         let made = key_value(table, key, templates, &value)?.ok_or_else(|| incomplete(templates, &value))?;
@@ -85,7 +86,7 @@ pub fn primary_key(model: &Model, ty: &ObjectType, values: &Map<String, Value>) 
 /// The primary key of an item as it was read; `None` if the item lacks it.
 pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
     let table = &model.tables[keys(ty)?.table];
-    crate::execute::keys::key_of(table, item)
+    crate::execute::key::values::key_of(table, item)
 }
 
 /// A field's value as its attribute; embedded objects become maps in their stored names (with the fields that are null left out).
@@ -147,7 +148,7 @@ pub fn index_changes(
                     table,
                     key,
                     std::slice::from_ref(template),
-                    &spread::of_item(table, item_keys, &|field| value(field).flatten()),
+                    &sharding::of_item(table, item_keys, &|field| value(field).flatten()),
                 )?;
                 changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
             }
@@ -170,7 +171,7 @@ pub fn index_keys(
 ) -> Result<IndexChanges, Misfit> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| changed.get(field).or_else(|| of_key.get(field)).cloned();
-    let value = spread::of_item(table, item_keys, &given);
+    let value = sharding::of_item(table, item_keys, &given);
     let mut changes = IndexChanges::default();
     for key in table.key_attributes() {
         let primary = table.primary_key().any(|primary| primary.name == key.name);
@@ -265,8 +266,8 @@ pub fn owner_attribute(table: &Table, key: &str) -> String {
 pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
     let value = |(field, declared): (&String, &Field)| {
         let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
-            decode::Stored::Key(value) => value,
-            decode::Stored::Attribute(attribute) => stored_values::read(model, &declared.ty, &ty.stored(field)?.value, attribute)?,
+            decode::StoredValue::Key(value) => value,
+            decode::StoredValue::Attribute(attribute) => stored_values::read(model, &declared.ty, &ty.stored(field)?.value, attribute)?,
         };
         Some((field.clone(), value))
     };

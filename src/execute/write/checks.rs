@@ -4,7 +4,7 @@ use super::constraints::broken;
 use super::engine::{Job, Refusals};
 use super::rules;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::filter::argument;
+use crate::execute::expression::scope::argument;
 use crate::schema::condition::Operand;
 use crate::schema::model::{ObjectType, Source};
 use crate::schema::write::ActionKind;

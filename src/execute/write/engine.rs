@@ -12,7 +12,7 @@ use super::told::{absent, copies_behind, crowded, half_way, in_doubt, made, of_t
 use super::{checks, copies, identity};
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::filter::Scope;
+use crate::execute::expression::scope::Scope;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::write::{Write, WriteReturns};

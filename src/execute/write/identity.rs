@@ -5,8 +5,8 @@
 //! are still read and written; one with another value speaks against.
 
 use super::conditions::Conditions;
-use crate::execute::evaluate;
-use crate::execute::filter::Scope;
+use crate::execute::expression::evaluate;
+use crate::execute::expression::scope::Scope;
 use crate::plan::attributes::keys;
 use crate::schema::condition::Condition;
 use crate::schema::model::ObjectType;

@@ -1,7 +1,7 @@
 //! The values of an item's fields → the values of its key attributes, within DynamoDB's limits. Must not know what is done with the item.
 
 use super::assemble::Misfit;
-use crate::execute::encode;
+use crate::execute::values::encode;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::{Part, RenderMistake, Template};
 use crate::table::attribute::{Attribute, KeyValue};

@@ -5,10 +5,8 @@ use super::assemble;
 use super::copies;
 use super::engine::{Job, Refusals};
 use crate::execute::error::Refusal;
-use crate::execute::respond::{Present, present};
-use crate::execute::state::{Outcome, State};
-use crate::execute::steps::state_of;
-use crate::execute::waves::run_waves;
+use crate::execute::read::executor::run_waves;
+use crate::execute::read::state::{Present, ReadResult, ReadState};
 use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
 use crate::table::attribute::{Item, Key};
@@ -29,7 +27,7 @@ pub(super) async fn seeded(
     lookup: &WriteLookup,
     seeds: impl Fn(&str) -> Vec<Arc<Item>>,
 ) -> Result<Vec<Arc<Item>>, Refusals> {
-    let mut state = state_of(job.engine.run, &lookup.plan);
+    let mut state = ReadState::new(&lookup.plan, job.engine.run);
     for (ty, space) in &lookup.seeds {
         state.seed(*space, seeds(ty));
     }
@@ -37,10 +35,10 @@ pub(super) async fn seeded(
     found(job, &state, lookup)
 }
 
-fn found(job: &Job<'_>, state: &State<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, Refusals> {
-    let refuse = |failure: &crate::execute::state::Failure| vec![Refusal::new(failure.code, failure.message.clone())];
-    for outcome in &state.outcomes {
-        if let Outcome::Many(_, pages) = outcome
+fn found(job: &Job<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, Refusals> {
+    let refuse = |failure: &crate::execute::error::Failure| vec![Refusal::new(failure.code, failure.message.clone())];
+    for outcome in &state.results {
+        if let ReadResult::Many(_, pages) = outcome
             && let Some(failure) = pages.iter().find_map(|page| page.failure.as_ref())
         {
             return Err(refuse(failure));
@@ -49,7 +47,7 @@ fn found(job: &Job<'_>, state: &State<'_>, lookup: &WriteLookup) -> Result<Vec<A
     let space = lookup.target.space;
     let mut items = Vec::new();
     for row in 0..state.len(space) {
-        match present(state, &lookup.target, space, row) {
+        match state.present(&lookup.target, space, row) {
             Present::No => {}
             Present::Failed(failure) => return Err(refuse(&failure)),
             Present::Yes => items.extend(state.item(&lookup.target, space, row).map(|item| copies::first(job, &lookup.item, item))),

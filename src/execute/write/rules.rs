@@ -7,7 +7,7 @@
 use super::constraints::broken;
 use super::engine::Refusals;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::execute::filter::{Scope, operand_value};
+use crate::execute::expression::scope::{Scope, operand_value};
 use crate::schema::condition::{ArgumentType, Comparator, Condition, Operand, Path, Segment};
 use crate::schema::decimal::{canonical_decimal, canonical_float};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};

@@ -1,7 +1,7 @@
 //! API values → attributes as their types keep them, embedded objects as maps; and back. Must not know keys or tables.
 
 use super::assemble::Misfit;
-use crate::execute::{decode, encode};
+use crate::execute::values::{decode, encode};
 use crate::schema::model::{Field, Model};
 use crate::schema::value_type::ValueType;
 use crate::table::attribute::{Attribute, Item};

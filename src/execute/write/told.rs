@@ -2,8 +2,7 @@
 
 use super::draft::{Draft, Role};
 use super::engine::Refusals;
-use crate::execute::calls::failure;
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, Failure, Refusal};
 use crate::schema::condition::Condition;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{Unfit, WriteError};
@@ -115,6 +114,6 @@ pub(super) fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusa
 
 /// What a caller is told of trouble with the table.
 pub(super) fn of_table(error: &TableError) -> Refusal {
-    let failure = failure(error);
+    let failure = Failure::of_table(error);
     Refusal::new(failure.code, failure.message.clone())
 }

@@ -7,7 +7,8 @@ use crate::naive::executor::Naive;
 use crate::naive::pages::Cursors;
 use crate::naive::rows::World;
 use crate::support;
-use keyfold::execute::gateway::{Gateway, Request, plan};
+use keyfold::execute::gateway::{Gateway, plan};
+use keyfold::execute::request::Request;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 

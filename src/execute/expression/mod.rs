@@ -1,0 +1,9 @@
+//! Conditions, filters and updates with the values of a request: written as DynamoDB's expressions, or evaluated on items. Must not know
+//! plans or keys.
+
+pub mod condition;
+pub mod evaluate;
+pub mod filter;
+pub mod placeholders;
+pub mod scope;
+pub mod update;

@@ -1,0 +1,301 @@
+//! A checked update, the values of the request and further changes → an update expression with placeholders. Must not know keys or
+//! which item is updated.
+//!
+//! An attribute is never null, so null removes it. An argument that is not given changes nothing:
+//!
+//! | clause | null | not given |
+//! |---|---|---|
+//! | `SET a = :x` | `REMOVE a` | – |
+//! | `SET a = if_not_exists(a, :x)` | – | – |
+//! | `SET a = list_append(a, :x)` | – | – |
+//! | `SET a = b + :x`, `if_not_exists(b, :x)` | an error | an error |
+//! | `ADD a :x`, `DELETE a :x` | – | – |
+//!
+//! An empty set counts as null, since DynamoDB has none. DynamoDB refuses an expression that names a path twice, a path within another
+//! (developer guide, "Using update expressions in DynamoDB"), or an unused placeholder. An omitted change leaves neither.
+
+use super::placeholders::Placeholders;
+use super::scope::Scope;
+use crate::execute::write::stored_values;
+use crate::schema::condition::{ArgumentType, Operand, Path, Segment};
+use crate::schema::model::Model;
+use crate::schema::value_type::ValueType;
+use crate::schema::write::{SetValue, Update};
+use crate::table::attribute::Attribute;
+use crate::table::call::Expression;
+use serde_json::Value;
+
+/// An update expression while it is put together.
+#[derive(Debug, Clone)]
+pub struct Changes {
+    placeholders: Placeholders,
+    set: Vec<String>,
+    remove: Vec<String>,
+    add: Vec<String>,
+    delete: Vec<String>,
+    /// The changed paths; none is within another.
+    paths: Vec<Vec<Segment>>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        let placeholders = Placeholders::new('u');
+        Self { placeholders, set: Vec::new(), remove: Vec::new(), add: Vec::new(), delete: Vec::new(), paths: Vec::new() }
+    }
+}
+
+/// The path of a whole attribute.
+pub fn attribute(name: &str) -> Vec<Segment> {
+    vec![Segment::Attribute(name.to_owned())]
+}
+
+/// An update of these paths; `None` if there are none. A path that overlaps an earlier one is left out.
+pub fn plain(set: Vec<(Vec<Segment>, Attribute)>, remove: Vec<Vec<Segment>>) -> Option<Expression> {
+    let mut changes = Changes::default();
+    for (path, value) in set {
+        changes.set(&path, value);
+    }
+    for path in remove {
+        changes.remove(&path);
+    }
+    changes.expression()
+}
+
+impl Changes {
+    /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does not fit its use.
+    pub fn of(model: &Model, update: &Update, scope: &Scope<'_>) -> Result<Self, String> {
+        let mut changes = Self::default();
+        let values = Values { model, scope };
+        for (path, value) in &update.set {
+            match values.set_value(path, value)? {
+                Written::Nothing => {}
+                Written::Null => changes.claim(&path.segments, |changes, path| changes.remove.push(path))?,
+                Written::Term(term) => changes.claim(&path.segments, |changes, path| {
+                    let term = term.text(&mut changes.placeholders);
+                    changes.set.push(format!("{path} = {term}"));
+                })?,
+            }
+        }
+        for path in &update.remove {
+            changes.claim(&path.segments, |changes, path| changes.remove.push(path))?;
+        }
+        for (path, operand) in &update.add {
+            if let Some(value) = values.added(operand)? {
+                changes.claim(&path.segments, |changes, path| {
+                    let value = changes.placeholders.value(value);
+                    changes.add.push(format!("{path} {value}"));
+                })?;
+            }
+        }
+        for (path, operand) in &update.delete {
+            if let Some(value) = values.elements(operand)? {
+                changes.claim(&path.segments, |changes, path| {
+                    let value = changes.placeholders.value(value);
+                    changes.delete.push(format!("{path} {value}"));
+                })?;
+            }
+        }
+        Ok(changes)
+    }
+
+    /// `SET path = value`. False, without a change, if the path overlaps a changed one.
+    pub fn set(&mut self, path: &[Segment], value: Attribute) -> bool {
+        let set = |changes: &mut Self, path: String| {
+            let value = changes.placeholders.value(value);
+            changes.set.push(format!("{path} = {value}"));
+        };
+        self.claim(path, set).is_ok()
+    }
+
+    /// `REMOVE path`, under the same rule. If it is an element of a list, the elements after it move up.
+    pub fn remove(&mut self, path: &[Segment]) -> bool {
+        self.claim(path, |changes, path| changes.remove.push(path)).is_ok()
+    }
+
+    /// Appends elements to a list, or makes the list; under the same rule.
+    pub fn append(&mut self, path: &[Segment], elements: Vec<Attribute>) -> bool {
+        let append = |changes: &mut Self, path: String| {
+            let (none, new) = (changes.placeholders.value(Attribute::L(Vec::new())), changes.placeholders.value(Attribute::L(elements)));
+            changes.set.push(format!("{path} = list_append(if_not_exists({path}, {none}), {new})"));
+        };
+        self.claim(path, append).is_ok()
+    }
+
+    /// Adds 1 to the number at the path, or sets it to 1; under the same rule.
+    pub fn increment(&mut self, path: &[Segment]) -> bool {
+        let increment = |changes: &mut Self, path: String| {
+            let [zero, one] = ["0", "1"].map(|number| changes.placeholders.value(Attribute::N(number.to_owned())));
+            changes.set.push(format!("{path} = if_not_exists({path}, {zero}) + {one}"));
+        };
+        self.claim(path, increment).is_ok()
+    }
+
+    /// `SET path = value` if there is no value yet; under the same rule.
+    pub fn initial(&mut self, path: &[Segment], value: Attribute) -> bool {
+        let initial = |changes: &mut Self, path: String| {
+            let value = changes.placeholders.value(value);
+            changes.set.push(format!("{path} = if_not_exists({path}, {value})"));
+        };
+        self.claim(path, initial).is_ok()
+    }
+
+    /// Whether the path overlaps a changed one.
+    pub fn touches(&self, path: &[Segment]) -> bool {
+        self.paths.iter().any(|known| known.starts_with(path) || path.starts_with(known))
+    }
+
+    /// The expression; `None` if nothing is changed.
+    pub fn expression(self) -> Option<Expression> {
+        let clauses = [("SET", self.set), ("REMOVE", self.remove), ("ADD", self.add), ("DELETE", self.delete)];
+        let texts: Vec<String> = clauses
+            .into_iter()
+            .filter(|(_, changes)| !changes.is_empty())
+            .map(|(keyword, changes)| format!("{keyword} {}", changes.join(", ")))
+            .collect();
+        (!texts.is_empty()).then(|| self.placeholders.expression(texts.join(" ")))
+    }
+
+    /// Writes the change of a path that is not changed yet.
+    fn claim(&mut self, path: &[Segment], write: impl FnOnce(&mut Self, String)) -> Result<(), String> {
+        if path.is_empty() || self.touches(path) {
+            return Err("The update names an attribute twice.".to_owned());
+        }
+        self.paths.push(path.to_vec());
+        let text = self.placeholders.path(path);
+        write(self, text);
+        Ok(())
+    }
+}
+
+/// What an attribute is set to.
+enum Written {
+    /// The attribute stays as it is.
+    Nothing,
+    /// The attribute goes.
+    Null,
+    /// The attribute gets the value.
+    Term(Term),
+}
+
+/// A value in an expression, before it gets placeholders.
+enum Term {
+    Path(Vec<Segment>),
+    Value(Attribute),
+    Infix(Box<Term>, char, Box<Term>),
+    IfNotExists(Vec<Segment>, Box<Term>),
+    ListAppend(Box<Term>, Box<Term>),
+}
+
+impl Term {
+    fn text(self, placeholders: &mut Placeholders) -> String {
+        match self {
+            Term::Path(segments) => placeholders.path(&segments),
+            Term::Value(attribute) => placeholders.value(attribute),
+            Term::Infix(left, sign, right) => format!("{} {sign} {}", left.text(placeholders), right.text(placeholders)),
+            Term::IfNotExists(path, otherwise) => {
+                format!("if_not_exists({}, {})", placeholders.path(&path), otherwise.text(placeholders))
+            }
+            Term::ListAppend(left, right) => format!("list_append({}, {})", left.text(placeholders), right.text(placeholders)),
+        }
+    }
+}
+
+struct Values<'a> {
+    model: &'a Model,
+    scope: &'a Scope<'a>,
+}
+
+impl Values<'_> {
+    fn set_value(&self, target: &Path, value: &SetValue) -> Result<Written, String> {
+        Ok(match self.written(target, value)? {
+            // `SET a = a` would fail if there is no `a`.
+            Written::Term(Term::Path(path)) if path == target.segments => Written::Nothing,
+            written => written,
+        })
+    }
+
+    fn written(&self, target: &Path, value: &SetValue) -> Result<Written, String> {
+        Ok(match value {
+            SetValue::Operand(operand) => self.operand(operand)?,
+            SetValue::Plus(left, right) => self.infix(target, left, '+', right)?,
+            SetValue::Minus(left, right) => self.infix(target, left, '-', right)?,
+            SetValue::IfNotExists(path, otherwise) => match self.written(target, otherwise)? {
+                Written::Term(otherwise) => Written::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise))),
+                _ if path == target => Written::Nothing,
+                _ => return Err(missing(otherwise, "stands in for an attribute")),
+            },
+            SetValue::ListAppend(left, right) => match (self.written(target, left)?, self.written(target, right)?) {
+                (Written::Term(left), Written::Term(right)) => Written::Term(Term::ListAppend(Box::new(left), Box::new(right))),
+                (Written::Term(one), _) | (_, Written::Term(one)) => Written::Term(one),
+                _ => Written::Nothing,
+            },
+        })
+    }
+
+    fn infix(&self, target: &Path, left: &SetValue, sign: char, right: &SetValue) -> Result<Written, String> {
+        let operand = |value: &SetValue| match self.written(target, value)? {
+            Written::Term(term) => Ok(Box::new(term)),
+            _ => Err(missing(value, "is calculated with")),
+        };
+        Ok(Written::Term(Term::Infix(operand(left)?, sign, operand(right)?)))
+    }
+
+    fn operand(&self, operand: &Operand) -> Result<Written, String> {
+        let (kind, value) = match operand {
+            Operand::Path(path) => return Ok(Written::Term(Term::Path(path.segments.clone()))),
+            Operand::Size(_) => return Err("An update cannot set an attribute to a size.".to_owned()),
+            operand => match self.value(operand) {
+                Some(value) => value,
+                None => return Ok(Written::Nothing),
+            },
+        };
+        let attribute = stored_values::of_value(self.model, &kind.0, &value).map_err(|misfit| unfit(operand, &misfit.message))?;
+        Ok(attribute.map_or(Written::Null, |attribute| Written::Term(Term::Value(attribute))))
+    }
+
+    /// What ADD adds: a number, or the elements of a set.
+    fn added(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
+        match self.value(operand) {
+            Some((ArgumentType(kind), value)) if !value.is_array() && !matches!(kind, ValueType::Set(_)) => {
+                stored_values::of_value(self.model, kind, &value).map_err(|misfit| unfit(operand, &misfit.message))
+            }
+            _ => self.elements(operand),
+        }
+    }
+
+    /// The elements that ADD adds to a set, or DELETE removes from it.
+    fn elements(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
+        match self.value(operand) {
+            Some((kind, value)) => stored_values::of_elements(&kind.0, &value).map_err(|misfit| unfit(operand, &misfit.message)),
+            None => Ok(None),
+        }
+    }
+
+    /// A value of the request; `None` if an argument is not given.
+    fn value<'o>(&self, operand: &'o Operand) -> Option<(&'o ArgumentType, Value)> {
+        match operand {
+            Operand::Argument(name, kind) => Some((kind, self.scope.argument(name)?.clone())),
+            Operand::Now(kind) => Some((kind, Value::from(self.scope.now))),
+            Operand::Literal(value, kind) => Some((kind, value.clone())),
+            Operand::Path(_) | Operand::Size(_) => None,
+        }
+    }
+}
+
+fn unfit(operand: &Operand, why: &str) -> String {
+    match operand {
+        Operand::Argument(name, _) => format!("Argument \"{name}\" does not fit its use in the update: {why}"),
+        _ => format!("A value does not fit its use in the update: {why}"),
+    }
+}
+
+fn missing(value: &SetValue, what: &str) -> String {
+    match value {
+        SetValue::Operand(Operand::Argument(name, _)) => format!("Argument \"{name}\" is null, but it {what} in the update."),
+        _ => format!("A value is null, but it {what} in the update."),
+    }
+}
+
+#[cfg(test)]
+#[path = "update_tests.rs"]
+mod tests;

@@ -1,0 +1,205 @@
+//! A planned Query and the values of its key → the range of keys that it reads.
+//!
+//! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
+
+use super::bound::RangeValues;
+use super::range::KeyRange;
+use super::values::{FieldValues, LAST, compare, key_value, number, render};
+use crate::plan::tree::QueryBinding;
+use crate::schema::model::{Access, SortAccess};
+use crate::schema::table::{KeyType, Table};
+use crate::schema::template::{Part, Template};
+use crate::table::attribute::KeyValue;
+use crate::table::call::SortCondition;
+use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use std::cmp::Ordering;
+
+/// The length of the longest common prefix of two texts, in bytes, in whole characters.
+fn common_beginning(left: &str, right: &str) -> usize {
+    let differs = left.char_indices().zip(right.chars()).find(|((_, a), b)| a != b);
+    differs.map_or(left.len().min(right.len()), |((at, _), _)| at)
+}
+
+/// The range of a Query for the values of its key and of its range. `None` if nothing can lie in it.
+pub fn key_range(
+    (table, index): (&Table, Option<usize>),
+    query: &QueryBinding,
+    values: &FieldValues,
+    bounds: Option<&RangeValues>,
+) -> Option<KeyRange> {
+    let (partition, sort) = table.keys_of(index);
+    let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
+    let Some(template) = &query.key.partition else { return Some(range) };
+    let text = render(template, values);
+    let value = text.and_then(|text| key_value(partition.kind, template, text, MAX_PARTITION_BYTES))?;
+    range.partition = Some((partition.name.clone(), value));
+    let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, sort, &query.key.sort) else {
+        return Some(range);
+    };
+    let lookup = |field: &str| values.get(field).cloned();
+    if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
+        && template.runs_on(*parts)
+    {
+        let bound = template.fields().into_iter().filter_map(|field| Some((field.to_owned(), values.get(field)?.clone())));
+        range.values = bound.collect();
+    }
+    let condition = match access {
+        SortAccess::All => None,
+        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, MAX_SORT_BYTES)) {
+            Some(value) => Some(SortCondition::Equal(value)),
+            None => return None,
+        },
+        SortAccess::Prefix { parts, .. } => {
+            let Ok(Some(mut text)) = template.render_parts(*parts, &lookup) else { return None };
+            for other in &query.key.prefix_alternatives {
+                let Ok(Some(other)) = other.render_parts(*parts, &lookup) else { return None };
+                text.truncate(common_beginning(&text, &other));
+            }
+            range.prefix = text.len();
+            if text.len() > MAX_SORT_BYTES {
+                return None;
+            }
+            (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
+        }
+        SortAccess::Range { parts, .. } => {
+            let Ok(Some(prefix)) = template.render_parts(*parts, &lookup) else { return None };
+            range.prefix = prefix.len();
+            match bounds {
+                Some(RangeValues::Between(lower, upper)) => {
+                    let end = |end: &Option<(Value, bool)>, beyond: Ordering| {
+                        let Some((value, inclusive)) = end else { return Some(None) };
+                        match beyond_width(template, *parts, value) {
+                            Some(side) if side == beyond => None,
+                            Some(_) => Some(None),
+                            None => ranged_text(sort.kind, template, *parts, value).map(|text| Some((text, *inclusive))),
+                        }
+                    };
+                    // A bound that is wider than the padding lets in every padded number, or none.
+                    let (lower, upper) = (end(lower, Ordering::Greater)?, end(upper, Ordering::Less)?);
+                    let ends = RangeBounds { lower, upper, after: literal_after(template, *parts) };
+                    match sort.kind {
+                        KeyType::N => ends.of_values(&mut range.excluded, &KeyValue::N),
+                        KeyType::B => ends.of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
+                        KeyType::S => ends.of_text(&prefix, &mut range.excluded),
+                    }
+                }
+                Some(RangeValues::BeginsWith(Some(value))) => {
+                    let start = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    match template.render_begins_with(*parts, &start, &lookup) {
+                        Ok(Some((text, exact))) => {
+                            if let (false, Some(Part::Placeholder { field, .. })) = (exact, template.parts.get(*parts)) {
+                                range.begins_with = Some((field.clone(), start));
+                            }
+                            begins(text)
+                        }
+                        _ => return None,
+                    }
+                }
+                Some(RangeValues::BeginsWith(None)) | None => begins(prefix),
+            }
+        }
+    };
+    if let Some(SortCondition::Between(low, high)) = &condition {
+        // DynamoDB refuses a BETWEEN whose lower bound is above the upper. Nothing lies in it.
+        if compare(low, high) == Ordering::Greater {
+            return None;
+        }
+    }
+    range.sort = condition.map(|condition| (sort.name.clone(), condition));
+    Some(range)
+}
+
+fn begins(text: String) -> Option<SortCondition> {
+    (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
+}
+
+/// The side on which a value lies of all numbers that the placeholder can pad; `None` if it is one of them.
+fn beyond_width(template: &Template, position: usize, value: &Value) -> Option<Ordering> {
+    let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = template.parts.get(position) else { return None };
+    match kind.to_text(value)? {
+        text if text.starts_with('-') => Some(Ordering::Less),
+        text => (text.len() > usize::from(*width)).then_some(Ordering::Greater),
+    }
+}
+
+/// The text that the placeholder at a position writes for a value.
+fn ranged_text(key: KeyType, template: &Template, position: usize, value: &Value) -> Option<String> {
+    let Some(Part::Placeholder { value: kind, width, .. }) = template.parts.get(position) else { return None };
+    let text = kind.to_text(value)?;
+    match (key, width) {
+        (KeyType::N, _) => number(kind, text),
+        (_, Some(width)) => Some(format!("{text:0>width$}", width = usize::from(*width))),
+        _ => Some(text),
+    }
+}
+
+fn literal_after(template: &Template, position: usize) -> Option<&str> {
+    match template.parts.get(position + 1) {
+        Some(Part::Literal(literal)) => Some(literal),
+        _ => None,
+    }
+}
+
+struct RangeBounds<'t> {
+    lower: Option<(String, bool)>,
+    upper: Option<(String, bool)>,
+    /// The literal after the ranged value in the key; `None` if the key ends with the value.
+    after: Option<&'t str>,
+}
+
+impl RangeBounds<'_> {
+    /// The condition on a number or binary key, which is a single value.
+    fn of_values(self, excluded: &mut Vec<KeyValue>, key: &dyn Fn(String) -> KeyValue) -> Option<SortCondition> {
+        let end = |end: Option<(String, bool)>| end.map(|(text, inclusive)| (key(text), inclusive));
+        Some(match (end(self.lower), end(self.upper)) {
+            (Some((lower, with_lower)), Some((upper, with_upper))) => {
+                excluded.extend((!with_lower).then(|| lower.clone()));
+                excluded.extend((!with_upper).then(|| upper.clone()));
+                SortCondition::Between(lower, upper)
+            }
+            (Some((lower, true)), None) => SortCondition::GreaterOrEqual(lower),
+            (Some((lower, false)), None) => SortCondition::Greater(lower),
+            (None, Some((upper, true))) => SortCondition::LessOrEqual(upper),
+            (None, Some((upper, false))) => SortCondition::Less(upper),
+            (None, None) => return None,
+        })
+    }
+
+    fn of_text(self, prefix: &str, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
+        let RangeBounds { lower, upper, after } = self;
+        if lower.is_none() && upper.is_none() {
+            return begins(prefix.to_owned());
+        }
+        let low = match lower {
+            None => prefix.to_owned(),
+            Some((value, true)) => format!("{prefix}{value}"),
+            Some((value, false)) => match after {
+                // Every key with this value continues with the literal, so the range begins at the first key that does not.
+                Some(literal) => format!("{prefix}{value}{literal}{LAST}"),
+                None => {
+                    excluded.push(KeyValue::S(format!("{prefix}{value}")));
+                    format!("{prefix}{value}")
+                }
+            },
+        };
+        let high = match upper {
+            None => format!("{prefix}{LAST}"),
+            Some((value, true)) => match after {
+                Some(literal) => format!("{prefix}{value}{literal}{LAST}"),
+                None => format!("{prefix}{value}"),
+            },
+            Some((value, false)) => {
+                if after.is_none() {
+                    excluded.push(KeyValue::S(format!("{prefix}{value}")));
+                }
+                format!("{prefix}{value}")
+            }
+        };
+        if low.is_empty() {
+            return Some(SortCondition::LessOrEqual(KeyValue::S(high)));
+        }
+        Some(SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))
+    }
+}

@@ -1,0 +1,21 @@
+//! The values of a key for one row, as plain data: rows give them, and keys are made of them.
+
+use serde_json::Value;
+
+/// The values of a key for one row.
+#[derive(Debug)]
+pub struct BoundKey {
+    /// Field → value. A list stands for several keys or ranges.
+    pub fields: Vec<(String, Value)>,
+    /// The values of the key's range, if it has one.
+    pub range: Option<RangeValues>,
+}
+
+/// The values of a range on a sort key.
+#[derive(Debug)]
+pub enum RangeValues {
+    /// The lower and the upper bound, and whether each is inclusive; `None` is open.
+    Between(Option<(Value, bool)>, Option<(Value, bool)>),
+    /// The prefix of the field; `None` lets in everything.
+    BeginsWith(Option<Value>),
+}

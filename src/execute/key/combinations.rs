@@ -1,0 +1,41 @@
+//! The values of a key's fields in; one map of values for each key or range that they make, on each shard that is read, out.
+
+use super::sharding;
+use super::values::{FieldValues, MAX_COMBINATIONS};
+use crate::execute::error::{ErrorCode, Failure};
+use crate::plan::tree::KeyBinding;
+use crate::schema::table::Table;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// One map of values for each combination of list values and each shard that is read.
+pub fn combinations(table: &Table, key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+    let mut all = vec![FieldValues::new()];
+    for (field, value) in fields {
+        let values = match value {
+            Value::Array(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
+            value => vec![value],
+        };
+        if all.len() * values.len() > MAX_COMBINATIONS {
+            let message = format!("At most {MAX_COMBINATIONS} values can be asked for at once.");
+            return Err(Failure::new(ErrorCode::LimitExceeded, message));
+        }
+        if let [value] = values.as_slice() {
+            all.iter_mut().for_each(|known| drop(known.insert(field.clone(), value.clone())));
+            continue;
+        }
+        let mut crossed = Vec::with_capacity(all.len() * values.len());
+        for value in &values {
+            for known in &all {
+                let mut known = known.clone();
+                known.insert(field.clone(), value.clone());
+                crossed.push(known);
+            }
+        }
+        all = crossed;
+    }
+    match &key.spread {
+        Some(reading) => sharding::expand_shards(table, key, *reading, all),
+        None => Ok(all),
+    }
+}

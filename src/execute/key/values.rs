@@ -1,0 +1,81 @@
+//! Field values → key attributes and primary keys, and the order of key values.
+//!
+//! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
+
+use crate::plan::tree::KeyBinding;
+use crate::schema::date_time::epoch_millis;
+use crate::schema::table::{KeyType, Table};
+use crate::schema::template::{Part, Template};
+use crate::schema::value_type::{Moment, ValueType};
+use crate::table::attribute::{Item, Key, KeyValue};
+use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
+use crate::table::number as decimal;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The most keys or ranges that the list arguments of one field may make.
+pub const MAX_COMBINATIONS: usize = 100;
+
+/// The last character, with which a range without an upper bound ends.
+pub(super) const LAST: char = '\u{10FFFF}';
+
+/// Field → value, for one key.
+pub type FieldValues = HashMap<String, Value>;
+
+/// The primary key that the values make; `None` where no item can have it.
+pub fn primary_key(table: &Table, key: &KeyBinding, values: &FieldValues) -> Option<Key> {
+    let partition = {
+        let template = key.partition.as_ref()?;
+        key_value(table.partition.kind, template, render(template, values)?, MAX_PARTITION_BYTES)?
+    };
+    let sort = match (&table.sort, &key.sort) {
+        (Some(attribute), Some(template)) => {
+            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, MAX_SORT_BYTES)?))
+        }
+        (None, _) => None,
+        (Some(_), None) => return None,
+    };
+    Some(Key { partition: (table.partition.name.clone(), partition), sort })
+}
+
+pub(super) fn render(template: &Template, values: &FieldValues) -> Option<String> {
+    template.render(&|field| values.get(field).cloned()).ok().flatten()
+}
+
+/// The key value of a template's text. A number key holds an instant as its epoch.
+pub(super) fn key_value(kind: KeyType, template: &Template, text: String, longest: usize) -> Option<KeyValue> {
+    match kind {
+        KeyType::S => (1..=longest).contains(&text.len()).then_some(KeyValue::S(text)),
+        KeyType::N => match template.parts.as_slice() {
+            [Part::Placeholder { value, .. }] => number(value, text).map(KeyValue::N),
+            _ => None,
+        },
+        KeyType::B => STANDARD.decode(text).ok().filter(|bytes| (1..=longest).contains(&bytes.len())).map(KeyValue::B),
+    }
+}
+
+/// The primary key of an item; `None` where an attribute of it is missing or of no key type.
+pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
+    Key::of(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))
+}
+
+/// The number in which a value is stored: an instant as its epoch, anything else as it is.
+pub(super) fn number(kind: &ValueType, text: String) -> Option<String> {
+    match kind {
+        ValueType::DateTime(moment) => {
+            let millis = epoch_millis(&text)?;
+            Some(if *moment == Moment::EpochSeconds { millis.div_euclid(1000) } else { millis }.to_string())
+        }
+        _ => Some(text),
+    }
+}
+
+/// The order of key values as DynamoDB sorts them: strings by their UTF-8 bytes, numbers by value, binaries by unsigned bytes.
+pub fn compare(left: &KeyValue, right: &KeyValue) -> Ordering {
+    match (left, right) {
+        (KeyValue::N(left), KeyValue::N(right)) => decimal::compare(left, right),
+        _ => left.cmp(right),
+    }
+}

@@ -1,0 +1,143 @@
+//! The gate. Items that a request found in, those that its caller may see out.
+//!
+//! [`admit`] holds the rule, and every way to an item leads through it:
+//!
+//! | way | door |
+//! |---|---|
+//! | a Get, the missing attributes of an index's item, a Get that a collection read answers | [`VisibleItem::by_key`] |
+//! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
+//! | a count that DynamoDB makes | [`visible_count`] |
+//! | an object of which its parent's item tells all that is selected | [`is_visible_unread`] |
+//! | an item that a write gives back or a lookup starts from | [`VisibleItem::written`] |
+//!
+//! Nothing else can make a [`VisibleItem`], and rows and responses hold no other items. Must not know rows or calls.
+
+use crate::execute::values::decode::free_end;
+use crate::plan::tree::{TypeDiscriminator, TypeMarks};
+use crate::schema::template::{Part, Template};
+use crate::table::attribute::{Attribute, Item};
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// An item that the caller may see.
+#[derive(Debug, Clone)]
+pub struct VisibleItem(Arc<Item>);
+
+/// How a request comes to an item.
+enum Way<'i> {
+    /// It asked for the item's key.
+    Key(&'i TypeDiscriminator, &'i Item),
+    /// It queried a range of keys that holds the item.
+    Range(&'i TypeDiscriminator, &'i Item),
+    /// DynamoDB counted the item. The plan counts so only where the range holds no items of other types.
+    Count,
+    /// The parent's item tells the item's fields. The plan relies on that only where the schema says that the item is there.
+    Parent,
+    /// The request wrote the item, or found it for a write.
+    Write,
+}
+
+/// Whether the caller may see an item: it is of a type that the field is declared to give.
+fn admit(way: Way<'_>) -> bool {
+    match way {
+        Way::Key(types, item) => types.is_of_key(item),
+        Way::Range(types, item) => types.recognises(item),
+        Way::Count | Way::Parent | Way::Write => true,
+    }
+}
+
+impl VisibleItem {
+    /// An item that was asked for by its key; `None` where the key is another type's.
+    pub fn by_key(types: &TypeDiscriminator, item: &Arc<Item>) -> Option<Self> {
+        admit(Way::Key(types, item)).then(|| Self(item.clone()))
+    }
+
+    /// An item of a range that was queried; `None` where it is of another type.
+    pub fn in_range(types: &TypeDiscriminator, item: &Arc<Item>) -> Option<Self> {
+        admit(Way::Range(types, item)).then(|| Self(item.clone()))
+    }
+
+    /// An item of the request's own write.
+    pub fn written(item: Arc<Item>) -> Option<Self> {
+        admit(Way::Write).then_some(Self(item))
+    }
+
+    /// The item, to be shared with a write.
+    pub fn into_shared(self) -> Arc<Item> {
+        self.0
+    }
+}
+
+impl Deref for VisibleItem {
+    type Target = Item;
+
+    fn deref(&self) -> &Item {
+        &self.0
+    }
+}
+
+/// How many of the items that DynamoDB counted, unseen, the caller may know of.
+pub fn visible_count(counted: u64) -> u64 {
+    if admit(Way::Count) { counted } else { 0 }
+}
+
+/// Whether the caller may see an object that is not read, since its parent's item tells its fields.
+pub fn is_visible_unread() -> bool {
+    admit(Way::Parent)
+}
+
+impl TypeDiscriminator {
+    /// Whether an item of a range is of the type, or can be of one of the types as far as its attributes are known.
+    pub fn recognises(&self, item: &Item) -> bool {
+        self.types.iter().any(|marks| marks.fit(item))
+    }
+
+    /// Whether an item that was asked for by its key is of the type, or of one of the types.
+    fn is_of_key(&self, item: &Item) -> bool {
+        match self.types.as_slice() {
+            [only] => only.has_constants(item),
+            _ => self.type_of(item).is_some(),
+        }
+    }
+
+    /// The position of the type that an item is of. Where the keys leave several, it is the type whose constants are all there.
+    pub fn type_of(&self, item: &Item) -> Option<usize> {
+        let mut fitting = (0..self.types.len()).filter(|position| self.types[*position].fit(item));
+        let first = fitting.next()?;
+        if fitting.next().is_none() {
+            return Some(first);
+        }
+        let certain = |marks: &TypeMarks| marks.fit(item) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
+        self.types.iter().position(certain)
+    }
+}
+
+impl TypeMarks {
+    /// Whether the keys, and the constants that are known, are those of the type.
+    fn fit(&self, item: &Item) -> bool {
+        let keys = self.keys.iter().all(|(name, templates)| match item.get(name) {
+            Some(Attribute::S(text)) => templates.iter().any(|template| is_of(template, text)),
+            Some(_) => true,
+            None => false,
+        });
+        keys && self.has_constants(item)
+    }
+
+    /// Whether the type's constant attributes have the type's values, as far as they were asked for.
+    fn has_constants(&self, item: &Item) -> bool {
+        self.constants.iter().all(|(name, value)| match item.get(name) {
+            Some(Attribute::S(text)) => text == value,
+            Some(_) => false,
+            None => true,
+        })
+    }
+}
+
+/// Whether a text is of a template.
+fn is_of(template: &Template, text: &str) -> bool {
+    match (free_end(template), template.parts.as_slice()) {
+        (Some((_, beginning)), _) => text.starts_with(beginning),
+        (None, [Part::Literal(literal)]) => text == literal,
+        _ => template.read(text).is_some(),
+    }
+}

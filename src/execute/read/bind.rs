@@ -1,0 +1,134 @@
+//! A planned Query and the values of its key in; the query to run, and what the field wants of its items, out.
+
+use super::arguments::FieldArguments;
+use super::range_query::RangeQuery;
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::expression::condition;
+use crate::execute::expression::filter::ItemFilter;
+use crate::execute::expression::scope::Scope;
+use crate::execute::key::bind_range::key_range;
+use crate::execute::key::bound::BoundKey;
+use crate::execute::key::combinations::combinations;
+use crate::execute::key::range::KeyRange;
+use crate::execute::key::resume::ResumePoint;
+use crate::execute::page::arguments::paging;
+use crate::execute::page::cursor::{Cursors, Position};
+use crate::execute::page::list_identity::List;
+use crate::execute::page::result::PageRequest;
+use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
+use crate::schema::condition::Condition;
+use crate::schema::table::Table;
+use crate::table::call::Expression;
+use std::sync::Arc;
+
+/// The query of a read for a row, and what the field wants of its items. `None` if nothing can be found.
+pub fn range_query(
+    context: &ExecutionContext<'_>,
+    arguments: &FieldArguments<'_>,
+    read: &Read,
+    query: &QueryBinding,
+    key: BoundKey,
+) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
+    let table = &context.model.tables[read.table];
+    let mut ranges = Vec::new();
+    for values in combinations(table, &query.key, key.fields)? {
+        let range = key_range((table, read.index), query, &values, key.range.as_ref());
+        ranges.extend(range.filter(|range| !ranges.contains(range)));
+    }
+    let page = match query.want {
+        Want::Page { arguments: id, sizes, .. } => {
+            let values = arguments.values(id)?;
+            Some(paging(values, arguments.given(id), sizes)?)
+        }
+        _ => None,
+    };
+    let cursors = page.as_ref().map(|_| {
+        let attributes = key_attributes(table, read.index);
+        let index = read.index.map(|index| table.indexes[index].name.as_str());
+        let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
+        Arc::new(Cursors::new(context.cursor_key.clone(), &list, attributes))
+    });
+    let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
+        (Some(cursors), Some(cursor)) => Some(cursors.decode(cursor)?),
+        _ => None,
+    };
+    let backward = page.as_ref().is_some_and(|page| page.backward);
+    let wanted = match (query.want, &page) {
+        (Want::First, _) => Some(1),
+        (Want::Whole { max }, _) => Some(max.saturating_add(1)),
+        (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
+        (Want::Page { .. }, None) | (Want::Count { .. }, _) => None,
+    };
+    // A page of size 0 reads an item only to tell whether there is one.
+    if ranges.is_empty() || wanted == Some(0) {
+        return Ok(None);
+    }
+    let forward = query.descending == backward;
+    let range_query = RangeQuery {
+        table: table.name.as_str().into(),
+        index: read.index.map(|index| table.indexes[index].name.as_str().into()),
+        ranges: remaining(ranges, start.as_ref(), query.key.sort_attribute.as_deref(), (forward, backward)),
+        sort: query.key.sort.clone(),
+        sort_attribute: query.key.sort_attribute.clone(),
+        filter: filter_of(context, arguments, query.filter.as_ref())?,
+        projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
+        forward,
+        last_first: backward,
+        consistent: read.consistent,
+        wanted,
+        start,
+        others: query.others,
+        discriminator: read.discriminator.clone(),
+    };
+    let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
+    Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
+}
+
+/// What remains of each range after a position. The range of the position itself resumes after its key.
+fn remaining(
+    ranges: Vec<KeyRange>,
+    start: Option<&Position>,
+    sort: Option<&str>,
+    (ascending, last_first): (bool, bool),
+) -> Vec<Option<KeyRange>> {
+    let Some(start) = start else { return ranges.into_iter().map(Some).collect() };
+    let compared = |name: &str| Some((name.to_owned(), ranges.get(start.range)?.compared(start.key.get(name)?)?));
+    let cut = ResumePoint { range: start.range, key: sort.and_then(compared), ascending, last_first };
+    let remaining =
+        |(position, range): (usize, &KeyRange)| if position == start.range { Some(range.clone()) } else { cut.rest_of(position, range) };
+    ranges.iter().enumerate().map(remaining).collect()
+}
+
+/// The filter of a read by keys, which the gateway evaluates. `None` if there is none. Fails if a value does not fit the filter.
+pub fn item_filter<'a>(
+    context: &'a ExecutionContext<'_>,
+    arguments: &'a FieldArguments<'_>,
+    read: &Read,
+) -> Result<Option<ItemFilter<'a>>, Arc<Failure>> {
+    let Some((condition, id)) = &read.filter else { return Ok(None) };
+    let scope = Scope { arguments: arguments.values(*id)?, now: context.now };
+    ItemFilter::new(condition, scope).map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+}
+
+fn filter_of(
+    context: &ExecutionContext<'_>,
+    arguments: &FieldArguments<'_>,
+    filter: Option<&(Condition, ArgumentsId)>,
+) -> Result<Option<Expression>, Arc<Failure>> {
+    let Some((condition, id)) = filter else { return Ok(None) };
+    let scope = Scope { arguments: arguments.values(*id)?, now: context.now };
+    condition::expression(condition, &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+}
+
+/// The key attributes of the table and of the index, each once: they make a position.
+fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
+    let mut names: Vec<String> = table.primary_key().map(|key| key.name.clone()).collect();
+    let (partition, sort) = table.keys_of(index);
+    for key in std::iter::once(partition).chain(sort) {
+        if !names.contains(&key.name) {
+            names.push(key.name.clone());
+        }
+    }
+    names
+}

@@ -1,0 +1,230 @@
+//! Collection reads: the Gets and queries of a wave that read one partition in, the Queries that they share out, and what each of them
+//! finds in the page of such a Query. Must not know how the plan found which reads go together.
+//!
+//! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page continues from its end. What the
+//! page does not reach is read by itself afterwards.
+
+use super::range_query::{MAX_LIMIT, QueryResult, RangeQuery};
+use crate::execute::key::bounds::between;
+use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};
+use crate::execute::key::values::compare;
+use crate::plan::passes::shared_query::{self, GroupMember};
+use crate::plan::tree::Collection;
+use crate::table::attribute::{Item, KeyValue};
+use crate::table::call::{Page, Query, SortCondition};
+use indexmap::IndexMap;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The most items that a shared Query reads for members that it may fail to reach.
+const MOST_AT_RISK: u32 = 100;
+/// The most Gets and queries that share a Query.
+const MOST_SHARING: usize = 100;
+
+/// What can share a Query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SharedPart {
+    /// A Get, by its position among the wave's.
+    Get(usize),
+    /// A query, by its position among the wave's.
+    Query(usize),
+}
+
+/// A Get or a query that may share a Query.
+#[derive(Debug)]
+pub struct Offer {
+    /// The Get or the query.
+    pub part: SharedPart,
+    /// The partition key attribute and its value.
+    pub partition: (String, KeyValue),
+    /// The sort keys that it reads.
+    pub span: KeySpan,
+    /// The sort key condition of a query that is made by itself.
+    pub condition: Option<SortCondition>,
+    /// What the rule needs to know about it, apart from its ranks.
+    pub member: GroupMember,
+    /// How many items a Query must read for it.
+    pub need: u32,
+}
+
+/// A member of a shared Query. Gets of one key are one member.
+#[derive(Debug)]
+struct SharedMember {
+    parts: Vec<SharedPart>,
+    offer: Offer,
+    /// Whether the Query may fail to reach it.
+    at_risk: bool,
+}
+
+/// A Query that several Gets and queries share.
+#[derive(Debug)]
+pub struct SharedQuery {
+    /// The members, in the order in which the Query reaches them.
+    sharing: Vec<SharedMember>,
+    sort_attribute: Option<String>,
+    /// The Query, without the parts that its members determine.
+    call: Query,
+    /// How many items that the schema knows may lie between the members.
+    between: u32,
+}
+
+/// What a member found in the page.
+#[derive(Debug)]
+pub enum SharedPartResult {
+    /// The item of the Gets at these positions.
+    Item(Vec<usize>, Option<Arc<Item>>),
+    /// Everything in the page that belongs to the query at this position.
+    Query(usize, QueryResult),
+}
+
+/// Groups the offers of a collection's reads into shared Queries. `call` is a Query of their table or index, with the sort key attribute.
+/// `taken` holds the Gets and queries that share a Query already.
+pub fn shared(
+    collection: &Collection,
+    (call, sort_attribute): (&Query, Option<&str>),
+    offers: Vec<Offer>,
+    taken: &mut HashSet<SharedPart>,
+) -> Vec<SharedQuery> {
+    let mut partitions: IndexMap<KeyValue, Vec<Option<SharedMember>>> = IndexMap::new();
+    for offer in offers.into_iter().filter(|offer| !taken.contains(&offer.part)) {
+        let sharing = partitions.entry(offer.partition.1.clone()).or_default();
+        match sharing.iter().position(|known| known.as_ref().is_some_and(|known| known.is_same(&offer))) {
+            Some(known) => sharing[known].iter_mut().for_each(|known| known.add(&offer)),
+            None if sharing.len() < MOST_SHARING => sharing.push(Some(SharedMember { parts: vec![offer.part], offer, at_risk: false })),
+            None => {}
+        }
+    }
+    let mut all = Vec::new();
+    for (_, mut sharing) in partitions {
+        let members = members(&sharing);
+        let between = |left: usize, right: usize| match (&sharing[left], &sharing[right]) {
+            (Some(left), Some(right)) => left.offer.span.until(&right.offer.span, &collection.occupants),
+            _ => None,
+        };
+        for group in shared_query::groups(&members, &between) {
+            let of_group =
+                group.members.iter().filter_map(|(member, at_risk)| Some(SharedMember { at_risk: *at_risk, ..sharing[*member].take()? }));
+            let of_group: Vec<SharedMember> = of_group.collect();
+            taken.extend(of_group.iter().flat_map(|one| &one.parts));
+            let Some(partition) = of_group.first().map(|one| one.offer.partition.clone()) else { continue };
+            let projection = Some(collection.projection.clone());
+            let call = Query { partition: Some(partition), projection, forward: group.forward, ..call.clone() };
+            all.push(SharedQuery { sharing: of_group, sort_attribute: sort_attribute.map(str::to_owned), call, between: group.between });
+        }
+    }
+    all
+}
+
+/// The members of a partition with their ranks, as the rule takes them.
+fn members(sharing: &[Option<SharedMember>]) -> Vec<GroupMember> {
+    let rank = |order: &dyn Fn(&KeySpan, &KeySpan) -> Ordering| {
+        let mut sorted: Vec<&KeySpan> = sharing.iter().flatten().map(|one| &one.offer.span).collect();
+        sorted.sort_by(|left, right| order(left, right));
+        sorted.dedup_by(|left, right| order(left, right).is_eq());
+        let place = |span: &KeySpan| sorted.binary_search_by(|known| order(known, span)).unwrap_or_default();
+        sharing.iter().flatten().map(|one| place(&one.offer.span)).collect::<Vec<usize>>()
+    };
+    let lows = rank(&|left, right| compare_lows(&left.low, &right.low));
+    let highs = rank(&|left, right| compare_highs(&left.high, &right.high));
+    let ranked = sharing.iter().flatten().zip(lows.into_iter().zip(highs));
+    ranked.map(|(one, (low, high))| GroupMember { low, high, ..one.offer.member.clone() }).collect()
+}
+
+impl SharedMember {
+    fn is_same(&self, offer: &Offer) -> bool {
+        match (self.offer.part, offer.part) {
+            (SharedPart::Get(_), SharedPart::Get(_)) => self.offer.span == offer.span,
+            (known, part) => known == part,
+        }
+    }
+
+    fn add(&mut self, offer: &Offer) {
+        if !self.parts.contains(&offer.part) {
+            self.parts.push(offer.part);
+        }
+        self.offer.member.may_wait &= offer.member.may_wait;
+    }
+}
+
+impl SharedQuery {
+    /// The Gets and queries that share the Query.
+    pub fn parts(&self) -> impl Iterator<Item = SharedPart> {
+        self.sharing.iter().flat_map(|one| one.parts.iter().copied())
+    }
+
+    /// Leaves the Gets that do not come first to the batch of the wave. False if nothing is left to share.
+    pub fn leave_to_batch(&mut self) -> bool {
+        let first_search = self.sharing.iter().position(|one| !one.offer.member.is_item).unwrap_or_default();
+        let mut position = 0;
+        self.sharing.retain(|one| {
+            position += 1;
+            position <= first_search || !one.offer.member.is_item
+        });
+        self.sharing.len() > 1 && self.sharing.iter().any(|one| !one.offer.member.is_item)
+    }
+
+    /// The Query over the keys of all members, with a limit that covers what they need.
+    pub fn query(&self) -> Query {
+        let spans = || self.sharing.iter().map(|one| &one.offer.span);
+        let low = spans().map(|span| &span.low).min_by(|left, right| compare_lows(left, right)).cloned().flatten();
+        let high = spans().map(|span| &span.high).max_by(|left, right| compare_highs(left, right)).cloned().flatten();
+        let whole = KeySpan { low, high };
+        let own = self.sharing.iter().find(|one| one.offer.condition.is_some() && !one.offer.member.resumes && one.offer.span == whole);
+        let condition = match own {
+            Some(own) => own.offer.condition.clone(),
+            None => between(whole.low, whole.high, &mut Vec::new()),
+        };
+        let need = |at_risk: bool| {
+            let needs = self.sharing.iter().enumerate().filter(|(_, one)| one.at_risk == at_risk);
+            needs.filter(|(position, _)| !self.is_read_along(*position)).map(|(_, one)| one.offer.need).fold(0, u32::saturating_add)
+        };
+        // BETWEEN includes its bounds, so the item of a cursor is read again.
+        let cursors = self.sharing.iter().filter(|one| one.offer.member.resumes).count() as u32;
+        let limit = need(false).saturating_add(need(true).min(MOST_AT_RISK)).saturating_add(self.between).saturating_add(cursors);
+        let sort = self.sort_attribute.clone().zip(condition);
+        Query { sort, limit: limit.clamp(1, MAX_LIMIT), ..self.call.clone() }
+    }
+
+    /// Whether another member reads the items of this one in any case.
+    fn is_read_along(&self, position: usize) -> bool {
+        let member = &self.sharing[position].offer;
+        self.sharing.iter().enumerate().any(|(other, one)| {
+            let offer = &one.offer;
+            let contains =
+                compare_lows(&offer.span.low, &member.span.low).is_le() && compare_highs(&offer.span.high, &member.span.high).is_ge();
+            let is_same = offer.span == member.span && offer.need == member.need;
+            let begins_alike = if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
+            let reads_it = offer.member.reaches == shared_query::Reaches::Always || begins_alike;
+            other != position && contains && reads_it && offer.need >= member.need && (!is_same || other < position)
+        })
+    }
+
+    /// What the page holds for each member that it reached. `search` gives a query by its position, and how many items it needs.
+    pub fn take<'s>(&self, page: &Page, search: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>)) -> Vec<SharedPartResult> {
+        let last = page.last_key.as_ref();
+        let sort = |item: &Item| item.get(self.sort_attribute.as_ref()?).and_then(KeyValue::of);
+        let mut found = Vec::new();
+        for one in &self.sharing {
+            match (one.offer.part, &one.offer.span.low) {
+                (SharedPart::Query(position), _) => {
+                    let (search, needed) = search(position);
+                    let hits = search.take(&page.items, (self.call.forward, last), needed);
+                    found.extend(hits.map(|hits| SharedPartResult::Query(position, hits)));
+                }
+                (SharedPart::Get(_), Some((key, _))) => {
+                    let reached = last.is_none_or(|last| {
+                        let order = sort(last).map_or(Ordering::Greater, |last| compare(key, &last));
+                        order.is_eq() || (order == Ordering::Less) == self.call.forward
+                    });
+                    let gets =
+                        one.parts.iter().filter_map(|part| if let SharedPart::Get(position) = part { Some(*position) } else { None });
+                    let item = page.items.iter().find(|item| sort(item).is_some_and(|sort| compare(&sort, key).is_eq()));
+                    found.extend(reached.then(|| SharedPartResult::Item(gets.collect(), item.cloned())));
+                }
+                (SharedPart::Get(_), None) => {}
+            }
+        }
+        found
+    }
+}

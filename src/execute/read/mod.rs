@@ -1,0 +1,14 @@
+//! Runs a plan's reads: requests of a wave → calls → results → rows, wave by wave, into a [`state::ReadState`]. Must not know the response.
+
+pub mod admit;
+pub mod apply;
+pub mod arguments;
+pub mod bind;
+pub mod collection;
+pub mod executor;
+pub mod query_cache;
+pub mod range_query;
+pub mod requests;
+pub mod results;
+pub mod rows;
+pub mod state;

@@ -1,0 +1,294 @@
+//! A distinct query of a request: reads its ranges page by page until it has enough items, and merges them in order. It can fetch more
+//! later without reading anything twice.
+
+use super::admit::{VisibleItem, visible_count};
+use crate::execute::key::range::KeyRange;
+use crate::execute::key::span::{KeySpan, SpanSide};
+use crate::execute::key::values::compare;
+use crate::execute::page::cursor::Position;
+use crate::execute::page::result::FoundItems;
+use crate::plan::tree::TypeDiscriminator;
+use crate::schema::template::Template;
+use crate::table::attribute::{Attribute, Item, KeyValue};
+use crate::table::call::{Expression, Query, SortCondition};
+use crate::table::error::TableError;
+use crate::table::loaders::Loaders;
+use futures_util::future::try_join_all;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
+pub const MAX_LIMIT: u32 = 1_000;
+/// How many items the first call of a count reads: 1 MB, which ends a page, holds so many items of 260 bytes.
+const FIRST_COUNT: u32 = 4_000;
+/// How many items each further call reads after a full first one: 1 MB holds so many items of 16 bytes, and hardly any are smaller. The
+/// embedded store allocates memory for all of them, so the first call asks for fewer.
+const FURTHER_COUNT: u32 = 64_000;
+/// The least that a filtered Query reads, since most items may not meet the filter.
+const MIN_FILTERED_LIMIT: u32 = 50;
+/// The least that a Query reads if its range may hold items of other types. Ten items of 400 bytes cost as much as one, half a read unit
+/// (DynamoDB developer guide, "Read and write operations"), and one call then gets past a few other items.
+const MIN_MIXED_LIMIT: u32 = 10;
+
+/// A query over one or more ranges of a table or an index.
+#[derive(Debug)]
+pub struct RangeQuery {
+    /// The table.
+    pub table: Arc<str>,
+    /// The index.
+    pub index: Option<Arc<str>>,
+    /// The ranges, in the order of the values that made them. No two hold the same item. `None`: nothing of the range remains.
+    pub ranges: Vec<Option<KeyRange>>,
+    /// The sort key's template, to read the fields of a range back.
+    pub sort: Option<Template>,
+    /// The sort key attribute.
+    pub sort_attribute: Option<String>,
+    /// The filter that DynamoDB applies to the items that it read.
+    pub filter: Option<Expression>,
+    /// The attributes to read; `None` counts the items without reading them.
+    pub projection: Option<Arc<[String]>>,
+    /// Whether to read in ascending order of the sort key.
+    pub forward: bool,
+    /// Break ties by descending range position: for paging backward.
+    pub last_first: bool,
+    /// Whether to read strongly.
+    pub consistent: bool,
+    /// How many items are wanted at first; `None` counts all of them.
+    pub wanted: Option<u32>,
+    /// The position to resume at: its range starts after its key.
+    pub start: Option<Position>,
+    /// Whether items of other types may lie within the ranges.
+    pub others: bool,
+    /// Tells the items of the wanted types from others.
+    pub discriminator: Arc<TypeDiscriminator>,
+}
+
+/// What a query found so far. It grows at its end only.
+#[derive(Debug, Default)]
+pub struct QueryResult {
+    /// The items in order.
+    pub items: Vec<VisibleItem>,
+    /// For several ranges, the range of each item.
+    pub of_range: Vec<usize>,
+    /// The number of items, if they are only counted.
+    pub count: u64,
+    progress: Vec<RangeProgress>,
+}
+
+/// How far a range was read.
+#[derive(Debug, Default)]
+struct RangeProgress {
+    /// Items that were read and are not yet in the result, in order.
+    read: VecDeque<VisibleItem>,
+    /// The key after which to continue.
+    after: Option<Item>,
+    /// Whether there is nothing more to read.
+    ended: bool,
+}
+
+impl QueryResult {
+    /// The items as a page takes them.
+    pub fn found(&self) -> FoundItems<'_, VisibleItem> {
+        FoundItems { items: &self.items, of_range: &self.of_range, count: self.count }
+    }
+
+    /// Whether nothing more can be found.
+    pub fn has_ended(&self) -> bool {
+        self.progress.iter().all(|progress| progress.ended && progress.read.is_empty())
+    }
+}
+
+impl RangeQuery {
+    /// Two queries with equal cache keys find the same.
+    pub fn cache_key(&self) -> String {
+        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, discriminator, .. } = self;
+        let start = start.as_ref().map(|start| (start.range, start.key.iter().collect::<BTreeMap<_, _>>()));
+        let order = (forward, last_first);
+        // Items of different types may lie in one range, so the types are part of the key.
+        let types: Vec<&str> = discriminator.types.iter().map(|marks| marks.item.as_str()).collect();
+        format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
+    }
+
+    /// The result before anything is read.
+    pub fn begin(&self) -> QueryResult {
+        let progress = |(position, range): (usize, &Option<KeyRange>)| {
+            let start = self.start.as_ref().filter(|start| start.range == position);
+            RangeProgress { after: start.map(|start| start.key.clone()), ended: range.is_none(), ..RangeProgress::default() }
+        };
+        QueryResult { progress: self.ranges.iter().enumerate().map(progress).collect(), ..QueryResult::default() }
+    }
+
+    /// Reads on until there are `wanted` items (`None`: until all are counted), or the data ends.
+    pub async fn fetch_more(&self, mut result: QueryResult, wanted: Option<u32>, loaders: &Loaders) -> Result<QueryResult, TableError> {
+        let missing = wanted.map(|wanted| (wanted as usize).saturating_sub(result.items.len()));
+        let ranges = self.ranges.iter().zip(std::mem::take(&mut result.progress));
+        let read = try_join_all(ranges.map(|(range, progress)| self.read(range.as_ref(), progress, missing, loaders))).await?;
+        for (progress, count) in read {
+            result.progress.push(progress);
+            result.count += count;
+        }
+        match (missing, result.progress.as_mut_slice()) {
+            (None, _) => {}
+            (Some(missing), [only]) => result.items.extend(only.read.drain(..missing.min(only.read.len()))),
+            (Some(missing), _) => self.merge(&mut result, missing),
+        }
+        Ok(result)
+    }
+
+    /// Reads a range until it has `missing` more items.
+    async fn read(
+        &self,
+        range: Option<&KeyRange>,
+        mut progress: RangeProgress,
+        missing: Option<usize>,
+        loaders: &Loaders,
+    ) -> Result<(RangeProgress, u64), TableError> {
+        let (mut count, mut strangers) = (0, false);
+        let (mut pages, mut of_count) = (0, FIRST_COUNT);
+        let Some(range) = range else { return Ok((progress, count)) };
+        while !progress.ended && missing.is_none_or(|missing| progress.read.len() < missing) {
+            let open = missing.map(|missing| u32::try_from(missing - progress.read.len()).unwrap_or(MAX_LIMIT));
+            let limit = open.map_or(of_count, |open| self.limit(open, strangers));
+            let page = loaders.query_after(&self.call(range, limit, progress.after.take()), pages).await?;
+            pages += 1;
+            if page.scanned >= limit {
+                of_count = FURTHER_COUNT;
+            }
+            (progress.after, progress.ended) = (page.last_key.clone(), page.last_key.is_none());
+            let read = page.items.len();
+            let found: Vec<VisibleItem> = page.items.iter().filter_map(|item| self.visible(range, item)).collect();
+            strangers |= found.len() < read;
+            match missing {
+                None if self.projection.is_none() => count += visible_count(u64::from(page.count)),
+                None => count += found.len() as u64,
+                Some(_) => progress.read.extend(found),
+            }
+        }
+        Ok((progress, count))
+    }
+
+    /// How many items a call reads to find `open` items. `strangers`: it has met items of other types.
+    pub fn limit(&self, open: u32, strangers: bool) -> u32 {
+        // The items of a single type mostly lie side by side. If they do not, a read takes no more round trips than one with a filter.
+        let sparse = self.filter.is_some() || strangers || (self.others && self.discriminator.types.len() > 1);
+        match sparse {
+            true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            false if self.others => open.clamp(MIN_MIXED_LIMIT, MAX_LIMIT),
+            false => open.min(MAX_LIMIT),
+        }
+    }
+
+    /// The only range, and the part of it that remains to be read. `None` if there are several ranges, or if a position in an index does
+    /// not tell the part.
+    pub fn span(&self) -> Option<(&KeyRange, KeySpan)> {
+        let [Some(range)] = self.ranges.as_slice() else { return None };
+        let mut span = KeySpan::of(range.sort.as_ref().map(|(_, condition)| condition));
+        if let Some(start) = &self.start {
+            let own = self.index.is_none().then_some(self.sort_attribute.as_ref()).flatten();
+            let end = Some((KeyValue::of(start.key.get(own?)?)?, false));
+            *(if self.forward { &mut span.low } else { &mut span.high }) = end;
+        }
+        Some((range, span))
+    }
+
+    /// The result from a page that was read for others, too, in the order of `forward`. `last` is the key at which the page ends; `None` is
+    /// the end of the data. `None` if the page does not begin with the items that the query wants first.
+    pub fn take(&self, page: &[Arc<Item>], (forward, last): (bool, Option<&Item>), needed: Option<u32>) -> Option<QueryResult> {
+        let (range, span) = self.span()?;
+        let sort = |item: &Item| KeyValue::of(item.get(self.sort_attribute.as_ref()?)?);
+        let (ahead, end) = if forward { (SpanSide::Above, &span.high) } else { (SpanSide::Below, &span.low) };
+        // No other item of a table has the key of the bound.
+        let is_end = |key: &KeyValue| self.index.is_none() && end.as_ref().is_some_and(|(end, _)| compare(end, key).is_eq());
+        let place = |last: &Item| sort(last).map_or((SpanSide::Within, false), |key| (span.side(&key), is_end(&key)));
+        let last_place = last.map(place);
+        let passed = last_place.is_none_or(|(side, is_end)| side == ahead || is_end);
+        if !passed && (forward != self.forward || last_place.is_none_or(|(side, _)| side != SpanSide::Within)) {
+            return None;
+        }
+        let own = page.iter().filter(|item| span.holds(self.sort_attribute.as_ref().and_then(|name| item.get(name))));
+        let mut read: VecDeque<VisibleItem> = own.filter_map(|item| self.visible(range, item)).collect();
+        if forward != self.forward {
+            read = read.into_iter().rev().collect();
+        }
+        let count = if self.wanted.is_none() { std::mem::take(&mut read).len() } else { 0 };
+        let items = read.drain(..read.len().min(needed.unwrap_or(0) as usize)).collect();
+        let progress = RangeProgress { read, after: last.filter(|_| !passed).cloned(), ended: passed };
+        Some(QueryResult { items, of_range: Vec::new(), count: count as u64, progress: vec![progress] })
+    }
+
+    fn call(&self, range: &KeyRange, limit: u32, start: Option<Item>) -> Query {
+        Query {
+            table: self.table.clone(),
+            index: self.index.clone(),
+            partition: range.partition.clone(),
+            sort: range.sort.clone(),
+            filter: self.filter.clone(),
+            projection: self.projection.clone(),
+            forward: self.forward,
+            limit,
+            start,
+            consistent: self.consistent,
+        }
+    }
+
+    /// An item that is really within the range, if the caller may see it.
+    fn visible(&self, range: &KeyRange, item: &Arc<Item>) -> Option<VisibleItem> {
+        self.is_in_range(range, item).then(|| VisibleItem::in_range(&self.discriminator, item)).flatten()
+    }
+
+    /// Whether an item is really within the range: a key condition may let in more.
+    fn is_in_range(&self, range: &KeyRange, item: &Item) -> bool {
+        let sort = self.sort_attribute.as_ref().and_then(|name| item.get(name));
+        let within = sort.is_none_or(|sort| !range.excludes(sort));
+        let begins = match (&self.sort, sort) {
+            (Some(template), Some(Attribute::S(text))) => range.is_meant(template, text),
+            _ => true,
+        };
+        // A shared Query has a wider range than this one.
+        let inside = match (&range.sort, sort) {
+            (Some((_, SortCondition::BeginsWith(KeyValue::S(start)))), Some(Attribute::S(text))) => text.starts_with(start.as_str()),
+            _ => true,
+        };
+        within && inside && begins
+    }
+
+    /// Merges the next `missing` items of all ranges, each of which is in order. Items with equal sort keys come in the order of their
+    /// ranges, or in reverse.
+    fn merge(&self, result: &mut QueryResult, missing: usize) {
+        for _ in 0..missing {
+            let mut best: Option<(usize, Option<KeyValue>)> = None;
+            for (position, progress) in result.progress.iter().enumerate() {
+                let Some(item) = progress.read.front() else { continue };
+                let key = self.compared(position, item);
+                let better = match &best {
+                    None => true,
+                    Some((_, than)) => self.precedes(key.as_ref(), than.as_ref()),
+                };
+                if better {
+                    best = Some((position, key));
+                }
+            }
+            let Some((position, _)) = best else { break };
+            result.items.extend(result.progress[position].read.pop_front());
+            result.of_range.push(position);
+        }
+    }
+
+    fn compared(&self, position: usize, item: &Item) -> Option<KeyValue> {
+        self.ranges.get(position)?.as_ref()?.compared(item.get(self.sort_attribute.as_ref()?)?)
+    }
+
+    /// Whether an item of a later range comes before an item of an earlier one, by their compared keys.
+    fn precedes(&self, later: Option<&KeyValue>, earlier: Option<&KeyValue>) -> bool {
+        let order = match (later, earlier) {
+            (Some(later), Some(earlier)) => compare(later, earlier),
+            _ => Ordering::Equal,
+        };
+        match order {
+            Ordering::Equal => self.last_first,
+            Ordering::Less => self.forward,
+            Ordering::Greater => !self.forward,
+        }
+    }
+}

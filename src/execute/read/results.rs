@@ -1,0 +1,191 @@
+//! Makes the calls of a wave: its Gets, its queries and the Queries that they share in, what all of them found out. Must not know rows or
+//! the response.
+
+use super::admit::VisibleItem;
+use super::collection::{SharedPart, SharedPartResult, SharedQuery};
+use super::query_cache::QueryCache;
+use super::range_query::QueryResult;
+use super::requests::{PendingQuery, ReadRequests, RowRequest, WaveRequests};
+use super::state::ItemState;
+use crate::execute::error::Failure;
+use crate::plan::tree::{Plan, Read};
+use crate::table::attribute::Item;
+use crate::table::call::{Get, Page};
+use crate::table::error::TableError;
+use crate::table::loaders::Loaders;
+use futures_util::future::{join, join_all};
+use std::collections::HashSet;
+use std::sync::Arc;
+use tokio::task::coop::unconstrained;
+
+/// The requests of a wave and what they found.
+pub struct WaveResults<'a> {
+    requests: WaveRequests,
+    /// What each Get found; `None` where it has yet to be made.
+    items: Vec<Option<Result<Option<Arc<Item>>, TableError>>>,
+    /// What the queries found.
+    cache: &'a mut QueryCache,
+}
+
+/// Requests of a wave that are called at once.
+struct Round<'r> {
+    gets: Vec<usize>,
+    queries: Vec<usize>,
+    shared: &'r [SharedQuery],
+}
+
+/// A call of a round: a query from what it found so far, or a shared Query by its position.
+enum Call {
+    Query(usize, QueryResult),
+    Shared(usize),
+}
+
+/// What a call of a round found.
+enum Called {
+    Query(usize, Result<QueryResult, TableError>),
+    Shared(usize, Result<Page, TableError>),
+}
+
+impl<'a> WaveResults<'a> {
+    /// The results of a wave before its first call.
+    pub fn new(requests: WaveRequests, cache: &'a mut QueryCache) -> Self {
+        Self { items: vec![None; requests.gets.len()], requests, cache }
+    }
+
+    /// Makes the calls of a wave: first the shared Queries and everything that shares none, then what the shared Queries did not reach and
+    /// others wait for. What nothing waits for is left to the next wave.
+    pub async fn call(&mut self, shared: &[SharedQuery], reads: &[ReadRequests], plan: &Plan, loaders: &Loaders) {
+        let parts: HashSet<SharedPart> = shared.iter().flat_map(SharedQuery::parts).collect();
+        let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
+        let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
+        self.round(Round { gets, queries, shared }, loaders).await;
+        if parts.is_empty() {
+            return;
+        }
+        let awaited = reads.iter().filter(|requests| !plan.reads[requests.read].may_wait && self.needs_more(requests));
+        let (mut gets, mut queries) = (Vec::new(), Vec::new());
+        for row in awaited.flat_map(|requests| &requests.rows) {
+            match row {
+                RowRequest::Gets(positions) => gets.extend(positions.iter().filter(|position| self.needs_get(**position))),
+                RowRequest::Query(position, _) => queries.push(*position),
+                RowRequest::Absent | RowRequest::Failed(_) => {}
+            }
+        }
+        queries.sort_unstable();
+        queries.dedup();
+        self.round(Round { gets, queries, shared: &[] }, loaders).await;
+    }
+
+    /// Makes calls side by side, and keeps what they find.
+    async fn round(&mut self, round: Round<'_>, loaders: &Loaders) {
+        let calls = self.calls(&round);
+        let WaveRequests { gets, queries, .. } = &self.requests;
+        let calling = join_all(calls.into_iter().map(async |call| match call {
+            Call::Query(position, known) => {
+                let PendingQuery { query, needed, .. } = &queries[position];
+                Called::Query(position, query.fetch_more(known, *needed, loaders).await)
+            }
+            Call::Shared(position) => Called::Shared(position, loaders.query(&round.shared[position].query()).await),
+        }));
+        let own: Vec<Get> = round.gets.iter().map(|get| gets[*get].clone()).collect();
+        // A task that has used up its budget would resume its calls in reverse order. Their number is bounded, and each waits for its
+        // response.
+        let (got, called) = unconstrained(join(loaders.get(own), calling)).await;
+        for (position, item) in round.gets.into_iter().zip(got) {
+            self.items[position] = Some(item);
+        }
+        let mut known: Vec<(Get, Option<Arc<Item>>)> = Vec::new();
+        for called in called {
+            match called {
+                Called::Query(position, result) => self.keep(position, result.map_err(|error| Failure::of_table(&error))),
+                Called::Shared(position, Ok(page)) => known.extend(self.take(&round.shared[position], &page)),
+                Called::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
+            }
+        }
+        // Later waves need no call for items that a shared Query has read.
+        if !known.is_empty() {
+            loaders.know(known).await;
+        }
+    }
+
+    /// The queries of a round, in the order in which they were requested.
+    fn calls(&mut self, round: &Round<'_>) -> Vec<Call> {
+        let mut calls: Vec<(usize, Call)> = Vec::new();
+        for position in &round.queries {
+            let PendingQuery { cache_key, query, needed, .. } = &self.requests.queries[*position];
+            if self.cache.needs_more(cache_key, *needed) {
+                calls.push((*position, Call::Query(*position, self.cache.resume(cache_key, query))));
+            }
+        }
+        for (position, shared) in round.shared.iter().enumerate() {
+            let queries = shared.parts().filter_map(|part| if let SharedPart::Query(query) = part { Some(query) } else { None });
+            calls.push((queries.min().unwrap_or_default(), Call::Shared(position)));
+        }
+        calls.sort_by_key(|(position, _)| *position);
+        calls.into_iter().map(|(_, call)| call).collect()
+    }
+
+    /// Keeps what the members of a shared Query found in its page. Gives the Gets that need no call any more, with their items.
+    fn take(&mut self, shared: &SharedQuery, page: &Page) -> Vec<(Get, Option<Arc<Item>>)> {
+        let pending = |position: usize| {
+            let PendingQuery { query, needed, .. } = &self.requests.queries[position];
+            (query, *needed)
+        };
+        let mut known = Vec::new();
+        for found in shared.take(page, &pending) {
+            match found {
+                SharedPartResult::Query(position, result) => self.keep(position, Ok(result)),
+                SharedPartResult::Item(gets, item) => {
+                    known.extend(gets.first().map(|get| (self.requests.gets[*get].clone(), item.clone())));
+                    gets.into_iter().for_each(|get| self.items[get] = Some(Ok(item.clone())));
+                }
+            }
+        }
+        known
+    }
+
+    /// Fails all members of a shared Query.
+    fn fail(&mut self, shared: &SharedQuery, error: &TableError) {
+        let why = Failure::of_table(error);
+        for part in shared.parts() {
+            match part {
+                SharedPart::Get(get) => self.items[get] = Some(Err(error.clone())),
+                SharedPart::Query(query) => self.keep(query, Err(why.clone())),
+            }
+        }
+    }
+
+    fn keep(&mut self, query: usize, result: Result<QueryResult, Arc<Failure>>) {
+        self.cache.insert(self.requests.queries[query].cache_key.clone(), result);
+    }
+
+    /// What the Get at a position found for a read.
+    pub fn item(&self, read: &Read, position: usize) -> ItemState {
+        match self.items.get(position) {
+            Some(Some(Ok(Some(item)))) => VisibleItem::by_key(&read.discriminator, item).map_or(ItemState::Absent, ItemState::Item),
+            Some(Some(Err(error))) => ItemState::Failed(Failure::of_table(error)),
+            None | Some(None | Some(Ok(None))) => ItemState::Absent,
+        }
+    }
+
+    /// What the query at a position found.
+    pub fn query(&self, position: usize) -> Option<&Result<QueryResult, Arc<Failure>>> {
+        self.cache.get(&self.requests.queries[position].cache_key)
+    }
+
+    /// Whether a read's rows request something that has yet to be read.
+    pub fn needs_more(&self, requests: &ReadRequests) -> bool {
+        requests.rows.iter().any(|row| match row {
+            RowRequest::Gets(positions) => positions.iter().any(|position| self.needs_get(*position)),
+            RowRequest::Query(position, _) => {
+                let PendingQuery { cache_key, needed, .. } = &self.requests.queries[*position];
+                self.cache.needs_more(cache_key, *needed)
+            }
+            RowRequest::Absent | RowRequest::Failed(_) => false,
+        })
+    }
+
+    fn needs_get(&self, position: usize) -> bool {
+        matches!(self.items.get(position), Some(None))
+    }
+}

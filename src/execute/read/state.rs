@@ -1,0 +1,304 @@
+//! The state of a running plan: the rows of each space and the items of each read.
+
+use super::admit::{self, VisibleItem};
+use super::arguments::FieldArguments;
+use super::rows::Rows;
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::Failure;
+use crate::execute::expression::scope::argument;
+use crate::execute::key::bound::{BoundKey, RangeValues};
+use crate::execute::page::result::PageResult;
+use crate::execute::values::decode;
+use crate::plan::tree::{
+    BoundRange, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId, ValueSource,
+};
+use crate::table::attribute::Item;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The state of one item that a read looked for.
+#[derive(Debug, Clone)]
+pub enum ItemState {
+    /// It is not there.
+    Absent,
+    /// It is there.
+    Item(VisibleItem),
+    /// It could not be read.
+    Failed(Arc<Failure>),
+}
+
+/// Whether an object is there.
+pub enum Present {
+    /// It is there.
+    Yes,
+    /// It is not there.
+    No,
+    /// A read that would tell failed.
+    Failed(Arc<Failure>),
+}
+
+/// The result of a read.
+#[derive(Debug)]
+pub enum ReadResult {
+    /// Not run yet.
+    Pending,
+    /// At most one item for each row of the read's space.
+    One(Vec<ItemState>),
+    /// The items of the space that the read opens, and a page for each row of its own space.
+    Many(Vec<ItemState>, Vec<PageResult>),
+}
+
+/// What a read needs for one row.
+#[derive(Debug)]
+pub enum RowInput {
+    /// Nothing: its result is known.
+    Known(ItemState),
+    /// Nothing: a value of its key could not be read.
+    Failed(Arc<Failure>),
+    /// The values of the key, for a Get or a Query.
+    Key(BoundKey),
+    /// An item of an index, whose missing attributes are read from the table.
+    Rest(VisibleItem),
+}
+
+/// The state of a running plan.
+pub struct ReadState<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// The arguments of its fields.
+    pub arguments: FieldArguments<'p>,
+    /// The rows of each space; `None` until they are known.
+    pub rows: Vec<Option<Rows>>,
+    /// The result of each read.
+    pub results: Vec<ReadResult>,
+    /// The elements of each space of embedded elements or of seeds.
+    pub elements: Vec<Vec<Arc<Item>>>,
+    /// The reads whose pages skip dangling links and are filled up.
+    pub filled: Vec<ReadId>,
+}
+
+impl<'p> ReadState<'p> {
+    /// The state before the first wave.
+    pub fn new(plan: &'p Plan, context: &ExecutionContext<'_>) -> Self {
+        let mut rows: Vec<Option<Rows>> = plan.spaces.iter().map(|_| None).collect();
+        if let Some(operation) = rows.first_mut() {
+            *operation = Some(Rows { parents: vec![0], starts: vec![0, 1] });
+        }
+        let results = plan.reads.iter().map(|_| ReadResult::Pending).collect();
+        let elements = plan.spaces.iter().map(|_| Vec::new()).collect();
+        let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
+        let arguments = FieldArguments::new(plan, context);
+        Self { plan, arguments, rows, results, elements, filled }
+    }
+
+    /// Adds the items of a seed: those of a write.
+    pub fn seed(&mut self, space: SpaceId, items: Vec<Arc<Item>>) {
+        let items: Vec<Arc<Item>> = items.into_iter().filter_map(VisibleItem::written).map(VisibleItem::into_shared).collect();
+        self.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
+        self.elements[space] = items;
+    }
+
+    /// The number of rows of a space; 0 while they are unknown.
+    pub fn len(&self, space: SpaceId) -> usize {
+        self.rows[space].as_ref().map_or(0, |rows| rows.parents.len())
+    }
+
+    /// The row of an outer space to which a row belongs.
+    pub fn climb(&self, mut space: SpaceId, mut row: usize, to: SpaceId) -> Option<usize> {
+        while space != to {
+            row = *self.rows[space].as_ref()?.parents.get(row)?;
+            space = self.plan.spaces[space].parent?;
+        }
+        Some(row)
+    }
+
+    /// The rows of an inner space that belong to a row. Rows stand in the order of their parents, so these are one range.
+    pub fn under(&self, space: SpaceId, row: usize, inner: SpaceId) -> std::ops::Range<usize> {
+        let mut way = vec![inner];
+        while let Some(parent) = self.plan.spaces[way[way.len() - 1]].parent {
+            if parent == space {
+                break;
+            }
+            way.push(parent);
+        }
+        let mut range = row..row + 1;
+        for step in way.into_iter().rev() {
+            let Some(rows) = &self.rows[step] else { return 0..0 };
+            range = rows.of_parents(range);
+        }
+        range
+    }
+
+    /// Whether a row stands behind the shown rows of a page. Only the reads that tell whether its link is dangling need such a row.
+    pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
+        self.filled.iter().filter(|page| !self.plan.reads[**page].elements.contains(&read)).any(|page| {
+            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].yields, &self.results[*page]) else { return false };
+            let (Some(row), Some(rows)) = (self.climb(space, row, yields), &self.rows[yields]) else { return false };
+            let shown = rows.parents.get(row).and_then(|parent| pages.get(*parent)?.shown);
+            shown.zip(rows.position(row)).is_some_and(|(shown, position)| position >= shown)
+        })
+    }
+
+    /// What a read found for a row of its own space or of a space within it.
+    pub fn found(&self, read: ReadId, space: SpaceId, row: usize) -> &ItemState {
+        let of = &self.plan.reads[read];
+        let row = self.climb(space, row, of.yields.unwrap_or(of.space));
+        match (&self.results[read], row) {
+            (ReadResult::One(items) | ReadResult::Many(items, _), Some(row)) => items.get(row).unwrap_or(&ItemState::Absent),
+            _ => &ItemState::Absent,
+        }
+    }
+
+    /// The item of a target, for a row of the target's space; `None` if it is not there.
+    pub fn item(&self, target: &ObjectSource, space: SpaceId, row: usize) -> Option<Arc<Item>> {
+        let Presence::Read(read) = target.presence else { return None };
+        match self.found(read, space, row) {
+            ItemState::Item(item) => Some(item.clone().into_shared()),
+            _ => None,
+        }
+    }
+
+    /// The item or element of a holder, for a row.
+    pub fn held(&self, holder: Holder, space: SpaceId, row: usize) -> Result<Option<&Item>, &Arc<Failure>> {
+        match holder {
+            Holder::Read(read) => match self.found(read, space, row) {
+                ItemState::Absent => Ok(None),
+                ItemState::Item(item) => Ok(Some(item)),
+                ItemState::Failed(failure) => Err(failure),
+            },
+            Holder::Element(of) => {
+                let row = match self.plan.spaces[of].origin {
+                    // A seed is in scope everywhere, not only in its own rows.
+                    Origin::Seed => self.climb(space, row, of).or(Some(0)),
+                    _ => self.climb(space, row, of),
+                };
+                Ok(row.and_then(|row| self.elements[of].get(row)).map(|item| &**item))
+            }
+        }
+    }
+
+    /// The value of a source for a row; `None` if it is null or its holder is not there.
+    pub fn value(&self, source: &ValueSource, space: SpaceId, row: usize) -> Result<Option<Value>, Arc<Failure>> {
+        match source {
+            ValueSource::Argument(arguments, name) => {
+                let values = self.arguments.values(*arguments)?;
+                Ok(argument(values, name).filter(|value| !value.is_null()).cloned())
+            }
+            ValueSource::Field(holder, reader) => {
+                let item = self.held(*holder, space, row).map_err(Arc::clone)?;
+                Ok(item.and_then(|item| decode::value(reader, item)))
+            }
+            ValueSource::Text(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    match part {
+                        SourceText::Literal(literal) => text.push_str(literal),
+                        SourceText::Value(source) => match self.value(source, space, row)? {
+                            None => return Ok(None),
+                            Some(Value::String(value)) => text.push_str(&value),
+                            Some(value) => text.push_str(&value.to_string()),
+                        },
+                    }
+                }
+                Ok(Some(Value::String(text)))
+            }
+        }
+    }
+
+    /// Whether the object of a target is there, for a row of the target's space.
+    pub fn present(&self, target: &ObjectSource, space: SpaceId, row: usize) -> Present {
+        match &target.presence {
+            Presence::Read(read) => match self.found(*read, space, row) {
+                ItemState::Item(_) => Present::Yes,
+                ItemState::Absent => Present::No,
+                ItemState::Failed(failure) => Present::Failed(failure.clone()),
+            },
+            Presence::Seed(seed) if self.elements[*seed].get(row).is_some() => Present::Yes,
+            Presence::Seed(_) => Present::No,
+            Presence::Values(sources) => {
+                for source in sources {
+                    match self.value(source, space, row) {
+                        Ok(Some(_)) => {}
+                        Ok(None) => return Present::No,
+                        Err(failure) => return Present::Failed(failure),
+                    }
+                }
+                match admit::is_visible_unread() {
+                    true => Present::Yes,
+                    false => Present::No,
+                }
+            }
+        }
+    }
+
+    /// What a read needs for each row of its space.
+    pub fn inputs(&self, id: ReadId) -> Vec<RowInput> {
+        (0..self.len(self.plan.reads[id].space)).map(|row| self.input(id, row)).collect()
+    }
+
+    fn input(&self, id: ReadId, row: usize) -> RowInput {
+        let read = &self.plan.reads[id];
+        if let Some(known) = self.known(id, row) {
+            return RowInput::Known(known);
+        }
+        let bound = match &read.action {
+            ReadAction::Get(key) => self.bound(key, None, (read.space, row)),
+            ReadAction::Query(query) => self.bound(&query.key, query.range.as_ref(), (read.space, row)),
+            ReadAction::FetchMissing(of) => {
+                return match self.found(*of, read.space, row) {
+                    ItemState::Item(item) => RowInput::Rest(item.clone()),
+                    other => RowInput::Known(other.clone()),
+                };
+            }
+        };
+        match bound {
+            Ok(Some(key)) => RowInput::Key(key),
+            Ok(None) => RowInput::Known(ItemState::Absent),
+            Err(failure) => RowInput::Failed(failure),
+        }
+    }
+
+    /// The result of a read for a row that needs no call.
+    fn known(&self, id: ReadId, row: usize) -> Option<ItemState> {
+        let read = &self.plan.reads[id];
+        if self.is_behind(id, read.space, row) {
+            return Some(ItemState::Absent);
+        }
+        // A missing parent has no children. While a parent is being read, its children may be read beside it.
+        let parent = read.parent?;
+        let is_known = !matches!(self.results[parent], ReadResult::Pending);
+        match self.found(parent, read.space, row) {
+            ItemState::Absent if is_known => Some(ItemState::Absent),
+            ItemState::Failed(failure) => Some(ItemState::Failed(failure.clone())),
+            _ => None,
+        }
+    }
+
+    /// The values of a key and of its range for a row; `None` where a value of the key is null or missing.
+    fn bound(
+        &self,
+        key: &KeyBinding,
+        range: Option<&BoundRange>,
+        (space, row): (SpaceId, usize),
+    ) -> Result<Option<BoundKey>, Arc<Failure>> {
+        let mut fields = Vec::with_capacity(key.fields.len());
+        for (field, source) in &key.fields {
+            match self.value(source, space, row)? {
+                Some(value) => fields.push((field.clone(), value)),
+                // If the value that chooses a replica is null, the rest of the key chooses it.
+                None if key.chooses_replica(field) => {}
+                None => return Ok(None),
+            }
+        }
+        let end = |end: &Option<(ValueSource, bool)>| match end {
+            Some((source, inclusive)) => Ok::<_, Arc<Failure>>(self.value(source, space, row)?.map(|value| (value, *inclusive))),
+            None => Ok(None),
+        };
+        let range = match range {
+            Some(BoundRange::Between(lower, upper)) => Some(RangeValues::Between(end(lower)?, end(upper)?)),
+            Some(BoundRange::BeginsWith(source)) => Some(RangeValues::BeginsWith(self.value(source, space, row)?)),
+            None => None,
+        };
+        Ok(Some(BoundKey { fields, range }))
+    }
+}

@@ -1,0 +1,53 @@
+//! A request to a gateway, and a gateway's settings. Plain data. Must not know how either is used.
+
+use crate::plan::operation::budget::OperationBudgets;
+use serde_json::{Map, Value};
+
+/// The settings of a gateway.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The deepest nesting of fields.
+    pub max_depth: usize,
+    /// The most fields of an operation, after its fragments are expanded.
+    pub max_fields: usize,
+    /// The most aliases of an operation.
+    pub max_aliases: usize,
+    /// The most objects of a response.
+    pub max_nodes: usize,
+    /// Distinct operations whose plans are kept.
+    pub plan_cache: usize,
+    /// Whether clients may introspect the schema.
+    pub introspection: bool,
+    /// The secret that encrypts cursors. All processes of a gateway must share it.
+    pub cursor_key: Vec<u8>,
+    /// Whether reads of one partition share a Query if they can. The response is the same either way.
+    pub share_queries: bool,
+}
+
+impl Default for Settings {
+    /// The limits of `keyfold serve`, with introspection, and with a cursor key that is no secret.
+    fn default() -> Self {
+        let budgets = OperationBudgets::default();
+        Self {
+            max_depth: budgets.depth,
+            max_fields: budgets.fields,
+            max_aliases: budgets.aliases,
+            max_nodes: 100_000,
+            plan_cache: 1_000,
+            introspection: true,
+            cursor_key: Vec::new(),
+            share_queries: true,
+        }
+    }
+}
+
+/// An operation to run.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The GraphQL document.
+    pub query: String,
+    /// The name of the operation to run.
+    pub operation_name: Option<String>,
+    /// Its variables.
+    pub variables: Map<String, Value>,
+}

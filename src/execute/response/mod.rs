@@ -1,0 +1,6 @@
+//! What a plan's reads found → the bytes of the response, in the order of the selection. Must not know calls or HTTP.
+
+mod list;
+mod object;
+mod scalar;
+pub mod writer;

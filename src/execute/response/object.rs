@@ -1,0 +1,215 @@
+//! The shape of a plan and what its reads found → the bytes of `data`, and the errors.
+
+use super::writer::{Null, PathStep, Place, Writer, json, text};
+use crate::execute::error::{ErrorCode, GraphqlError};
+use crate::execute::read::state::Present;
+use crate::execute::values::decode;
+use crate::plan::tree::*;
+use crate::table::attribute::Attribute;
+use apollo_compiler::ast::Type;
+use serde_json::Value;
+
+impl<'a> Writer<'a> {
+    /// The bytes of the root's fields, without the braces, and the errors in the order of the response. `None` if a non-null field is null:
+    /// then `data` is null.
+    pub fn write(mut self) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
+        let written = self.object(&self.state.plan.root, Place { space: 0, row: 0, map: None });
+        let fields = written.is_ok().then(|| self.out.get(1..self.out.len() - 1).unwrap_or_default().to_vec());
+        (fields, self.errors)
+    }
+
+    pub(super) fn object(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Null> {
+        if !object.variants.is_empty() {
+            return self.variant(object, at);
+        }
+        self.out.push(b'{');
+        for (position, output) in object.fields.iter().enumerate() {
+            if position > 0 {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(&output.label);
+            self.field(&output.key, output.location, |writer| {
+                writer.nullable(&output.ty, |writer| writer.value(&object.type_name, output, at))
+            })?;
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// An object of an interface or a union, written as the type of its item.
+    fn variant(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Null> {
+        let row = |space: SpaceId| self.state.under(at.space, at.row, space).next();
+        match object.variants.iter().find_map(|(space, variant)| Some((*space, row(*space)?, variant))) {
+            Some((space, row, variant)) => self.object(variant, Place { space, row, map: None }),
+            None => Err(self.error(ErrorCode::Internal, format!("A stored item matches no type of {}.", object.type_name))),
+        }
+    }
+
+    fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), Null> {
+        match &output.value {
+            OutputValue::Typename => {
+                text(&mut self.out, type_name);
+                Ok(())
+            }
+            OutputValue::Introspection => {
+                let value = self.introspection.get(&output.key).unwrap_or(&Value::Null);
+                json(&mut self.out, value);
+                Ok(())
+            }
+            OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
+            OutputValue::Embedded(held, object, rows) => self.embedded(held, object, *rows, (output, at)),
+            OutputValue::One(target, object) => self.one(target, object, (type_name, output), at),
+            OutputValue::List(target, object) => self.list(target, object, &output.ty, at),
+            OutputValue::Page(target, parts) => self.page(target, parts, at),
+            OutputValue::Done => {
+                json(&mut self.out, &Value::Bool(true));
+                Ok(())
+            }
+            OutputValue::Exists(target) => {
+                let there = match self.state.present(target, at.space, at.row) {
+                    Present::Yes => true,
+                    Present::No => false,
+                    Present::Failed(failure) => return Err(self.failed(&failure)),
+                };
+                json(&mut self.out, &Value::Bool(there));
+                Ok(())
+            }
+            OutputValue::Count(target) => self.count(target, at),
+        }
+    }
+
+    fn one(
+        &mut self,
+        target: &'a ObjectSource,
+        object: &'a Object,
+        (type_name, output): (&'a str, &'a Output),
+        at: Place<'_>,
+    ) -> Result<(), Null> {
+        let row = self.rows(target, at).next();
+        let present = row.map_or(Present::No, |row| self.state.present(target, target.space, row));
+        match (present, row) {
+            (Present::Yes, Some(row)) => self.object(object, Place { space: target.space, row, map: None }),
+            (Present::Failed(failure), _) => Err(self.failed(&failure)),
+            _ if output.ty.is_non_null() => {
+                let message = format!("{type_name}.{} refers to a {} that does not exist.", output.key, object.type_name);
+                Err(self.error(ErrorCode::NotFound, message))
+            }
+            _ => self.missing(&output.ty, String::new),
+        }
+    }
+
+    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), Null> {
+        let state = self.state;
+        let (reader, item) = match held {
+            ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
+                Ok(item) => (reader, item),
+                Err(failure) => return Err(self.failed(failure)),
+            },
+            ValueLocation::Here(reader) => (reader, at.map),
+            ValueLocation::Known(source, _) => {
+                return match state.value(source, at.space, at.row) {
+                    Ok(Some(value)) => {
+                        json(&mut self.out, &value);
+                        Ok(())
+                    }
+                    Ok(None) => self.missing(&output.ty, || null_message(type_name, &output.key)),
+                    Err(failure) => Err(self.failed(&failure)),
+                };
+            }
+        };
+        match item.and_then(|item| decode::find(reader, item)) {
+            None | Some(decode::StoredValue::Attribute(Attribute::Null)) => self.absent(&output.ty, type_name, &reader.field),
+            Some(decode::StoredValue::Key(value)) => {
+                json(&mut self.out, &value);
+                Ok(())
+            }
+            Some(decode::StoredValue::Attribute(attribute)) => self.attribute(&output.ty, &reader.stored.value, attribute),
+        }
+    }
+
+    /// A missing value or a stored NULL, which is the same. A non-null list is then empty: DynamoDB has no empty sets, and writers often
+    /// leave empty lists out.
+    fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), Null> {
+        if ty.is_list() && ty.is_non_null() {
+            self.out.extend_from_slice(b"[]");
+            return Ok(());
+        }
+        self.missing(ty, || null_message(type_name, field))
+    }
+
+    fn embedded(
+        &mut self,
+        held: &'a ValueLocation,
+        object: &'a Object,
+        rows: Option<SpaceId>,
+        (output, at): (&'a Output, Place<'_>),
+    ) -> Result<(), Null> {
+        let state = self.state;
+        let (reader, item) = match held {
+            ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
+                Ok(item) => (reader, item),
+                Err(failure) => return Err(self.failed(failure)),
+            },
+            ValueLocation::Here(reader) => (reader, at.map),
+            ValueLocation::Known(..) => return self.missing(&output.ty, || null_message(&object.type_name, &output.key)),
+        };
+        let first = rows.map(|space| state.under(at.space, at.row, space).start);
+        let mut position = 0;
+        let mut place = || {
+            let row = first.map_or(at.row, |first| first + position);
+            position += 1;
+            (rows.unwrap_or(at.space), row)
+        };
+        match item.and_then(|item| decode::find(reader, item)) {
+            Some(decode::StoredValue::Attribute(attribute)) if !matches!(attribute, Attribute::Null) => {
+                self.maps(&output.ty, attribute, object, &mut place)
+            }
+            _ => self.absent(&output.ty, &object.type_name, &reader.field),
+        }
+    }
+
+    /// An embedded object or a list of them; `place` gives each object its row in turn.
+    fn maps(
+        &mut self,
+        ty: &Type,
+        attribute: &Attribute,
+        object: &'a Object,
+        place: &mut dyn FnMut() -> (SpaceId, usize),
+    ) -> Result<(), Null> {
+        match (ty, attribute) {
+            (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
+                self.out.push(b'[');
+                for (position, value) in values.iter().enumerate() {
+                    if position > 0 {
+                        self.out.push(b',');
+                    }
+                    self.within(PathStep::Index(position), |writer| {
+                        writer.nullable(item, |writer| writer.maps(item, value, object, place))
+                    })?;
+                }
+                self.out.push(b']');
+                Ok(())
+            }
+            (Type::Named(_) | Type::NonNullNamed(_), Attribute::M(map)) => {
+                let (space, row) = place();
+                self.object(object, Place { space, row, map: Some(map) })
+            }
+            (_, Attribute::Null) => {
+                if !ty.is_list() {
+                    place();
+                }
+                self.missing(ty, || format!("A {} must not be null here.", object.type_name))
+            }
+            _ => {
+                if !ty.is_list() {
+                    place();
+                }
+                Err(self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}.")))
+            }
+        }
+    }
+}
+
+fn null_message(type_name: &str, field: &str) -> String {
+    format!("Cannot return null for non-nullable field {type_name}.{field}.")
+}

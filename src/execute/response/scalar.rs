@@ -1,0 +1,129 @@
+//! Attributes and values → JSON bytes, straight into the response.
+
+use super::writer::{Null, PathStep, Writer, json, text};
+use crate::execute::error::ErrorCode;
+use crate::execute::values::decode;
+use crate::schema::value_type::{Moment, ValueType};
+use crate::table::attribute::Attribute;
+use apollo_compiler::ast::Type;
+
+/// Whether a text is an instant in the form that is written, `2026-11-20T09:30:00.000Z`, so that it need not be parsed. Days that not every
+/// month has are left to the calendar.
+fn is_canonical_instant(text: &str) -> bool {
+    const FORM: &[u8; 24] = b"dddd-dd-ddTdd:dd:dd.dddZ";
+    let formed = |(byte, form): (u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == *form };
+    let within = |at: usize, range: std::ops::RangeInclusive<&str>| text.get(at..at + 2).is_some_and(|part| range.contains(&part));
+    text.len() == FORM.len()
+        && text.bytes().zip(FORM).all(formed)
+        && within(5, "01"..="12")
+        && within(8, "01"..="28")
+        && within(11, "00"..="23")
+        && within(14, "00"..="59")
+        && within(17, "00"..="59")
+}
+
+/// Whether a number stands as JSON writes the float of its value: few digits, no exponent, no needless zeros.
+fn is_canonical_float(number: &str) -> bool {
+    let unsigned = number.strip_prefix('-').unwrap_or(number);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "1"));
+    let digits = |part: &str, most: usize| (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let no_zeros = (whole == "0" || !whole.starts_with('0')) && !fraction.ends_with('0');
+    digits(whole, 9) && digits(fraction, 4) && no_zeros && number != "-0"
+}
+
+impl Writer<'_> {
+    /// Writes a stored scalar, enum or list of them.
+    pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Null> {
+        if matches!(attribute, Attribute::Null) {
+            return self.missing(ty, || format!("The stored value is null, but its type is {ty}."));
+        }
+        match ty {
+            Type::List(item) | Type::NonNullList(item) => {
+                let owned;
+                let (values, kind) = match (attribute, kind) {
+                    (Attribute::L(values), ValueType::Set(element)) => (values, &**element),
+                    (Attribute::L(values), kind) => (values, kind),
+                    (set, ValueType::Set(element)) => {
+                        owned = decode::elements(set).unwrap_or_default();
+                        (&owned, &**element)
+                    }
+                    _ => return Err(self.misfit(ty)),
+                };
+                self.out.push(b'[');
+                for (position, value) in values.iter().enumerate() {
+                    if position > 0 {
+                        self.out.push(b',');
+                    }
+                    self.within(PathStep::Index(position), |writer| writer.nullable(item, |writer| writer.attribute(item, kind, value)))?;
+                }
+                self.out.push(b']');
+                Ok(())
+            }
+            _ => self.scalar(ty, kind, attribute),
+        }
+    }
+
+    fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Null> {
+        match (kind, attribute) {
+            (ValueType::Id | ValueType::String, Attribute::S(value)) => text(&mut self.out, value),
+            (ValueType::Boolean, Attribute::Bool(value)) => self.out.extend_from_slice(if *value { b"true" } else { b"false" }),
+            (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
+                self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+            }
+            (ValueType::Long, Attribute::N(number)) if let Ok(value) = number.parse::<i64>() => {
+                self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+            }
+            (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => text(&mut self.out, value),
+            (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.out.extend_from_slice(number.as_bytes()),
+            _ => match decode::scalar(kind, attribute) {
+                Some(value) => json(&mut self.out, &value),
+                None => return Err(self.misfit(ty)),
+            },
+        }
+        Ok(())
+    }
+
+    fn misfit(&mut self, ty: &Type) -> Null {
+        self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    proptest! {
+        #[test]
+        fn what_is_written_as_it_stands_is_what_would_be_written(number in "-?[0-9]{1,10}(\\.[0-9]{1,5})?", instant in "20[12][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]\\.[0-9]{3}[Z0]") {
+            if is_canonical_float(&number) {
+                prop_assert_eq!(ValueType::Float.from_text(&number).unwrap().to_string(), number);
+            }
+            if is_canonical_instant(&instant) {
+                prop_assert_eq!(ValueType::DateTime(Moment::Text).from_text(&instant), Some(Value::from(instant)));
+            }
+        }
+    }
+
+    #[test]
+    fn usual_values_are_written_as_they_stand() {
+        for number in ["0", "7", "-12.5", "0.0001", "123456789.1234"] {
+            assert!(is_canonical_float(number), "{number}");
+        }
+        for number in ["", "-", "-0", "007", "1.50", "1.", ".5", "1E2", "0.00001", "1234567890"] {
+            assert!(!is_canonical_float(number), "{number}");
+        }
+        assert!(is_canonical_instant("2026-11-20T09:30:00.000Z"));
+        for text in [
+            "2026-11-20T09:30:00Z",
+            "2026-02-30T09:30:00.000Z",
+            "2026-11-20T24:00:00.000Z",
+            "2026-11-20t09:30:00.000Z",
+            "ä026-11-20T09:30:0.000Z",
+        ] {
+            assert!(!is_canonical_instant(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Attributes → GraphQL values: where an item holds a field, and its value.
+
+use crate::plan::tree::FieldReader;
+use crate::schema::date_time::instant_text;
+use crate::schema::template::{Part, Template};
+use crate::schema::value_type::{Moment, ValueType};
+use crate::table::attribute::{Attribute, Item};
+use apollo_compiler::ast::Type;
+use serde_json::{Number, Value, json};
+use std::sync::Arc;
+
+/// A field's value in its item.
+pub enum StoredValue<'i> {
+    /// An attribute.
+    Attribute(&'i Attribute),
+    /// A value that was read from a key.
+    Key(Value),
+}
+
+/// Finds a field in an item; `None` if it is missing.
+pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>> {
+    if let Some(attribute) = reader.stored.attribute.as_ref().and_then(|name| item.get(name)) {
+        return Some(StoredValue::Attribute(attribute));
+    }
+    reader.templates.iter().find_map(|(name, templates)| match item.get(name)? {
+        Attribute::S(text) => templates.iter().find_map(|template| {
+            if let Some((field, rest)) = free_end(template) {
+                return text.strip_prefix(rest).filter(|_| field == reader.field).map(|value| StoredValue::Key(value.into()));
+            }
+            let fields = template.read(text)?;
+            fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
+        }),
+        // A number or binary key holds its field's value as it is.
+        other => Some(StoredValue::Attribute(other)),
+    })
+}
+
+/// The field of a template that ends with a free text, and the text before it. In most keys the field's value is what follows that text,
+/// and nothing needs to be parsed.
+pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> {
+    let (beginning, last) = match template.parts.as_slice() {
+        [last] => ("", last),
+        [Part::Literal(beginning), last] => (beginning.as_str(), last),
+        _ => return None,
+    };
+    match last {
+        Part::Placeholder { field, value: ValueType::Id | ValueType::String, .. } => Some((field, beginning)),
+        _ => None,
+    }
+}
+
+/// A field's value as JSON; `None` for null, missing and unfit values.
+pub fn value(reader: &FieldReader, item: &Item) -> Option<Value> {
+    match find(reader, item)? {
+        StoredValue::Key(value) => Some(value),
+        StoredValue::Attribute(attribute) => of_type(&reader.ty, &reader.stored.value, attribute),
+    }
+}
+
+fn of_type(ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {
+    match (ty, attribute) {
+        (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
+            Some(values.iter().map(|value| of_type(item, kind, value).unwrap_or(Value::Null)).collect())
+        }
+        (Type::List(_) | Type::NonNullList(_), set) => {
+            let ValueType::Set(element) = kind else { return None };
+            Some(elements(set)?.iter().map(|value| scalar(element, value).unwrap_or(Value::Null)).collect())
+        }
+        _ => scalar(kind, attribute),
+    }
+}
+
+/// The elements of an embedded object (one) or of a list of objects. An element that is no map becomes an empty one, so that positions
+/// stay.
+pub fn maps(reader: &FieldReader, item: &Item) -> Vec<Arc<Item>> {
+    let map = |attribute: &Attribute| match attribute {
+        Attribute::M(map) => Arc::new(map.clone()),
+        _ => Arc::new(Item::new()),
+    };
+    match find(reader, item) {
+        Some(StoredValue::Attribute(Attribute::L(elements))) => elements.iter().map(map).collect(),
+        Some(StoredValue::Attribute(single @ Attribute::M(_))) => vec![map(single)],
+        _ => Vec::new(),
+    }
+}
+
+/// The elements of a set, as attributes.
+pub fn elements(set: &Attribute) -> Option<Vec<Attribute>> {
+    match set {
+        Attribute::Ss(values) => Some(values.iter().cloned().map(Attribute::S).collect()),
+        Attribute::Ns(values) => Some(values.iter().cloned().map(Attribute::N).collect()),
+        Attribute::Bs(values) => Some(values.iter().cloned().map(Attribute::B).collect()),
+        // Another writer may have stored the set as a list.
+        Attribute::L(values) => Some(values.clone()),
+        _ => None,
+    }
+}
+
+/// The value of one scalar; `None` if the attribute does not fit the type. Result coercion: GraphQL spec section 3.5, "Scalars", and for
+/// each type the forms that DynamoDB users store.
+pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
+    match (kind, attribute) {
+        (ValueType::Json, any) => Some(json_of(any)),
+        (ValueType::Id | ValueType::String, Attribute::S(text)) => Some(json!(text)),
+        (ValueType::Id, Attribute::N(number)) => Some(json!(number)),
+        (ValueType::Int, Attribute::N(number)) => whole(number).filter(|value| i32::try_from(*value).is_ok()).map(|value| json!(value)),
+        (ValueType::Long, Attribute::N(number)) => whole(number).map(|value| json!(value)),
+        (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
+        (ValueType::DateTime(Moment::Text), Attribute::S(text)) => kind.from_text(text),
+        (ValueType::DateTime(moment), Attribute::N(number)) => {
+            let number = whole(number)?;
+            let millis = if *moment == Moment::EpochMillis { number } else { number.checked_mul(1000)? };
+            instant_text(millis).map(|text| json!(text))
+        }
+        (ValueType::Date, Attribute::S(text)) | (ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
+        (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
+        (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
+        _ => None,
+    }
+}
+
+/// A whole number in any notation (`12`, `12.0`, `1.2E1`).
+fn whole(number: &str) -> Option<i64> {
+    number.parse::<i64>().ok().or_else(|| {
+        let value = number.parse::<f64>().ok()?;
+        // Beyond 2^53 a float is not exact, and DynamoDB writes such numbers in plain digits.
+        (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value as i64)
+    })
+}
+
+/// Base64 with padding, as DynamoDB's JSON writes binary values.
+pub fn base64(bytes: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// Any attribute as JSON: maps as objects, sets as lists, numbers as numbers.
+fn json_of(attribute: &Attribute) -> Value {
+    let number = |text: &String| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
+    match attribute {
+        Attribute::S(text) => json!(text),
+        Attribute::N(text) => number(text),
+        Attribute::B(bytes) => json!(base64(bytes)),
+        Attribute::Bool(value) => json!(value),
+        Attribute::Null => Value::Null,
+        Attribute::Ss(values) => json!(values),
+        Attribute::Ns(values) => values.iter().map(number).collect(),
+        Attribute::Bs(values) => values.iter().map(|bytes| base64(bytes)).collect(),
+        Attribute::L(values) => values.iter().map(json_of).collect(),
+        Attribute::M(map) => {
+            let mut names: Vec<&String> = map.keys().collect();
+            names.sort_unstable();
+            Value::Object(names.into_iter().map(|name| (name.clone(), json_of(&map[name]))).collect())
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! GraphQL values ↔ DynamoDB attributes. Must not know keys, items' types or reads.
+
+pub mod decode;
+pub mod encode;
