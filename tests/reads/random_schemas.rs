@@ -24,9 +24,10 @@ struct Made {
     sdl: String,
     model: Arc<Model>,
     items: Vec<Vec<Item>>,
-    /// How many more fields were tried, and how many the checker let in.
+    /// How many more fields were tried, how many the checker let in, and how many of these are of an interface.
     tried: usize,
     kept: usize,
+    of_interfaces: usize,
 }
 
 impl Made {
@@ -57,7 +58,8 @@ impl Made {
                 items[ty.table].push(parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
             }
         }
-        Some(Self { sdl, model, items, tried: all.len(), kept: kept.len() })
+        let of_interfaces = kept.iter().filter(|extra| !extra.implementors.is_empty()).count();
+        Some(Self { sdl, model, items, tried: all.len(), kept: kept.len(), of_interfaces })
     }
 }
 
@@ -65,12 +67,13 @@ impl Made {
 fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
     let mut seen = Seen::default();
     let mut failures: Vec<String> = Vec::new();
-    let (mut tried, mut kept, mut schemas) = (0, 0, 0);
+    let (mut tried, mut kept, mut of_interfaces, mut schemas) = (0, 0, 0, 0);
     let range = cases(60);
     let count = range.end - range.start;
     for seed in range {
         let Some(made) = Made::of(seed) else { continue };
         (tried, kept, schemas) = (tried + made.tried, kept + made.kept, schemas + 1);
+        of_interfaces += made.of_interfaces;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let store = Store::in_memory().unwrap();
         runtime.block_on(async {
@@ -104,10 +107,11 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
             break;
         }
     }
-    eprintln!("random: {seen:?}, {schemas} schemas, {kept} of {tried} more fields");
+    eprintln!("random: {seen:?}, {schemas} schemas, {kept} of {tried} more fields, {of_interfaces} of interfaces");
     assert!(failures.is_empty(), "{} operations differ:\n\n{}", failures.len(), failures.join("\n\n"));
     assert!(schemas * 10 > count * 9, "the checker refuses too many schemas: {schemas} of {count} are left");
     assert!(kept * 4 > tried, "the checker refuses too many fields: {kept} of {tried} are left");
+    assert!(of_interfaces * 8 > usize::try_from(schemas).unwrap(), "few finds of interfaces: {of_interfaces} in {schemas} schemas");
     assert!(seen.there * 3 > seen.roots, "most root fields give nothing: {seen:?}");
     assert!(seen.errors > 0 && seen.going_on * 20 > seen.pages && seen.pages > 0, "{seen:?}");
 }

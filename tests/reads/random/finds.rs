@@ -2,7 +2,7 @@
 //! several types, and relations through others. What a key cannot serve the checker refuses, and it is left out.
 
 use crate::random_schema::sdl::type_of;
-use crate::random_schema::{ItemType, Kind, Part, Rng, Schema, chance, pick};
+use crate::random_schema::{Field, ItemType, Kind, Part, Rng, Schema, chance, pick};
 
 /// A field and the type that it stands in.
 #[derive(Debug, Clone)]
@@ -10,8 +10,10 @@ pub struct Extra {
     pub owner: String,
     /// The field's text.
     pub field: String,
-    /// What it needs beside it: enums, unions.
+    /// What it needs beside it: enums, unions, interfaces.
     pub beside: String,
+    /// The types that implement an interface, each with its name.
+    pub implementors: Vec<(String, String)>,
 }
 
 /// Fields that may be added to a schema.
@@ -31,8 +33,14 @@ pub fn extras(rng: &mut Rng, schema: &Schema) -> Vec<Extra> {
 pub fn with(sdl: &str, extras: &[Extra]) -> String {
     let mut text = sdl.to_owned();
     for extra in extras {
-        let start = if extra.owner == "Query" { "type Query {\n".to_owned() } else { format!("type {} @item(", extra.owner) };
-        let at = text.find(&start).unwrap();
+        for (ty, interface) in &extra.implementors {
+            let (plain, implementing) = (format!("type {ty} @item("), format!("type {ty} implements "));
+            text = match text.contains(&implementing) {
+                true => text.replacen(&implementing, &format!("{implementing}{interface} & "), 1),
+                false => text.replacen(&plain, &format!("{implementing}{interface} @item("), 1),
+            };
+        }
+        let at = text.find(&format!("type {} ", extra.owner)).unwrap();
         let open = at + text[at..].find("{\n").unwrap() + 2;
         text.insert_str(open, &format!("  {}\n", extra.field));
         text += &extra.beside;
@@ -142,7 +150,12 @@ fn find(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
             "Boolean!".to_owned()
         }
     };
-    Extra { owner: "Query".to_owned(), field: text(&format!("{}X{number}", ty.small()), &arguments, &returns, &options), beside }
+    Extra {
+        owner: "Query".to_owned(),
+        field: text(&format!("{}X{number}", ty.small()), &arguments, &returns, &options),
+        beside,
+        implementors: Vec::new(),
+    }
 }
 
 fn text(name: &str, arguments: &[String], returns: &str, options: &[String]) -> String {
@@ -199,39 +212,68 @@ fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
         _ => (vec![], format!("[{}!]!", target.name)),
     };
     let field = text("farther", &arguments, &returns, &[format!("through: {path:?}")]);
-    Some(Extra { owner: ty.name.clone(), field, beside: String::new() })
+    Some(Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() })
 }
 
-/// A find of a type and others of its table, as a union or an interface.
+/// A find of a type and others of its table, as a union or an interface: of `Query`, or of the type that all of them belong to.
 fn together(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     let ty = &schema.types[position];
     let table = schema.table_of(ty);
     let mut all = vec![ty];
     for other in schema.types.iter().filter(|other| other.table == ty.table && other.name != ty.name) {
-        let alike = other.parent == ty.parent && other.key(&table.partition) == ty.key(&table.partition);
+        let same_place = other.parent == ty.parent && other.key(&table.partition) == ty.key(&table.partition);
         let is_child = other.parent == Some(position);
-        if (alike || is_child) && chance(rng, 70) {
+        if (same_place || is_child) && chance(rng, 70) {
             all.push(other);
         }
     }
     if all.len() < 2 {
         return None;
     }
-    let name = format!("{}Group", ty.name);
-    let members: Vec<&str> = all.iter().map(|ty| ty.name.as_str()).collect();
-    let mut beside = format!("union {name} = {}\n", members.join(" | "));
     let spread = |part: &Part| matches!(part, Part::Shard(_) | Part::Replica(_));
     if all.iter().flat_map(|ty| &ty.keys).flat_map(|(_, templates)| templates).flat_map(|template| &template.0).any(spread) {
         return None;
     }
-    let mut arguments: Vec<String> = Vec::new();
-    for field in ty.key(&table.partition)?.first()?.fields() {
-        let name = if ty.parent.is_none() && field == "id" { format!("{}Id", ty.small()) } else { field.to_owned() };
-        arguments.push(format!("{name}: {}", input(ty, field, true)));
+    let name = format!("{}Group", ty.name);
+    let common: Vec<Field> = ty.fields.iter().filter_map(|field| in_all(&all, field)).collect();
+    let (mut beside, mut implementors) = (String::new(), Vec::new());
+    if !common.is_empty() && chance(rng, 60) {
+        let fields: Vec<String> =
+            common.iter().map(|field| format!("{}: {}", field.name, type_of(ty, field.kind, field.non_null, false))).collect();
+        beside += &format!("interface {name} {{ {} }}\n", fields.join(" "));
+        implementors.extend(all.iter().map(|ty| (ty.name.clone(), name.clone())));
+    } else {
+        let members: Vec<&str> = all.iter().map(|ty| ty.name.as_str()).collect();
+        beside += &format!("union {name} = {}\n", members.join(" | "));
     }
-    let returns = match rng.usize(..4) {
+    let (mut owner, mut arguments, mut options) = ("Query".to_owned(), Vec::new(), Vec::new());
+    match ty.parent.filter(|parent| chance(rng, 40) && all.iter().all(|ty| ty.parent == Some(*parent))) {
+        // The parent's id binds them.
+        Some(parent) => owner = schema.types[parent].name.clone(),
+        None => {
+            for field in ty.key(&table.partition)?.first()?.fields() {
+                let name = if ty.parent.is_none() && field == "id" { format!("{}Id", ty.small()) } else { field.to_owned() };
+                arguments.push(format!("{name}: {}", input(ty, field, true)));
+            }
+        }
+    }
+    let of_common = ItemType { fields: common.into_iter().filter(|field| !matches!(field.kind, Kind::Parts)).collect(), ..ty.clone() };
+    if !of_common.fields.is_empty() && chance(rng, 25) {
+        let (condition, more) = filter(rng, &of_common);
+        options.push(format!("filter: \"{condition}\""));
+        arguments.extend(more);
+    }
+    if let Some(field) = of_common.fields.last().filter(|_| chance(rng, 25)) {
+        options.push(format!("orderBy: {:?}", field.name));
+    }
+    let returns = match rng.usize(..6) {
         0 => name.clone(),
         1 => format!("[{name}!]!"),
+        2 | 3 => {
+            options.push(format!("item: {name}"));
+            options.retain(|option| !option.starts_with("orderBy"));
+            if chance(rng, 50) { "Int!".to_owned() } else { "Boolean!".to_owned() }
+        }
         _ => {
             arguments.push("first: Int = 3, after: String, last: Int, before: String, order: Order".to_owned());
             beside += &format!("type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
@@ -239,6 +281,13 @@ fn together(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
             format!("{name}Connection!")
         }
     };
-    let field = text(&format!("{}Group", ty.small()), &arguments, &returns, &[]);
-    Some(Extra { owner: "Query".to_owned(), field, beside })
+    let field = text(&format!("{}Group", ty.small()), &arguments, &returns, &options);
+    Some(Extra { owner, field, beside, implementors })
+}
+
+/// A field as all of these types have it; it may be null if it may be in one of them.
+fn in_all(all: &[&ItemType], field: &Field) -> Option<Field> {
+    let own: Vec<&Field> = all.iter().map(|ty| ty.get(&field.name)).collect::<Option<_>>()?;
+    let same = !matches!(field.kind, Kind::Parts) && own.iter().all(|own| own.kind == field.kind);
+    same.then(|| Field { non_null: own.iter().all(|own| own.non_null), ..field.clone() })
 }
