@@ -44,13 +44,13 @@ impl<'a> Builder<'a> {
             Via::Keys(_) => {
                 let must_exist = wants_existence || !field.ty.is_non_null();
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow(of, RelationRequest { coordinate, field, find, arguments, needs, must_exist, behind: false, want })?
+                self.follow(of, RelationRequest { coordinate, field, find, arguments, needs, must_exist, waits_for_parent: false, want })?
             }
             Via::Mixed(mixed) => {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
                 self.follow_abstract_type(
                     of,
-                    RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want },
+                    RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, waits_for_parent: false, want },
                     (mixed, &sets),
                 )?
             }
@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
                     arguments,
                     needs,
                     must_exist: true,
-                    behind: true,
+                    waits_for_parent: true,
                     want,
                 },
             )?,
@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
                 arguments,
                 needs,
                 must_exist: !field.ty.is_non_null() || (is_last && last.must_exist),
-                behind: position > 0 && last.behind,
+                waits_for_parent: position > 0 && last.waits_for_parent,
                 want,
             };
             let (next, made) = match &find.via {

@@ -153,7 +153,7 @@ impl<'a> Lookups<'a, '_> {
             arguments,
             needs: stored_fields(ty),
             must_exist: true,
-            behind: false,
+            waits_for_parent: false,
             want,
         };
         let (entity, pages) = match &find.via {
@@ -187,7 +187,7 @@ impl<'a> Lookups<'a, '_> {
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
         let want = if many { Want::Whole { max: MAX_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
-        let relation = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, behind: false, want };
+        let relation = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, waits_for_parent: false, want };
         let reached = builder.through(&owner, path, arguments, relation)?;
         self.lookup(builder, &ty.name, reached, seeds)
     }

@@ -16,8 +16,11 @@ use std::sync::Arc;
 pub struct RelationRequest<'a> {
     /// The field coordinate, such as `User.groups`.
     pub coordinate: String,
+    /// The relation's field.
     pub field: &'a Field,
+    /// Its find.
     pub find: &'a Find,
+    /// Its arguments.
     pub arguments: ArgumentsId,
     /// The stored fields that are needed of its items.
     pub needs: Vec<String>,
@@ -25,7 +28,7 @@ pub struct RelationRequest<'a> {
     pub must_exist: bool,
     /// Whether the read must wait for its parent. Of a path only the last item is shown, so nothing else hides what lies behind a missing
     /// item.
-    pub behind: bool,
+    pub waits_for_parent: bool,
     /// How much is wanted if it can find several items.
     pub want: Want,
 }
@@ -39,18 +42,19 @@ pub struct ReadTarget<'a> {
     table: usize,
     discriminator: Arc<TypeDiscriminator>,
     /// Whether the key condition may admit other items, so that each item must be inspected.
-    looked_at: bool,
+    inspects_items: bool,
 }
 
 impl<'a> ReadTarget<'a> {
+    /// The target of a find of these types by an access path.
     pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
         let discriminator = attributes::discriminator(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
-        let looked_at = types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
-        Ok(Self { first, name, table: keys.table, discriminator, looked_at })
+        let inspects_items = types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
+        Ok(Self { first, name, table: keys.table, discriminator, inspects_items })
     }
 }
 
@@ -109,7 +113,7 @@ impl<'a> Builder<'a> {
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[relation.arguments]),
                 want: match relation.want {
-                    Want::Count { .. } => Want::Count { looked_at: target.looked_at },
+                    Want::Count { .. } => Want::Count { looked_at: target.inspects_items },
                     want => want,
                 },
                 filter: self.filter(relation.find, relation.arguments),
@@ -168,7 +172,7 @@ impl<'a> Builder<'a> {
             yields: None,
             action,
             parent,
-            awaits_parent: relation.behind,
+            awaits_parent: relation.waits_for_parent,
             elements: Vec::new(),
             consistent: relation.find.consistent,
             projection: [].into(),
