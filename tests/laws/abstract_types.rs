@@ -1,5 +1,5 @@
-//! Collections of mixed types: a planned query gives what reading item by item gives, and page by page is all at once, in either direction,
-//! with items of other types between.
+//! Lists of interfaces and unions: a query gives what reading item by item gives, and the pages together are the whole list in either
+//! direction, with items of other types in between.
 
 use crate::choices::Choices;
 use crate::pages::{Connection, INFO};

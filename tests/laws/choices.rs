@@ -1,4 +1,4 @@
-//! A list of numbers in, choices out: when it is used up, the first of everything is chosen.
+//! A list of numbers in, choices out. When the list is used up, each choice is the first option.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! An item and its neighbours, read by one Query where it can be: the response is what reading them one by one gives, by no more calls, in
-//! any order of reading, with any page, wherever the item stands and whatever stands between.
+//! An item and its neighbours that one Query may read: the response is the same as by separate reads, and there are no more calls. This
+//! holds for any order, any page, any place of the item and any items in between.
 
 use crate::choices::Choices;
 use crate::support;

@@ -1,5 +1,5 @@
-//! Conditions evaluated in the gateway are what DynamoDB makes of them: random items and conditions, and each condition sent as a check
-//! on the embedded store too.
+//! The gateway evaluates conditions as DynamoDB does: each random condition is evaluated on a random item and also sent as a check to the
+//! embedded store.
 
 use keyfold::execute::expression::condition::{expression, whole};
 use keyfold::execute::expression::evaluate::holds;

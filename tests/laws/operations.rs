@@ -1,5 +1,5 @@
-//! Any valid operation on any system's items: the response is well-formed JSON in the order of the selection, and no item is read twice,
-//! nor by more batches than it takes.
+//! Any valid operation on any system's items: the response is well-formed JSON in the order of the selection, no item is read twice, and
+//! there are no more batches than needed.
 
 use crate::choices::Choices;
 use crate::selection::{Grammar, Selection, text};

@@ -1,5 +1,5 @@
-//! A connection read page by page is the connection read at once: nothing twice, nothing left out, every page full but the last, in
-//! either direction, filtered, merged of several ranges, and through links of which some lead nowhere; and from any item it goes on either way.
+//! The pages of a connection together are the whole connection: nothing twice, nothing left out, and every page full but the last. This
+//! holds in either direction and from any item, with filters, merged ranges and links that lead nowhere.
 
 use crate::choices::Choices;
 use crate::support;

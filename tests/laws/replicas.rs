@@ -1,4 +1,4 @@
-//! The copies of a replicated item are the same after any writes, and each read of one gives what was written: replicas never differ.
+//! Replicas never differ: the copies of an item are equal after any writes, and a read of any copy gives what was written.
 
 use crate::choices::Choices;
 use crate::support;

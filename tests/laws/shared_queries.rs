@@ -1,5 +1,5 @@
-//! Reads of one partition that share a Query: the response is what each of them gives by itself, by no more calls, in any order of reading,
-//! with any page and cursor, on the table and on an index, whatever is missing and whatever the schema does not know stands between.
+//! Reads of one partition that share a Query: the response is the same as by separate reads, and there are no more calls. This holds for
+//! any order, page and cursor, on the table and on an index, with missing items and with items in between that the schema does not know.
 
 use crate::choices::Choices;
 use crate::support;

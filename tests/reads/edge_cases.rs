@@ -1,4 +1,4 @@
-//! Reads of odd shape, each on a schema of its own: what comes back is what somebody would find who looks at the items one by one.
+//! Unusual reads, each on a schema of its own: the response is what looking at the items one by one would give.
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;

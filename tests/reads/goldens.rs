@@ -1,4 +1,4 @@
-//! Every golden that reads, by the executor without a plan.
+//! Every golden that reads gives what the naive executor gives.
 
 use crate::naive::binding::Rules;
 use crate::naive::compared::difference;

@@ -1,4 +1,4 @@
-//! Random operations on the items of every system.
+//! Random operations on the items of every system give what the naive executor gives.
 
 use crate::goldens::{items, rules_of};
 use crate::naive::model_check::disagreements;

@@ -1,4 +1,4 @@
-//! Random operations on random items of random schemas.
+//! Random operations on random items of random schemas give what the naive executor gives.
 
 use crate::naive::binding::Rules;
 use crate::naive::model_check::disagreements;

@@ -1,5 +1,5 @@
-//! Which reads of a partition may share a Query, by the keys of the schema alone: they must neighbour one another, with nothing between them
-//! of which there may be many. What comes of it when a plan runs is in `tests/laws/collection_reads.rs` and in the goldens.
+//! Which reads of a partition may share a Query, as the keys of the schema tell: they must be neighbours, and no type with many items may
+//! lie in between. What happens when a plan runs is in `tests/laws/collection_reads.rs` and in the goldens.
 use crate::support;
 use keyfold::execute::gateway::plan;
 use keyfold::schema::load;

@@ -1,10 +1,10 @@
-//! A response and what the executor without a plan gives: the first difference, if there is one.
+//! The gateway's response and the naive executor's in; the first difference out.
 
 use super::executor::Fault;
 use super::pages::Cursors;
 use serde_json::Value;
 
-/// What an operation gave, compared with what it must give. Cursors are noted with the places that they stand for.
+/// The first difference between a response and the expected one. Records which place each cursor stands for.
 pub fn difference(response: &Value, expected: &(Value, Vec<Fault>), cursors: &mut Cursors) -> Option<String> {
     let faults = faults(response);
     let data = response.get("data").unwrap_or(&Value::Null);

@@ -1,4 +1,5 @@
-//! A filter's condition and an item in, whether it holds out, as DynamoDB has it (developer guide, "Condition and filter expressions,
+//! A filter's condition and an item in, whether the condition holds out, as DynamoDB defines it (developer guide, "Condition and filter
+//! expressions,
 //! operators, and functions").
 
 use super::values::{attribute_of, compare, equal};

@@ -285,8 +285,8 @@ impl<'w, 'd> Naive<'w, 'd> {
         let counts = matches!(returns, Returns::Exists | Returns::Count);
         let Via::Through(path) = &find.via else {
             let needs = if counts { None } else { self.needs(find, sets) };
-            return match self.told(row, (field, find), arguments, needs)? {
-                Some(told) => Ok(vec![told]),
+            return match self.elided(row, (field, find), arguments, needs)? {
+                Some(elided) => Ok(vec![elided]),
                 None => self.world.rows(row, (field, find), arguments),
             };
         };
@@ -308,8 +308,8 @@ impl<'w, 'd> Naive<'w, 'd> {
                         Some(self.parent_fields(ty, find, &of_hop(&arguments, &ty.fields[next])))
                     }
                 };
-                let made = match self.told(row, (field, hop), &arguments, needs)? {
-                    Some(told) => vec![told],
+                let made = match self.elided(row, (field, hop), &arguments, needs)? {
+                    Some(elided) => vec![elided],
                     None if matches!(hop.via, Via::Through(_)) => self.follow(row, (field, hop), &arguments, (sets, hop.returns))?,
                     None => self.world.rows(row, (field, hop), &arguments)?,
                 };
@@ -325,7 +325,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// The row of a reference that tells all that is asked for, if the item may not be missing: it is not looked at.
-    fn told(
+    fn elided(
         &self,
         row: &Row<'w>,
         (field, find): (&'w Field, &'w Find),

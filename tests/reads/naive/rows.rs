@@ -1,11 +1,11 @@
-//! A find and all items of the store in, the items that it means out, in their order: each item of the table is looked at for each find.
+//! A find and all items of the store in; the items that it finds out, in order. It looks at every item of the table.
 //! What binds a field comes from the text of the schema (`binding`); of the model it takes the index that a field reads. Must not know
 //! operations or how the gateway reads.
 
 use super::binding::{Bound, Rules};
 use super::condition::lets_in;
 use super::document::Arguments;
-use super::meant::Meant;
+use super::matching::Matching;
 use super::values::{keys_of, scalar_of, stored_of};
 use keyfold::schema::model::{Access, AccessPath, Field, Find, Model, ObjectType, Range, Returns, SortAccess, Source, TextPart, Via};
 use keyfold::schema::spread::{SpreadKind, Which};
@@ -86,9 +86,9 @@ impl<'w> World<'w> {
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
         };
         let table = &self.model.tables[keys.table];
-        let meant = Meant { find, path, keys, mixed, table, parent, arguments };
-        let certain = self.certain(parent, (field, find), &meant);
-        let mut combinations = meant.combinations()?;
+        let matching = Matching { find, path, keys, mixed, table, parent, arguments };
+        let certain = self.certain(parent, (field, find), &matching);
+        let mut combinations = matching.combinations()?;
         if !matches!(path.access, Access::Get { .. }) {
             // A range is read once, however often its values stand in a list.
             let mut seen = HashSet::new();
@@ -96,13 +96,13 @@ impl<'w> World<'w> {
         }
         let mut ranges: Vec<Vec<Row<'w>>> = Vec::new();
         for values in &combinations {
-            for items in self.spread(&meant, values) {
+            for items in self.spread(&matching, values) {
                 let mut rows: Vec<Row<'w>> = items
                     .into_iter()
-                    .filter_map(|item| self.row(&meant, values, item))
-                    .filter(|row| meant.is_certain(row, &certain))
+                    .filter_map(|item| self.row(&matching, values, item))
+                    .filter(|row| matching.is_certain(row, &certain))
                     .collect();
-                rows.sort_by(|left, right| meant.stored_order(left.item.unwrap(), right.item.unwrap()));
+                rows.sort_by(|left, right| matching.stored_order(left.item.unwrap(), right.item.unwrap()));
                 ranges.push(rows);
             }
         }
@@ -116,17 +116,17 @@ impl<'w> World<'w> {
             }
             return Ok(rows);
         }
-        let mut rows = meant.merged(&combinations, ranges);
+        let mut rows = matching.merged(&combinations, ranges);
         rows.iter_mut().enumerate().for_each(|(place, row)| row.place = place);
         rows.retain(&is_let_in);
         Ok(rows.into_iter().map(Some).collect())
     }
 
-    /// What the names of a find say of the items of each type that it is after, whichever path reads them (rules 1 to 6). Where the parent
-    /// tells the whole key of a single item, its other fields are copies.
-    fn certain(&self, parent: &Row<'w>, (field, find): (&Field, &Find), meant: &Meant<'_, 'w>) -> Certain {
-        let members = meant.mixed.map_or(std::slice::from_ref(&find.item), |mixed| mixed.members.as_slice());
-        let is_single = find.returns == Returns::One && matches!(meant.path.access, Access::Get { .. });
+    /// What items of each type must be equal to by rules 1 to 6, whichever path reads them. If the parent's fields bind the whole key of a
+    /// single item, its other fields are copies and bind nothing.
+    fn certain(&self, parent: &Row<'w>, (field, find): (&Field, &Find), matching: &Matching<'_, 'w>) -> Certain {
+        let members = matching.mixed.map_or(std::slice::from_ref(&find.item), |mixed| mixed.members.as_slice());
+        let is_single = find.returns == Returns::One && matches!(matching.path.access, Access::Get { .. });
         let of_member = |member: &String| {
             let bound = self.rules.bound((&parent.ty.name, &field.name), member).into_iter();
             let bound = bound.filter_map(|(name, bound)| match bound {
@@ -154,8 +154,8 @@ impl<'w> World<'w> {
         let path = self.path(find, arguments)?;
         let ty = self.type_named(&find.item);
         let keys = keys_of(ty).unwrap();
-        let meant = Meant { find, path, keys, mixed: None, table: &self.model.tables[keys.table], parent, arguments };
-        let Some(mut values) = meant.combinations()?.into_iter().next() else { return Ok(None) };
+        let matching = Matching { find, path, keys, mixed: None, table: &self.model.tables[keys.table], parent, arguments };
+        let Some(mut values) = matching.combinations()?.into_iter().next() else { return Ok(None) };
         for (field, value) in &mut values {
             if let Some(stored) = stored_of(ty, field) {
                 *value = stored.value.coerce(value).unwrap_or(Value::Null);
@@ -165,16 +165,16 @@ impl<'w> World<'w> {
     }
 
     /// The items of the table, apart by the shard if all shards are read; of copies, the first.
-    fn spread(&self, meant: &Meant<'_, 'w>, values: &Map<String, Value>) -> Vec<Vec<&'w Item>> {
-        let table = &self.model.tables[meant.keys.table];
-        let all = &self.items[meant.keys.table];
-        let (partition, _) = table.keys_of(meant.path.index);
+    fn spread(&self, matching: &Matching<'_, 'w>, values: &Map<String, Value>) -> Vec<Vec<&'w Item>> {
+        let table = &self.model.tables[matching.keys.table];
+        let all = &self.items[matching.keys.table];
+        let (partition, _) = table.keys_of(matching.path.index);
         let of_number = |number: u8, attribute: &str, item: &Item| {
             let Some(Attribute::S(text)) = item.get(attribute) else { return false };
-            meant.keys.keys[attribute].iter().any(|template| template.of_number(number).read(text).is_some())
+            matching.keys.keys[attribute].iter().any(|template| template.of_number(number).read(text).is_some())
         };
         let among = |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();
-        match (meant.path.reading(table, meant.keys), meant.keys.spread()) {
+        match (matching.path.reading(table, matching.keys), matching.keys.spread()) {
             (Some(reading), _) if reading.spread.kind == SpreadKind::Shard => match reading.which {
                 Which::Every => (0..reading.spread.count).map(|number| among(&partition.name, number)).collect(),
                 Which::Bound => {
@@ -188,20 +188,20 @@ impl<'w> World<'w> {
         }
     }
 
-    /// The row of an item, if it is one that is meant.
-    fn row(&self, meant: &Meant<'_, 'w>, values: &Map<String, Value>, item: &'w Item) -> Option<Row<'w>> {
-        let table = &self.model.tables[meant.keys.table];
-        let (partition, sort) = table.keys_of(meant.path.index);
+    /// The row of an item, if the find means it.
+    fn row(&self, matching: &Matching<'_, 'w>, values: &Map<String, Value>, item: &'w Item) -> Option<Row<'w>> {
+        let table = &self.model.tables[matching.keys.table];
+        let (partition, sort) = table.keys_of(matching.path.index);
         if !item.contains_key(&partition.name) || sort.is_some_and(|sort| !item.contains_key(&sort.name)) {
             return None;
         }
-        let ty = match meant.mixed {
-            None => Some(self.type_named(&meant.find.item)).filter(|ty| is_of(table, ty, item)),
+        let ty = match matching.mixed {
+            None => Some(self.type_named(&matching.find.item)).filter(|ty| is_of(table, ty, item)),
             Some(mixed) => mixed.members.iter().map(|name| self.type_named(name)).find(|ty| is_of(table, ty, item)),
         }?;
-        let fits = match meant.mixed {
-            None => meant.fits(ty, values, item),
-            Some(_) => meant.fits_together(ty, values, item),
+        let fits = match matching.mixed {
+            None => matching.fits(ty, values, item),
+            Some(_) => matching.fits_together(ty, values, item),
         };
         fits.then(|| Row { ty, item: Some(item), known: Map::new(), place: 0 })
     }

@@ -1,5 +1,5 @@
-//! A random schema in, more fields that find out, as text: lists of values, ranges, filters, orders, optional arguments, counts, items of
-//! several types, and relations through others. What a key cannot serve the checker refuses, and it is left out.
+//! A random schema in; more finds out, as text: lists of values, ranges, filters, orders, optional arguments, counts, interfaces and
+//! unions, and relations through others. The checker refuses what no key serves; those finds are left out.
 
 use crate::random_schema::sdl::type_of;
 use crate::random_schema::{Field, ItemType, Kind, Part, Rng, Schema, chance, pick};

@@ -1,4 +1,4 @@
-//! An operation on a gateway and by the executor without a plan: how they differ, and the smallest operation that still does.
+//! An operation in; out: how the gateway and the naive executor differ, and the smallest operation for which they do.
 
 use super::operations::{Argument, Node, What, Written, write};
 use crate::naive::compared::difference;

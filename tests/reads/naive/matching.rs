@@ -1,4 +1,5 @@
-//! What a find means: the values that it is bound to, whether an item has them, and the order of the items. Must not know other fields.
+//! A find for one parent in; out: the values that it is bound to, whether an item has these values, and the order of the items. Must not
+//! know other fields.
 
 use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
@@ -16,7 +17,7 @@ use std::cmp::Ordering;
 const MOST: usize = 100;
 
 /// A find for one parent.
-pub struct Meant<'f, 'w> {
+pub struct Matching<'f, 'w> {
     pub find: &'w Find,
     pub path: &'w AccessPath,
     /// The keys of the item type, or what those of several types have in common.
@@ -37,7 +38,7 @@ struct SortUse<'w> {
     range: Option<&'w Range>,
 }
 
-impl<'w> Meant<'_, 'w> {
+impl<'w> Matching<'_, 'w> {
     /// The value of a source.
     fn source(&self, source: &Source) -> Value {
         match source {
@@ -90,7 +91,7 @@ impl<'w> Meant<'_, 'w> {
         if ranges > MOST { Err("LIMIT_EXCEEDED") } else { Ok(all) }
     }
 
-    /// Whether an item has the values that the names of the find say. A source with an argument that is not there says nothing.
+    /// Whether an item has the values that the find is certainly bound to. A source with a missing argument binds nothing.
     pub fn is_certain(&self, row: &Row<'_>, certain: &Certain) -> bool {
         let Some(item) = row.item else { return true };
         certain[&row.ty.name].iter().filter(|(_, source)| self.is_given(source)).all(|(field, source)| {
