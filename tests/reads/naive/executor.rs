@@ -193,20 +193,33 @@ impl<'w, 'd> Naive<'w, 'd> {
         rows.into_iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
     }
 
-    /// What tells a list from all others: its field, whose it is, and what binds it.
+    /// What tells a list from all others: its field, and the values that bind it. Of a path, those of its first relation that finds several.
     fn list_key(&self, row: &Row<'w>, (field, find): (&'w Field, &'w Find), arguments: &Arguments) -> String {
-        let item = row.item.map(|item| item.iter().collect::<std::collections::BTreeMap<_, _>>());
-        let list = match &find.via {
-            Via::Through(path) => {
-                let hop = &row.ty.fields[&path[0]];
-                match &hop.kind {
-                    FieldKind::Find(find) if !matches!(find.via, Via::Through(_)) => self.world.list(find, &of_hop(arguments, hop)),
-                    _ => String::new(),
+        let (mut from, mut hop, mut given) = (row.clone(), find, arguments.clone());
+        while let Via::Through(path) = &hop.via {
+            for name in path {
+                let field = &from.ty.fields[name];
+                let FieldKind::Find(next) = &field.kind else { unreachable!() };
+                (hop, given) = (next, of_hop(&given, field));
+                if next.returns != Returns::One || matches!(next.via, Via::Through(_)) {
+                    break;
                 }
+                let found = self.world.rows(&from, (field, next), &given).ok().and_then(|rows| rows.into_iter().flatten().next());
+                // A reference that is never null is followed, whether or not its item is there.
+                let told = || {
+                    Some(Row {
+                        ty: self.world.type_named(&next.item),
+                        item: None,
+                        known: self.world.known(&from, next, &given).ok()??,
+                        place: 0,
+                    })
+                };
+                let Some(reached) = found.or_else(told) else { return String::new() };
+                from = reached;
             }
-            _ => self.world.list(find, arguments),
-        };
-        format!("{}.{} of {item:?} {:?} {list}", row.ty.name, field.name, row.known)
+        }
+        let list = self.world.list(hop, &given);
+        format!("{}.{} of {} {list}", row.ty.name, field.name, self.world.bound_values(&from, hop, &given))
     }
 
     /// A page of a whole list.

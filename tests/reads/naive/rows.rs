@@ -149,6 +149,20 @@ impl<'w> World<'w> {
         format!("{:?} {order} {:?}", path.index, bounds.collect::<Vec<_>>())
     }
 
+    /// The values that bind a find of a parent, as text.
+    pub fn bound_values(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> String {
+        let Ok(path) = self.path(find, arguments) else { return String::new() };
+        let (keys, mixed) = match &find.via {
+            Via::Mixed(mixed) => (&mixed.keys, Some(mixed)),
+            _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
+        };
+        let matching = Matching { find, path, keys, mixed, table: &self.model.tables[keys.table], parent, arguments };
+        let Ok(mut all) = matching.combinations() else { return String::new() };
+        // Which copy is read makes no other list.
+        all.iter_mut().for_each(|values| values.retain(|name, _| !name.starts_with("replica:")));
+        format!("{all:?}")
+    }
+
     /// The values by which a reference finds its item; `None` where one is null.
     pub fn known(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> Result<Option<Map<String, Value>>, Code> {
         let path = self.path(find, arguments)?;

@@ -1,6 +1,7 @@
 //! A random schema in; more finds out, as text: lists of values, ranges, filters, orders, optional arguments, counts, interfaces and
 //! unions, and relations through others. The checker refuses what no key serves; those finds are left out.
 
+use crate::random_schema::keys::is_kept;
 use crate::random_schema::sdl::type_of;
 use crate::random_schema::{Field, ItemType, Kind, Part, Rng, Schema, chance, pick};
 
@@ -24,7 +25,7 @@ pub fn extras(rng: &mut Rng, schema: &Schema) -> Vec<Extra> {
             extras.push(find(rng, schema, ty, number));
         }
         extras.extend(through(rng, schema, position));
-        extras.extend(together(rng, schema, position));
+        extras.extend((0..3).filter_map(|number| together(rng, schema, (position, number))));
     }
     extras
 }
@@ -216,14 +217,12 @@ fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
 }
 
 /// A find of a type and others of its table, as a union or an interface: of `Query`, or of the type that all of them belong to.
-fn together(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
+fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) -> Option<Extra> {
     let ty = &schema.types[position];
     let table = schema.table_of(ty);
     let mut all = vec![ty];
     for other in schema.types.iter().filter(|other| other.table == ty.table && other.name != ty.name) {
-        let same_place = other.parent == ty.parent && other.key(&table.partition) == ty.key(&table.partition);
-        let is_child = other.parent == Some(position);
-        if (same_place || is_child) && chance(rng, 70) {
+        if partition(schema, other) == partition(schema, ty) && chance(rng, 80) {
             all.push(other);
         }
     }
@@ -234,7 +233,7 @@ fn together(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     if all.iter().flat_map(|ty| &ty.keys).flat_map(|(_, templates)| templates).flat_map(|template| &template.0).any(spread) {
         return None;
     }
-    let name = format!("{}Group", ty.name);
+    let name = format!("{}Group{number}", ty.name);
     let common: Vec<Field> = ty.fields.iter().filter_map(|field| in_all(&all, field)).collect();
     let (mut beside, mut implementors) = (String::new(), Vec::new());
     if !common.is_empty() && chance(rng, 60) {
@@ -257,13 +256,17 @@ fn together(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
             }
         }
     }
-    let of_common = ItemType { fields: common.into_iter().filter(|field| !matches!(field.kind, Kind::Parts)).collect(), ..ty.clone() };
-    if !of_common.fields.is_empty() && chance(rng, 25) {
+    // A filter reads one attribute, which all of the types keep.
+    let is_one = |field: &Field| {
+        all.iter().all(|ty| is_kept(table, ty, ty.field(&field.name)) && ty.field(&field.name).attribute == field.attribute)
+    };
+    let of_common = ItemType { fields: common.into_iter().filter(is_one).collect(), ..ty.clone() };
+    if !of_common.fields.is_empty() && chance(rng, 30) {
         let (condition, more) = filter(rng, &of_common);
         options.push(format!("filter: \"{condition}\""));
         arguments.extend(more);
     }
-    if let Some(field) = of_common.fields.last().filter(|_| chance(rng, 25)) {
+    if let Some(field) = of_common.fields.last().filter(|_| chance(rng, 10)) {
         options.push(format!("orderBy: {:?}", field.name));
     }
     let returns = match rng.usize(..6) {
@@ -281,8 +284,14 @@ fn together(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
             format!("{name}Connection!")
         }
     };
-    let field = text(&format!("{}Group", ty.small()), &arguments, &returns, &options);
+    let field = text(&format!("{}Group{number}", ty.small()), &arguments, &returns, &options);
     Some(Extra { owner, field, beside, implementors })
+}
+
+/// The text of a type's partition key, in which its own id has the name that other types give it.
+fn partition(schema: &Schema, ty: &ItemType) -> Option<String> {
+    let template = ty.key(&schema.table_of(ty).partition)?.first()?;
+    Some(template.to_string().replace("{id}", &format!("{{{}Id}}", ty.small())))
 }
 
 /// A field as all of these types have it; it may be null if it may be in one of them.
