@@ -272,3 +272,38 @@ fn with_first<I: Iterator<Item = char>>(name: &str, case: impl Fn(char) -> I) ->
     let mut letters = name.chars();
     letters.next().map(|first| case(first).chain(letters).collect()).unwrap_or_default()
 }
+
+#[test]
+fn the_reference_example_is_bound_as_it_says() {
+    let rules = Rules::of(
+        r#"
+type Employee @item(keys: { pk: "EMPLOYEE#{id}", sk: "EMPLOYEE", repPk: "MANAGER#{managerId}", repSk: "{id}" }) {
+  id: ID!
+  managerId: ID
+  manager: Employee @find
+  reports: [Employee!]! @find(where: { managerId: "{id}" })
+  peers: [Employee!]! @find(where: { id: null })
+  customers: [Customer!]! @find(where: { accountRepId: "{id}" })
+}
+type Customer @item(keys: { pk: "CUSTOMER#{id}", sk: "CUSTOMER", repPk: "REP#{accountRepId}", repSk: "{id}" }) {
+  id: ID!
+  accountRepId: ID!
+  accountRep: Employee @find
+}
+"#,
+    );
+    let parent = |name: &str, is_bare: bool| Bound::Equal { source: Source::Parent(name.to_owned()), is_bare };
+    let cases = [
+        (("Employee", "manager"), "Employee", "id", Some(parent("managerId", false))),
+        (("Employee", "reports"), "Employee", "managerId", Some(parent("id", false))),
+        (("Employee", "reports"), "Employee", "id", None),
+        (("Employee", "peers"), "Employee", "managerId", Some(parent("managerId", true))),
+        (("Employee", "peers"), "Employee", "id", None),
+        (("Employee", "customers"), "Customer", "accountRepId", Some(parent("id", false))),
+        (("Employee", "customers"), "Customer", "id", None),
+        (("Customer", "accountRep"), "Employee", "id", Some(parent("accountRepId", false))),
+    ];
+    for (find, target, field, expected) in cases {
+        assert_eq!(rules.bound(find, target).remove(field), expected, "{find:?} {field}");
+    }
+}
