@@ -2,7 +2,8 @@
 //! named by a code must find that code, every rule must have its case, and docs/errors.md must be what the rules say.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use keyfold::schema::{load, rules};
+use keyfold::schema::diagnostics::rules;
+use keyfold::schema::load;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use super::schema_file::{self, SchemaChoice};
 use super::{access_paths, output};
-use crate::schema::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};

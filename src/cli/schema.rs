@@ -2,7 +2,7 @@
 
 use super::output;
 use super::schema_file::{self, SchemaChoice};
-use crate::schema::DIRECTIVES;
+use crate::schema::syntax::definitions::DIRECTIVES;
 use anyhow::Result;
 use clap::Args;
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use super::output;
 use crate::schema;
-use crate::schema::diagnostic::Diagnostics;
+use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::schema::model::Model;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;

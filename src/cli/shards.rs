@@ -1,7 +1,6 @@
 //! `keyfold shards`: the load on one key in, how many shards it needs out, with the arithmetic. No schema and no store is asked.
 
 use super::output;
-use crate::schema::spread;
 use anyhow::Result;
 use clap::{Args, ValueEnum, value_parser};
 use serde_json::{Value, json};
@@ -18,7 +17,7 @@ const PARTITION_WRITES: u128 = 1000;
 /// The largest item (DynamoDB developer guide, "Quotas in Amazon DynamoDB", item size).
 const LARGEST_ITEM: u64 = 400 * 1024;
 /// The most shards or copies that a template takes.
-const MOST_SHARDS: u128 = spread::MOST as u128;
+const MOST_SHARDS: u128 = crate::schema::scalar::spread::MOST as u128;
 /// More items than any table has, and few enough to reckon with.
 const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// More requests a second than any table serves.

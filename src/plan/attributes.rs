@@ -2,7 +2,8 @@
 //! operations.
 
 use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
-use crate::schema::model::{ItemKeys, Model, ObjectType, Stored, TypeKind};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::{Model, ObjectType, Stored, TypeKind};
 use crate::schema::template::Template;
 use std::sync::Arc;
 

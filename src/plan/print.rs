@@ -2,10 +2,12 @@
 
 use super::passes::waves::dependencies;
 use super::tree::*;
-use crate::schema::model::{Access, Model, SortAccess};
-use crate::schema::spread::Reading;
-use crate::schema::template::{Part, Template};
-use crate::schema::write::{self, ActionKind};
+use crate::schema::model::find::{Access, SortAccess};
+use crate::schema::model::sharding::Reading;
+use crate::schema::model::write::ActionKind;
+use crate::schema::model::{Model, write};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

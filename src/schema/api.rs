@@ -1,9 +1,9 @@
 //! The author's schema in, the API as clients see it out: without `@inaccessible` parts, Keyfold's directives and what only those need.
 //! Must not know tables or keys.
 
-use super::diagnostic::Findings;
-use super::parse::{self, DEFINITIONS_FILE, RESERVED};
-use super::span;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::syntax::definitions::{DEFINITIONS_FILE, RESERVED};
+use crate::schema::syntax::{definitions, span};
 use apollo_compiler::ast::{Directive, FieldDefinition, Type};
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::{SourceMap, SourceSpan};
@@ -44,7 +44,7 @@ fn is_inaccessible(definition: &ExtendedType) -> bool {
 /// Builds the API; `None` if what is left is no valid schema.
 pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> {
     let mut api = schema.clone();
-    let ours: HashSet<Name> = parse::definitions().definitions.iter().filter_map(parse::directive_name).cloned().collect();
+    let ours: HashSet<Name> = definitions::definitions().definitions.iter().filter_map(definitions::directive_name).cloned().collect();
     api.directive_definitions.retain(|name, _| !ours.contains(name));
     let hidden: HashSet<Name> = api
         .types

@@ -2,12 +2,14 @@
 //! table is printed.
 
 use super::finds::scope::prefixed;
-use super::model::{
-    Access, AccessPath, BindingRule, FieldKind, Find, ItemKeys, Model, ObjectType, Range, SortAccess, Source, TextPart, Via,
-};
 use super::table::{KeyAttribute, Table};
-use super::template::{Part, Template};
-use super::write::{Action, ActionKind, WriteTarget};
+use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::source::{BindingRule, Source, TextPart};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::schema::model::{FieldKind, Model, ObjectType};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 
 /// One way in which a field is read, or one action of a field that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]

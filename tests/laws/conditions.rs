@@ -4,9 +4,10 @@
 use keyfold::execute::expression::condition::{expression, whole};
 use keyfold::execute::expression::evaluate::holds;
 use keyfold::execute::expression::scope::Scope;
-use keyfold::schema::condition::{ArgumentType, Comparator, Condition, Operand, Path, Segment};
+use keyfold::schema::expression::condition::Condition;
+use keyfold::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
+use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::schema::table::{KeyAttribute, KeyType, Table};
-use keyfold::schema::value_type::{Moment, ValueType};
 use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
 use keyfold::table::call::Expression;
 use keyfold::table::loaders::Loaders;

@@ -3,9 +3,10 @@
 use crate::support;
 use keyfold::execute::key::sharding::of_item;
 use keyfold::schema;
-use keyfold::schema::diagnostic::{Diagnostic, Severity};
-use keyfold::schema::model::{FieldKind, ItemKeys, Model, ObjectType};
-use keyfold::schema::spread::SpreadKind;
+use keyfold::schema::diagnostics::diagnostic::{Diagnostic, Severity};
+use keyfold::schema::model::keys::ItemKeys;
+use keyfold::schema::model::{FieldKind, Model, ObjectType};
+use keyfold::schema::scalar::spread::SpreadKind;
 use keyfold::table::attribute::{Attribute, Item};
 use keyfold::table::export_lines::parse_line;
 use std::collections::BTreeSet;

@@ -1,9 +1,10 @@
 //! The schemas of published designs load, and each find reads what its design says: table or index, operation and key condition.
 
 use keyfold::schema::describe::describe;
-use keyfold::schema::diagnostic::Severity;
+use keyfold::schema::diagnostics::diagnostic::Severity;
 use keyfold::schema::load;
-use keyfold::schema::model::{FieldKind, Find, Model};
+use keyfold::schema::model::find::Find;
+use keyfold::schema::model::{FieldKind, Model};
 
 fn model(text: &str) -> Model {
     load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0

@@ -1,10 +1,13 @@
 //! Where fields are stored, what clients see of a schema, and what an author's own definitions may be.
 
-use keyfold::schema::model::{FieldKind, Model, Source, Stored, TypeKind};
+use keyfold::schema::load;
+use keyfold::schema::model::rules::{DefaultPart, Format};
+use keyfold::schema::model::source::Source;
+use keyfold::schema::model::write::{ActionKind, Write, WriteReturns, WriteTarget};
+use keyfold::schema::model::{FieldKind, Model, Stored, TypeKind};
+use keyfold::schema::scalar::value_type::{Moment, ValueType};
+use keyfold::schema::syntax::definitions::DIRECTIVES;
 use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView};
-use keyfold::schema::value_type::{Moment, ValueType};
-use keyfold::schema::write::{ActionKind, DefaultPart, Format, Write, WriteReturns, WriteTarget};
-use keyfold::schema::{DIRECTIVES, load};
 
 fn model(text: &str) -> Model {
     load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0

@@ -1,8 +1,9 @@
 //! The sample items: each is of exactly one type, its keys say what its attributes say, and what it refers to is there.
 use crate::support;
-use keyfold::schema::date_time::epoch_millis;
-use keyfold::schema::model::{FieldKind, ItemKeys, Model, ObjectType};
-use keyfold::schema::value_type::ValueType;
+use keyfold::schema::model::keys::ItemKeys;
+use keyfold::schema::model::{FieldKind, Model, ObjectType};
+use keyfold::schema::scalar::date_time::epoch_millis;
+use keyfold::schema::scalar::value_type::ValueType;
 use keyfold::table::attribute::{Attribute, Item};
 use keyfold::table::export_lines::parse_line;
 use serde_json::{Value, json};

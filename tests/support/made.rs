@@ -67,7 +67,7 @@ impl Names {
 
     /// Whether a number of seconds is an instant that stands somewhere in its own form.
     fn knows_time(&self, seconds: &str) -> bool {
-        let instant = seconds.parse().ok().and_then(|seconds: i64| keyfold::schema::date_time::instant_text(seconds * 1000));
+        let instant = seconds.parse().ok().and_then(|seconds: i64| keyfold::schema::scalar::date_time::instant_text(seconds * 1000));
         instant.is_some_and(|instant| self.known.contains(&instant[..19]))
     }
 
@@ -90,12 +90,12 @@ fn is_uuid(text: &str) -> bool {
 }
 
 fn is_instant(text: &str) -> bool {
-    text.ends_with('Z') && keyfold::schema::date_time::canonical_instant(text).as_deref() == Some(text)
+    text.ends_with('Z') && keyfold::schema::scalar::date_time::canonical_instant(text).as_deref() == Some(text)
 }
 
 /// A time near the present as its distance in hours.
 fn time_name(instant: &str) -> String {
-    let millis = keyfold::schema::date_time::epoch_millis(instant).unwrap_or(0);
+    let millis = keyfold::schema::scalar::date_time::epoch_millis(instant).unwrap_or(0);
     distance(millis).map_or_else(|| instant.to_owned(), |distance| format!("<now{distance}>"))
 }
 

@@ -116,7 +116,7 @@ impl<'r> Choice<'r> {
 fn fresh(value: Value) -> Value {
     match value {
         Value::String(text) if uuid::Uuid::try_parse(&text).is_ok() => "00000000-0000-4000-8000-000000000001".into(),
-        Value::String(text) if crate::schema::date_time::canonical_instant(&text).is_some() => Value::String(text),
+        Value::String(text) if crate::schema::scalar::date_time::canonical_instant(&text).is_some() => Value::String(text),
         Value::String(text) => format!("new.{text}").into(),
         Value::Number(number) => number.as_i64().and_then(|number| number.checked_add(1000)).map_or(Value::Number(number), Value::from),
         value => value,

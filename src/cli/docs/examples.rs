@@ -6,8 +6,10 @@ use super::records::{Record, Records};
 use super::roles::{self, Place};
 use super::trial::{Bench, Call, beyond, reads_along};
 use super::ways::{Hop, Ways, is_item};
-use crate::schema::model::{AccessPath, Argument, Field, FieldKind, Find, Model, ObjectType, Source, Via};
-use crate::schema::write::Write;
+use crate::schema::model::find::{AccessPath, Find, Via};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::Write;
+use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType};
 use anyhow::Result;
 use serde_json::{Value, json};
 

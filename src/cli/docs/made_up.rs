@@ -1,10 +1,11 @@
 //! Calls in, the same calls out with what an operation makes up — ids, times, hashes, tokens — under names that are the same in every run.
 
 use super::records::Records;
-use crate::schema::date_time::{canonical_instant, epoch_millis, instant_text};
 use crate::schema::model::Model;
-use crate::schema::spread::{SpreadKind, spread_of};
-use crate::schema::template::{Part, Template};
+use crate::schema::scalar::date_time::{canonical_instant, epoch_millis, instant_text};
+use crate::schema::scalar::spread::SpreadKind;
+use crate::schema::template::Template;
+use crate::schema::template::part::{Part, spread_of};
 use crate::table::export_lines::write_line;
 use serde_json::{Map, Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -139,8 +140,8 @@ fn time(millis: i64, written: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::spread::Spread;
-    use crate::schema::value_type::ValueType;
+    use crate::schema::scalar::spread::Spread;
+    use crate::schema::scalar::value_type::ValueType;
 
     #[test]
     fn what_is_made_up_has_a_name_and_what_is_known_keeps_its_own() {

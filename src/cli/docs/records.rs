@@ -4,7 +4,7 @@ use crate::cli::item_file::ItemFile;
 use crate::execute::values::decode;
 use crate::plan::attributes;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::value_type::ValueType;
 use crate::table::attribute::Item;
 use anyhow::{Context, Result, bail};
 use apollo_compiler::ast::Type;

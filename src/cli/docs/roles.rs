@@ -1,9 +1,12 @@
 //! A find or a write in; what each of its arguments stands for in an item out. Must not know any values.
 
-use crate::schema::condition::{Comparator, Condition, Operand, Path, Segment};
-use crate::schema::model::{Access, AccessPath, FieldKind, Find, Mixed, Model, ObjectType, Range, SortAccess, Source, TextPart, Via};
-use crate::schema::template::Part;
-use crate::schema::write::{Action, ActionKind, Write, WriteTarget};
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
+use crate::schema::model::find::{Access, AccessPath, Find, Mixed, Range, SortAccess, Via};
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
+use crate::schema::model::{FieldKind, Model, ObjectType};
+use crate::schema::template::part::Part;
 
 /// What an argument is to an item.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,12 @@
 
 use super::descriptions::Descriptions;
 use super::markdown::{code, plain, quote, table};
-use crate::schema::model::{FieldKind, ItemKeys, Model, ObjectType, TypeKind};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, Projection, Table};
-use crate::schema::template::{Part, Template};
-use crate::schema::value_type::{Moment, ValueType};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 
 /// The chapter about the tables.
 pub fn tables(model: &Model) -> String {

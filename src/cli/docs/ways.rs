@@ -1,7 +1,8 @@
 //! A model in; for each object type the shortest way of fields that leads to its objects out. Must not know values.
 
-use crate::schema::model::{FieldKind, Find, Model, ObjectType, Returns, Stored, TypeKind, Via};
-use crate::schema::value_type::ValueType;
+use crate::schema::model::find::{Find, Returns, Via};
+use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
+use crate::schema::scalar::value_type::ValueType;
 use std::collections::HashMap;
 
 /// A field on a way: the type that has it, and its name.

@@ -3,7 +3,8 @@
 use super::evaluate;
 use super::placeholders::Placeholders;
 use super::scope::{MOST_VALUES, Scope};
-use crate::schema::condition::{Comparator, Condition, Operand, Path};
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::{Comparator, Operand, Path};
 use crate::table::attribute::Attribute;
 use crate::table::call::Expression;
 use serde_json::Value;

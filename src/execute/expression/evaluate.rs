@@ -4,7 +4,8 @@
 //! and filter expressions, operators, and functions"). Numbers compare by value, with all 38 digits, texts and binaries by bytes.
 
 use super::scope::Scope;
-use crate::schema::condition::{Comparator, Condition, Operand, Path, Segment};
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
 use crate::table::attribute::{Attribute, Item};
 use crate::table::number;
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 
 use super::evaluate;
 use super::scope::Scope;
-use crate::schema::condition::Condition;
+use crate::schema::expression::condition::Condition;
 use crate::table::attribute::Item;
 use serde_json::Value;
 

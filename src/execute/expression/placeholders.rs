@@ -3,7 +3,7 @@
 //! Names and values always get placeholders, so reserved words and odd names need no care (DynamoDB developer guide, "Expression attribute
 //! names (aliases)"). Equal ones share a placeholder, since DynamoDB counts them.
 
-use crate::schema::condition::Segment;
+use crate::schema::expression::operand::Segment;
 use crate::table::attribute::Attribute;
 use crate::table::call::Expression;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The values of a request that expressions use: arguments, the time and literals, as API values and as attributes. Must not know items.
 
 use crate::execute::values::encode;
-use crate::schema::condition::Operand;
+use crate::schema::expression::operand::Operand;
 use crate::table::attribute::Attribute;
 use serde_json::{Map, Value};
 

@@ -17,10 +17,10 @@
 use super::placeholders::Placeholders;
 use super::scope::Scope;
 use crate::execute::write::stored_values;
-use crate::schema::condition::{ArgumentType, Operand, Path, Segment};
+use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
+use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::Model;
-use crate::schema::value_type::ValueType;
-use crate::schema::write::{SetValue, Update};
+use crate::schema::scalar::value_type::ValueType;
 use crate::table::attribute::Attribute;
 use crate::table::call::Expression;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
-use crate::schema::value_type::Moment;
+use crate::schema::scalar::value_type::Moment;
 use crate::table::attribute::Item;
 use dynoxide::Database;
 use serde::de::DeserializeOwned;

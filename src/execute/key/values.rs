@@ -3,10 +3,11 @@
 //! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
 
 use crate::plan::tree::KeyBinding;
-use crate::schema::date_time::epoch_millis;
+use crate::schema::scalar::date_time::epoch_millis;
+use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::table::{KeyType, Table};
-use crate::schema::template::{Part, Template};
-use crate::schema::value_type::{Moment, ValueType};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 use crate::table::attribute::{Item, Key, KeyValue};
 use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
 use crate::table::number as decimal;

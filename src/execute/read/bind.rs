@@ -17,7 +17,7 @@ use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
 use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
-use crate::schema::condition::Condition;
+use crate::schema::expression::condition::Condition;
 use crate::schema::table::Table;
 use crate::table::call::Expression;
 use std::sync::Arc;

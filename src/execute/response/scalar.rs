@@ -3,7 +3,7 @@
 use super::writer::{Null, PathStep, Writer, json, text};
 use crate::execute::error::ErrorCode;
 use crate::execute::values::decode;
-use crate::schema::value_type::{Moment, ValueType};
+use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::attribute::Attribute;
 use apollo_compiler::ast::Type;
 

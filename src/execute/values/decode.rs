@@ -1,9 +1,10 @@
 //! Attributes → GraphQL values: where an item holds a field, and its value.
 
 use crate::plan::tree::FieldReader;
-use crate::schema::date_time::instant_text;
-use crate::schema::template::{Part, Template};
-use crate::schema::value_type::{Moment, ValueType};
+use crate::schema::scalar::date_time::instant_text;
+use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 use crate::table::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
 use serde_json::{Number, Value, json};

@@ -1,8 +1,8 @@
 //! GraphQL values → attributes, in the form in which their type is stored. Must not know the schema's object types.
 
-use crate::schema::date_time::epoch_millis;
-use crate::schema::decimal::canonical_decimal;
-use crate::schema::value_type::{Moment, ValueType};
+use crate::schema::scalar::date_time::epoch_millis;
+use crate::schema::scalar::decimal::canonical_decimal;
+use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::attribute::{Attribute, Item};
 use base64::Engine;
 use serde_json::Value;

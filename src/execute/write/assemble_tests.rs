@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
-use crate::schema::date_time::instant_text;
-use crate::schema::value_type::{Moment, ValueType};
+use crate::schema::scalar::date_time::instant_text;
+use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::attribute::KeyValue;
 use apollo_compiler::ast::Type;
 use fastrand::Rng;

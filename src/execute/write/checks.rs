@@ -5,9 +5,10 @@ use super::engine::{Job, Refusals};
 use super::rules;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::scope::argument;
-use crate::schema::condition::Operand;
-use crate::schema::model::{ObjectType, Source};
-use crate::schema::write::ActionKind;
+use crate::schema::expression::operand::Operand;
+use crate::schema::model::ObjectType;
+use crate::schema::model::source::Source;
+use crate::schema::model::write::ActionKind;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};
 

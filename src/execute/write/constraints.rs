@@ -1,7 +1,7 @@
 //! `@constraint`: what a value must be. Must not know whose value it is.
 
-use crate::schema::decimal::canonical_float;
-use crate::schema::write::{Constraint, Format};
+use crate::schema::model::rules::{Constraint, Format};
+use crate::schema::scalar::decimal::canonical_float;
 use crate::table::number;
 use lru::LruCache;
 use regex::Regex;

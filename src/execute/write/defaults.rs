@@ -1,9 +1,9 @@
 //! `@default`: the value of a field that nothing brings. Must not know whether anything brings it.
 
 use super::assemble::hexadecimal;
-use crate::schema::date_time::{DATE_LENGTH, instant_text};
-use crate::schema::value_type::ValueType;
-use crate::schema::write::{DefaultPart, DefaultValue, HashFunction};
+use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
+use crate::schema::scalar::date_time::{DATE_LENGTH, instant_text};
+use crate::schema::scalar::value_type::ValueType;
 use md5::Md5;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -66,7 +66,7 @@ fn read(kind: &ValueType, text: &str) -> Option<Value> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::schema::value_type::{EnumValues, Moment};
+    use crate::schema::scalar::value_type::{EnumValues, Moment};
     use serde_json::json;
     use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::lanes::Place;
 use super::relations::Related;
 use super::rules::Bound;
 use crate::execute::error::{ErrorCode, Refusal};
-use crate::schema::condition::Condition;
+use crate::schema::expression::condition::Condition;
 use crate::table::attribute::{Attribute, Item, Key};
 use crate::table::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};

@@ -5,9 +5,9 @@ use super::actions::Drafting;
 use super::defaults;
 use super::engine::Refusals;
 use crate::execute::error::{ErrorCode, Refusal};
+use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
-use crate::schema::value_type::ValueType;
-use crate::schema::write::{DefaultPart, DefaultValue};
+use crate::schema::scalar::value_type::ValueType;
 use serde_json::{Map, Value};
 
 impl Drafting<'_, '_> {

@@ -8,7 +8,7 @@ use super::conditions::Conditions;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
 use crate::plan::attributes::keys;
-use crate::schema::condition::Condition;
+use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::table::attribute::{Attribute, Item};
 use crate::table::call::Expression;

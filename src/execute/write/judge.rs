@@ -137,8 +137,9 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
         return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref()));
     }
     if let Some((attribute, expected)) = &main.version {
-        let current =
-            item.and_then(|item| item.get(attribute)).and_then(|value| decode::scalar(&crate::schema::value_type::ValueType::Int, value));
+        let current = item
+            .and_then(|item| item.get(attribute))
+            .and_then(|value| decode::scalar(&crate::schema::scalar::value_type::ValueType::Int, value));
         if current.as_ref() != Some(expected) {
             let message = format!("This {} has been changed in the meantime.", main.item);
             let details = vec![("currentVersion", current.unwrap_or(Value::Null))];

@@ -3,7 +3,8 @@
 use super::assemble::Misfit;
 use crate::execute::values::encode;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::schema::template::{Part, RenderMistake, Template};
+use crate::schema::template::Template;
+use crate::schema::template::part::{Part, RenderMistake};
 use crate::table::attribute::{Attribute, KeyValue};
 use serde_json::Value;
 

@@ -8,7 +8,7 @@ use super::lookups::{keys_of, seeded};
 use super::{assemble, copies, identity};
 use crate::plan::tree::{Cascade, WriteLookup};
 use crate::schema::model::ObjectType;
-use crate::schema::write::ActionKind;
+use crate::schema::model::write::ActionKind;
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Expression;
 use std::collections::{BTreeMap, HashSet};

@@ -3,7 +3,7 @@
 use super::assemble::Misfit;
 use crate::execute::values::{decode, encode};
 use crate::schema::model::{Field, Model};
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::value_type::ValueType;
 use crate::table::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Role};
 use super::engine::Refusals;
 use crate::execute::error::{ErrorCode, Failure, Refusal};
-use crate::schema::condition::Condition;
+use crate::schema::expression::condition::Condition;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{Unfit, WriteError};
 

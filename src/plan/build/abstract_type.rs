@@ -6,7 +6,8 @@ use super::entity::{Entity, Variants};
 use super::relation::{ReadTarget, RelationRequest};
 use crate::plan::error::PlanError;
 use crate::plan::tree::{Origin, Presence, ReadId};
-use crate::schema::model::{Mixed, ObjectType, Returns};
+use crate::schema::model::ObjectType;
+use crate::schema::model::find::{Mixed, Returns};
 use apollo_compiler::executable::SelectionSet;
 use std::collections::HashMap;
 

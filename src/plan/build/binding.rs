@@ -6,8 +6,11 @@ use super::entity::Entity;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::argument;
 use crate::plan::tree::*;
-use crate::schema::condition::Condition;
-use crate::schema::model::{Access, AccessPath, Field, FieldKind, Find, ItemKeys, ObjectType, Range, SortAccess, Source, TextPart, Via};
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::{Field, FieldKind, ObjectType};
 use apollo_compiler::executable::SelectionSet;
 
 impl<'a> Builder<'a> {

@@ -7,7 +7,7 @@ use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::passes::{collections, projection, waves};
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::Name;
 use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;

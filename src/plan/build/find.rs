@@ -7,7 +7,8 @@ use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::*;
-use crate::schema::model::{Field, FieldKind, Find, Returns, Via};
+use crate::schema::model::find::{Find, Returns, Via};
+use crate::schema::model::{Field, FieldKind};
 use apollo_compiler::ast::Type;
 
 impl<'a> Builder<'a> {

@@ -3,10 +3,13 @@
 
 use crate::plan::attributes;
 use crate::plan::tree::{KeyBinding, TypeDiscriminator};
-use crate::schema::model::{Access, AccessPath, ItemKeys, Model, Range, SortAccess};
+use crate::schema::model::Model;
+use crate::schema::model::find::{Access, AccessPath, Range, SortAccess};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::schema::template::{Part, Template};
-use crate::schema::value_type::ValueType;
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 
 /// Whether a key condition admits items of the type only. It does if it fixes each attribute of the primary key, or all of it but an end
 /// that may be any text.

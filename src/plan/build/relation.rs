@@ -8,7 +8,9 @@ use super::key_condition::{admits_only_own_type, admits_other_types};
 use crate::plan::attributes;
 use crate::plan::error::PlanError;
 use crate::plan::tree::*;
-use crate::schema::model::{Access, AccessPath, Field, Find, ItemKeys, Model, ObjectType};
+use crate::schema::model::find::{Access, AccessPath, Find};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::{Field, Model, ObjectType};
 use std::collections::HashMap;
 use std::sync::Arc;
 

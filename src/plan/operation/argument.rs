@@ -5,8 +5,8 @@
 
 use super::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::{ArgumentValue, Arguments};
-use crate::schema::coerce::{coerce, json_of};
 use crate::schema::model::Field;
+use crate::schema::scalar::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
 use apollo_compiler::ast::Value as Literal;
 use indexmap::IndexMap;

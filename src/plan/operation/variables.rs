@@ -3,7 +3,7 @@
 
 use super::document::{Document, MAX_MISTAKES};
 use crate::plan::error::{PlanError, PlanErrorKind, place};
-use crate::schema::coerce::{coerce, json_of};
+use crate::schema::scalar::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
 use apollo_compiler::executable::Operation;
 use serde_json::{Map, Value};

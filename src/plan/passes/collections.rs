@@ -5,9 +5,11 @@
 use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::dependencies;
 use crate::plan::tree::*;
-use crate::schema::model::{Access, Model, SortAccess, TypeKind};
+use crate::schema::model::find::{Access, SortAccess};
+use crate::schema::model::{Model, TypeKind};
 use crate::schema::table::KeyType;
-use crate::schema::template::{Part, Template};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 use indexmap::IndexMap;
 use std::collections::HashSet;
 

@@ -3,9 +3,10 @@
 use super::discriminator::TypeDiscriminator;
 use super::ids::{ArgumentsId, ReadId, SpaceId};
 use super::value::ValueSource;
-use crate::schema::condition::Condition;
-use crate::schema::model::Access;
-use crate::schema::spread::{Reading, SpreadKind};
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::Access;
+use crate::schema::model::sharding::Reading;
+use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::template::Template;
 use indexmap::IndexMap;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use super::ids::{ReadId, SpaceId};
 use super::value::{FieldReader, Holder, ValueSource};
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::Type;
 use std::sync::Arc;
 

@@ -7,13 +7,14 @@
 //! ([`AccessPath::reading`]). Where there is a binding, a path that has no such number does not serve.
 
 use super::wanted::{Bindings, Bound, Bounds, Need, Wanted};
-use crate::schema::condition::Condition;
-use crate::schema::fields;
-use crate::schema::model::{Access, AccessPath, ItemKeys, Range, Returns, SortAccess};
-use crate::schema::spread::spread_of;
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::{Access, AccessPath, Range, Returns, SortAccess};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType};
-use crate::schema::template::{Part, Template};
-use crate::schema::value_type::ValueType;
+use crate::schema::template::Template;
+use crate::schema::template::part::{Part, spread_of};
+use crate::schema::types::fields;
 use indexmap::IndexMap;
 
 /// What a candidate must do.

@@ -1,10 +1,10 @@
 //! `filter:` of a find in, a checked condition out. Must not know keys' values or access paths.
 
 use super::wanted::Wanted;
-use crate::schema::condition::Condition;
-use crate::schema::diagnostic::Findings;
-use crate::schema::names::ItemNames;
-use crate::schema::span;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::expression::condition::Condition;
+use crate::schema::syntax::span;
+use crate::schema::types::names::ItemNames;
 
 /// The condition; `Err` if it has a mistake.
 pub fn read(wanted: &Wanted, findings: &mut Findings) -> Result<Option<Condition>, ()> {

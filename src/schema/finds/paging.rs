@@ -1,10 +1,11 @@
 //! Arguments that page and sort in, the orders that a find must serve out. Must not know keys.
 
 use super::wanted::{Bindings, PAGING, Wanted};
-use crate::schema::diagnostic::Findings;
-use crate::schema::model::Returns;
-use crate::schema::span::{self, Span};
-use crate::schema::suggest::suggest;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::model::find::Returns;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::Span;
 use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::EnumType;
 

@@ -28,13 +28,13 @@
 //! The number of a shard and the choice of a replica are bound by rules 1 and 2 under the names `shard` and `replica`.
 
 use super::wanted::{Bindings, Bound, Need, PAGING, Wanted};
-use crate::schema::diagnostic::Findings;
-use crate::schema::draft::{Declared, Record};
-use crate::schema::model::{BindingRule, Source};
-use crate::schema::span;
-use crate::schema::spread::{Spread, SpreadKind};
-use crate::schema::value_type::ValueType;
-use crate::schema::values;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::source::{BindingRule, Source};
+use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::span;
+use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::values;
 use apollo_compiler::ast::InputValueDefinition;
 use std::collections::HashSet;
 

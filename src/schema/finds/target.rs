@@ -1,10 +1,11 @@
 //! A `@find` field in, the item type it reads and what of it comes back out. Must not know keys.
 
-use crate::schema::directives::FindDirective;
-use crate::schema::draft::{Draft, Kind, is_find};
-use crate::schema::model::Returns;
-use crate::schema::span::{self, At, Span};
-use crate::schema::suggest::suggest;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::model::find::Returns;
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::draft::{Draft, Kind, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::ExtendedType;
 

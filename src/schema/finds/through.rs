@@ -2,12 +2,13 @@
 
 use super::target::{self, Target};
 use super::wanted::PAGING;
-use crate::schema::diagnostic::Findings;
-use crate::schema::directives::FindDirective;
-use crate::schema::draft::{Draft, is_find};
-use crate::schema::model::Returns;
-use crate::schema::span::{self, At, Span};
-use crate::schema::suggest::{list, suggest};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::model::find::Returns;
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::draft::{Draft, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use std::collections::HashSet;
 

@@ -1,12 +1,13 @@
 //! What a find is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
 
 use super::target::Target;
-use crate::schema::directives::FindDirective;
-use crate::schema::draft::{Draft, Record};
-use crate::schema::model::{BindingRule, ItemKeys, Source, TextPart};
-use crate::schema::span::Span;
-use crate::schema::spread::Spread;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::source::{BindingRule, Source, TextPart};
+use crate::schema::scalar::spread::Spread;
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
+use crate::schema::types::draft::{Draft, Record};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use indexmap::IndexMap;
 use std::collections::HashSet;

@@ -1,14 +1,15 @@
 //! `where:` of a find in, equalities and ranges of the target's fields out. Must not know keys.
 
 use super::wanted::{Bindings, Bound, Bounds, Need, Wanted};
-use crate::schema::diagnostic::Findings;
-use crate::schema::directives::string;
-use crate::schema::model::{BindingRule, Source, TextPart};
-use crate::schema::span::{self, At, Span};
-use crate::schema::spread::{Spread, SpreadKind};
-use crate::schema::suggest::suggest;
-use crate::schema::value_type::ValueType;
-use crate::schema::values;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::model::source::{BindingRule, Source, TextPart};
+use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::directives::string;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Value;
 

@@ -13,10 +13,10 @@
 //! | Binary | base64, only as a whole key |
 //! | shard, replica | its number in plain digits, below their count |
 
-use super::Part;
-use crate::schema::date_time::{DATE_LENGTH, instant_lengths};
-use crate::schema::decimal::numeral_length;
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::date_time::{DATE_LENGTH, instant_lengths};
+use crate::schema::scalar::decimal::numeral_length;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::part::Part;
 use serde_json::Value;
 
 /// The widest padded number: the digits that DynamoDB keeps of one.

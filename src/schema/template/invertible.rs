@@ -5,8 +5,9 @@
 //! unpadded numbers, which end where a character follows that does not continue them, and enums of which one value begins another.
 
 use super::syntax::Spanned;
-use super::{Part, TemplateMistake, TemplateMistakeKind, form, overlap};
-use crate::schema::value_type::{EnumValues, ValueType};
+use crate::schema::scalar::value_type::{EnumValues, ValueType};
+use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
+use crate::schema::template::{form, overlap};
 use std::ops::Range;
 
 /// All reasons for which a template cannot be inverted. What stands beside a part that could not be read is not judged.

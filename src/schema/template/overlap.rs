@@ -3,8 +3,8 @@
 //! Each template becomes an automaton over bytes that accepts at least every text the template reads (free text is any text, an instant
 //! any text of its characters that begins with a date). Both accept a common text iff walking them side by side reaches both ends.
 
-use super::Part;
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::part::Part;
 
 /// More pairs of states than two templates of a key's length and a few enums have; beyond it the answer is the careful one.
 const MOST_PAIRS: usize = 1 << 24;

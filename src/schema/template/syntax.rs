@@ -1,8 +1,10 @@
 //! The text of a template: text in, parts with their places out, or what is wrong with their braces, names and types.
 
-use super::{LONGEST_KEY, Part, TemplateMistake, TemplateMistakeKind, form};
-use crate::schema::spread::{self, Spread, SpreadKind};
-use crate::schema::value_type::ValueType;
+use crate::schema::scalar::spread;
+use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::form;
+use crate::schema::template::part::{LONGEST_KEY, Part, TemplateMistake, TemplateMistakeKind};
 use std::ops::Range;
 
 /// More literals and placeholders than any key design has; it bounds the depth of reading.

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use super::*;
-use crate::schema::value_type::{EnumValues, Moment};
+use crate::schema::scalar::value_type::{EnumValues, Moment};
+use crate::schema::template::part::TemplateMistakeKind;
 use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
@@ -323,7 +324,7 @@ fn value_of(field: &str) -> BoxedStrategy<Value> {
         "price" => "-?[0-9]{1,9}(\\.[0-9]{1,9})?".prop_map(|text| ValueType::Decimal.coerce(&json!(text)).unwrap()).boxed(),
         SHARD => (0..12).prop_map(Value::from).boxed(),
         "flag" => any::<bool>().prop_map(Value::from).boxed(),
-        "at" => (0..4_000_000_000_000_i64).prop_map(|millis| json!(crate::schema::date_time::instant_text(millis))).boxed(),
+        "at" => (0..4_000_000_000_000_i64).prop_map(|millis| json!(crate::schema::scalar::date_time::instant_text(millis))).boxed(),
         "date" => (1000..9999, 1..13, 1..29).prop_map(|(year, month, day)| json!(format!("{year}-{month:02}-{day:02}"))).boxed(),
         _ => prop::sample::select(vec![json!("OPEN"), json!("IN"), json!("IN_PROGRESS")]).boxed(),
     }

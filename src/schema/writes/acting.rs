@@ -1,14 +1,16 @@
 //! What an action is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
 
 use super::directive::ActionDirective;
-use crate::schema::directives::FindDirective;
-use crate::schema::draft::{Draft, Record};
 use crate::schema::finds::target::Target;
 use crate::schema::finds::wanted::Wanted;
-use crate::schema::model::{ItemKeys, Returns, Source};
-use crate::schema::names::ItemNames;
-use crate::schema::span::Span;
+use crate::schema::model::find::Returns;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::source::Source;
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
+use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::names::ItemNames;
 use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;
 use std::collections::HashSet;

@@ -15,14 +15,14 @@
 //! An argument may be null, and then it binds nothing; what is in scope behind it is hidden all the same.
 
 use super::acting::{Acting, Bound, InScope, Writing};
-use crate::schema::diagnostic::Findings;
-use crate::schema::draft::{Declared, Record};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
-use crate::schema::inputs::{self, Input, depth_of, writable};
-use crate::schema::model::Source;
-use crate::schema::suggest::list;
-use crate::schema::value_type::ValueType;
-use crate::schema::values;
+use crate::schema::model::source::Source;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::inputs::{Input, depth_of, writable};
+use crate::schema::types::{inputs, values};
 
 /// What binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! `cascade:` of a delete in, the paths of relations whose items go too out. Must not know how they are deleted.
 
 use super::acting::Acting;
-use crate::schema::diagnostic::Findings;
-use crate::schema::draft::is_find;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::finds::target;
-use crate::schema::model::Returns;
-use crate::schema::span::{self, At};
-use crate::schema::suggest::suggest;
+use crate::schema::model::find::Returns;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::At;
+use crate::schema::types::draft::is_find;
 
 /// The relations' names; `None` on a mistake.
 pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
@@ -30,7 +31,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
         };
         // A relation with a mistake of its own is reported where it stands.
         let target = target::of_relation(draft, &reached, name)?;
-        let through = field.directives.get("find").and_then(|find| crate::schema::directives::text(find, "through"));
+        let through = field.directives.get("find").and_then(|find| crate::schema::syntax::directives::text(find, "through"));
         let needs = field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
         let refusal = match () {
             () if matches!(target.returns, Returns::Exists | Returns::Count) => {

@@ -1,16 +1,17 @@
 //! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
 
 use super::acting::{Acting, Bound};
-use crate::schema::diagnostic::Findings;
-use crate::schema::directives::string;
-use crate::schema::draft::{Declared, Record};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::finds::scope::prefixed;
-use crate::schema::inputs::{self, depth_of, writable};
-use crate::schema::model::{Source, TextPart};
-use crate::schema::span::{self, At, Span};
-use crate::schema::suggest::suggest;
-use crate::schema::value_type::ValueType;
-use crate::schema::values;
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::directives::string;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::inputs::{depth_of, writable};
+use crate::schema::types::{inputs, values};
 use apollo_compiler::Node;
 use apollo_compiler::ast::Value;
 use indexmap::IndexMap;

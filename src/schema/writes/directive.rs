@@ -1,7 +1,8 @@
 //! Syntax of `@put`, `@update`, `@delete` and `@check` in, their parts with their places out. Must not know what they mean.
 
-use crate::schema::directives::{WRITES, argument, flag, items, name, named, string, text};
-use crate::schema::span::{self, At, Span};
+use crate::schema::syntax::directives::{WRITES, argument, flag, items, name, named, string, text};
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition, Value};
 

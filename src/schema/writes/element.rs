@@ -2,16 +2,17 @@
 
 use super::acting::Acting;
 use super::directive::Verb;
-use crate::schema::condition::Comparator;
-use crate::schema::condition::lexer::{Token, tokens};
-use crate::schema::diagnostic::Findings;
-use crate::schema::inputs::{self, depth_of};
-use crate::schema::model::{Source, TextPart};
-use crate::schema::span::{self, At, Span};
-use crate::schema::suggest::suggest;
-use crate::schema::value_type::ValueType;
-use crate::schema::values;
-use crate::schema::write::Element;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::expression::lexer::{Token, tokens};
+use crate::schema::expression::operand::Comparator;
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::Element;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::inputs::depth_of;
+use crate::schema::types::{inputs, values};
 use std::ops::Range;
 
 /// Checks `at:`; `None` if it has a mistake.

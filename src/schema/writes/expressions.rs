@@ -3,17 +3,20 @@
 
 use super::acting::Acting;
 use super::directive::Verb;
-use super::unchecked;
-use crate::schema::condition::{Condition, ConditionMistake, Named, Names};
-use crate::schema::diagnostic::Findings;
-use crate::schema::fields::is_whole;
-use crate::schema::inputs;
-use crate::schema::names::ItemNames;
-use crate::schema::span::{self, At};
-use crate::schema::suggest::list;
-use crate::schema::update::{self, Change, UpdateNames};
-use crate::schema::value_type::ValueType;
-use crate::schema::write::{DefaultValue, Update};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::names::{ConditionMistake, Named, Names};
+use crate::schema::expression::update::reader::{Change, UpdateNames};
+use crate::schema::expression::update::{Update, parser};
+use crate::schema::model::rules::DefaultValue;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::At;
+use crate::schema::types::fields::is_whole;
+use crate::schema::types::inputs;
+use crate::schema::types::names::ItemNames;
+use crate::schema::writes::checks::unchecked;
 
 /// `if:`; the outer `None` is a mistake.
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
@@ -33,7 +36,7 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
     let Some(written) = &acting.directive.expression else { return Some(None) };
     check_claims(acting, written, findings)?;
     let names = ExpressionNames { names: acting.names() };
-    match update::parse(&written.value, &names) {
+    match parser::parse(&written.value, &names) {
         Ok(parsed) => {
             let sound: Vec<bool> = parsed
                 .changes

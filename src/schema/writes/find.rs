@@ -4,16 +4,17 @@ use super::acting::Writing;
 use super::binding::{Purpose, Wish, by_argument};
 use super::directive::{ActionDirective, Verb};
 use super::target::is_one;
-use crate::schema::condition::Condition;
-use crate::schema::diagnostic::Findings;
-use crate::schema::directives::FindDirective;
-use crate::schema::draft::Kind;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::expression::condition::Condition;
 use crate::schema::finds::target::Target;
 use crate::schema::finds::wanted::{Bindings, Bound, Need, Wanted};
-use crate::schema::finds::{self, filter, where_clause};
-use crate::schema::inputs;
-use crate::schema::model::{Access, AccessPath, BindingRule, Find, Returns, SortAccess, Via};
-use crate::schema::suggest::{list, suggest};
+use crate::schema::finds::{self, filter, prepare, where_clause};
+use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
+use crate::schema::model::source::BindingRule;
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::types::draft::Kind;
+use crate::schema::types::inputs;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
 
@@ -68,7 +69,7 @@ fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective
 }
 
 fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Option<Found> {
-    finds::check_index(wanted, findings).ok()?;
+    prepare::check_index(wanted, findings).ok()?;
     let filter = filter::read(wanted, findings).ok()?;
     let mut bindings = where_clause::read(wanted, findings)?;
     let mut sound = true;
@@ -115,7 +116,7 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
     arguments.extend(filter.iter().flat_map(Condition::arguments).map(str::to_owned));
     let strong = path.index.is_none_or(|index| wanted.table.indexes.get(index).is_some_and(|index| index.local));
     let item = wanted.target.item.clone();
-    let find = Find { item, returns: Returns::One, via: Via::Keys(vec![path]), filter, max: finds::MAX_DEFAULT, consistent: strong };
+    let find = Find { item, returns: Returns::One, via: Via::Keys(vec![path]), filter, max: prepare::MAX_DEFAULT, consistent: strong };
     Some(Found { find, arguments })
 }
 

@@ -1,10 +1,11 @@
 //! The actions of a field in, what they take from the item that its `@find` found out. Must not know how the item is held to it.
 
 use super::acting::Writing;
-use crate::schema::condition::Condition;
-use crate::schema::inputs;
-use crate::schema::model::{Find, Source, TextPart, Via};
-use crate::schema::write::{Action, ActionKind, WriteTarget};
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::{Find, Via};
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::schema::types::inputs;
 
 /// What is taken from a found item.
 #[derive(Default)]

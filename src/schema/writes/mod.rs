@@ -1,13 +1,14 @@
 //! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
 //!
-//! The steps stand beside this file: [`directive`] is their syntax, [`find`] what is read first, and then for each action [`clause`] and
-//! [`binding`] tell what its fields are bound to, [`target`] how its item is found, [`element`] which part of it is meant, [`values`] what is
-//! written, [`expressions`] its condition and its update, [`unchecked`] which constraints it cannot check, [`cascade`] what goes with it; [`whole`] judges the actions together, and [`held`]
+//! The steps stand beside this file: [`directive`] is their syntax, [`find`] what is read first. Then, for each action, [`clause`] and
+//! [`binding`] bind its fields, [`target`] finds its item, [`element`] tells which part of the item is meant, [`values`] what is written,
+//! [`expressions`] its condition and its update, and [`cascade`] what goes with it. [`checks`] judges the actions together, and [`held`]
 //! tells what they take from the found item.
 
 mod acting;
 mod binding;
 mod cascade;
+mod checks;
 mod clause;
 mod directive;
 mod element;
@@ -15,16 +16,16 @@ mod expressions;
 mod find;
 mod held;
 mod target;
-mod unchecked;
 mod values;
-mod whole;
 
-use super::diagnostic::Findings;
-use super::draft::{Draft, Kind};
-use super::suggest::suggest;
-use super::write::{Action, ActionKind, Update, Write, WriteTarget};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::expression::update::Update;
+use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
+use crate::schema::types::draft::{Draft, Kind};
 use acting::{Acting, InScope, Writing};
 use apollo_compiler::ast::FieldDefinition;
+use checks::{unchecked, whole};
 use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
 use std::collections::HashSet;
@@ -123,7 +124,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
     let condition = expressions::condition(&acting, findings);
     let expression = expressions::expression(&acting, findings);
     let mut finding = aim.arguments;
-    if let Some((_, _, super::model::Source::Argument(name))) = at.as_ref().and_then(|at| at.by.as_ref()) {
+    if let Some((_, _, crate::schema::model::source::Source::Argument(name))) = at.as_ref().and_then(|at| at.by.as_ref()) {
         finding.push(name.clone());
     }
     let (owner, record) = part.unwrap_or((&acting.item, record));

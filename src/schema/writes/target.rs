@@ -3,15 +3,17 @@
 use super::acting::{Acting, Bound};
 use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name};
 use super::directive::Verb;
-use crate::schema::diagnostic::Findings;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::finds;
 use crate::schema::finds::candidates::Candidate;
+use crate::schema::finds::prepare::MAX_DEFAULT;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::finds::wanted::{self, Bindings, Need, Wanted};
-use crate::schema::finds::{self, MAX_DEFAULT};
-use crate::schema::model::{Access, AccessPath, BindingRule, Find, Returns, SortAccess, Source, Via};
-use crate::schema::suggest::list;
-use crate::schema::value_type::ValueType;
-use crate::schema::write::WriteTarget;
+use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
+use crate::schema::model::source::{BindingRule, Source};
+use crate::schema::model::write::WriteTarget;
+use crate::schema::scalar::value_type::ValueType;
 use indexmap::IndexMap;
 
 /// How an item is found.

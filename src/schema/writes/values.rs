@@ -3,10 +3,11 @@
 use super::acting::{Acting, Bound};
 use super::binding::{Purpose, Wish, by_argument, by_item};
 use super::directive::Verb;
-use crate::schema::diagnostic::Findings;
-use crate::schema::draft::{Declared, Record};
-use crate::schema::value_type::ValueType;
-use crate::schema::write::{DefaultPart, DefaultValue, WrittenValue};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::rules::{DefaultPart, DefaultValue};
+use crate::schema::model::write::WrittenValue;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::draft::{Declared, Record};
 use indexmap::IndexMap;
 
 /// What is written, by field.

@@ -3,7 +3,8 @@
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Definition, Document, FieldDefinition, Value};
-use keyfold::schema::model::{Range, Source, TextPart};
+use keyfold::schema::model::find::Range;
+use keyfold::schema::model::source::{Source, TextPart};
 use std::collections::{BTreeMap, HashSet};
 
 /// Arguments that page and sort; they bind nothing.

@@ -3,8 +3,9 @@
 //! operators, and functions").
 
 use super::values::{attribute_of, compare, equal};
-use keyfold::schema::condition::{Comparator, Condition, Operand, Path, Segment};
-use keyfold::schema::date_time::instant_text;
+use keyfold::schema::expression::condition::Condition;
+use keyfold::schema::expression::operand::{Comparator, Operand, Path, Segment};
+use keyfold::schema::scalar::date_time::instant_text;
 use keyfold::table::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;

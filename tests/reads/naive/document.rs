@@ -6,7 +6,8 @@ use apollo_compiler::ast::{Type, Value as Literal};
 use apollo_compiler::executable::{Field, Selection, SelectionSet};
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{ExecutableDocument, Node, Schema, validation::Valid};
-use keyfold::schema::model::{FieldKind, Via};
+use keyfold::schema::model::FieldKind;
+use keyfold::schema::model::find::Via;
 use serde_json::{Map, Value};
 
 /// An operation with its variables.

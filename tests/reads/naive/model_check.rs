@@ -2,8 +2,10 @@
 
 use super::binding::{Bound, Rules};
 use super::values::keys_of;
-use keyfold::schema::model::{Access, AccessPath, FieldKind, Find, Model, Range, SortAccess, Source, Via};
-use keyfold::schema::template::Part;
+use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
+use keyfold::schema::model::source::Source;
+use keyfold::schema::model::{FieldKind, Model};
+use keyfold::schema::template::part::Part;
 
 /// A sentence for each field of an access path that is bound to something else.
 pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {

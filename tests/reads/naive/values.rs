@@ -1,8 +1,9 @@
 //! Stored attributes in, values out: where a field of an item stands, what it says, and how attributes compare. Must not know operations.
 
-use keyfold::schema::date_time::{epoch_millis, instant_text};
-use keyfold::schema::model::{FieldKind, ItemKeys, ObjectType, Stored, TypeKind};
-use keyfold::schema::value_type::{Moment, ValueType};
+use keyfold::schema::model::keys::ItemKeys;
+use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
+use keyfold::schema::scalar::date_time::{epoch_millis, instant_text};
+use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::table::attribute::{Attribute, Item};
 use serde_json::{Number, Value, json};
 use std::borrow::Cow;

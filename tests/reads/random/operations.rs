@@ -279,7 +279,7 @@ impl<'a> Maker<'a> {
         };
         let instant =
             |value: &Value| value.as_str().is_some_and(|text| text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T');
-        let date = |value: &Value| value.as_str().is_some_and(|text| text.len() == 10 && keyfold::schema::date_time::is_date(text));
+        let date = |value: &Value| value.as_str().is_some_and(|text| text.len() == 10 && keyfold::schema::scalar::date_time::is_date(text));
         match name.as_str() {
             "Int" | "Long" => drawn(self, &|value| value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()))
                 .unwrap_or_else(|| json!(self.rng.i64(-1..6))),

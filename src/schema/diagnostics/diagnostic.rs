@@ -1,0 +1,97 @@
+//! Mistakes of a schema's author: code, place, sentence, help. All of a file are reported at once.
+
+use crate::schema::syntax::span::Span;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// The schema is not loaded.
+    Error,
+    /// The schema is loaded.
+    Warning,
+}
+
+/// A finding.
+#[derive(Debug, Clone)]
+pub struct Diagnostic {
+    /// The stable code, `KF0101`; [`crate::schema::diagnostics::rules::RULES`] explains each.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One sentence.
+    pub message: String,
+    /// The place: byte offsets into the file's text.
+    pub span: std::ops::Range<usize>,
+    /// What to write instead, or the valid choices.
+    pub help: Option<String>,
+}
+
+/// Findings with the text that they are about.
+#[derive(Debug, Clone)]
+pub struct Diagnostics {
+    /// The file's name, for the reader.
+    pub file: String,
+    /// The file's text.
+    pub text: String,
+    /// The findings, in the order of the text.
+    pub list: Vec<Diagnostic>,
+}
+
+/// The findings of a load under way.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// Adds an error.
+    pub fn error(&mut self, code: &'static str, span: &Span, message: impl Into<String>, help: Option<String>) {
+        self.add(Diagnostic { code, severity: Severity::Error, message: message.into(), span: span.clone(), help });
+    }
+
+    /// Adds a warning.
+    pub fn warning(&mut self, code: &'static str, span: &Span, message: impl Into<String>, help: Option<String>) {
+        self.add(Diagnostic { code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
+    }
+
+    /// The same sentence about the same place is said once.
+    fn add(&mut self, mut found: Diagnostic) {
+        found.message = clause(&found.message);
+        found.help = found.help.map(|help| clause(&help));
+        if !self.list.iter().any(|known| known.span == found.span && known.message == found.message) {
+            self.list.push(found);
+        }
+    }
+
+    /// Adds the findings of a pass that looked at a place once more: each rule is told of a place once.
+    pub fn add_once(&mut self, others: Findings) {
+        for found in others.list {
+            if !self.list.iter().any(|known| known.span == found.span && known.code == found.code) {
+                self.list.push(found);
+            }
+        }
+    }
+
+    /// Whether there is an error among the findings.
+    pub fn failed(&self) -> bool {
+        self.list.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The findings in the order of the text.
+    pub fn into_diagnostics(mut self, file: &str, text: &str) -> Diagnostics {
+        self.list.sort_by_key(|finding| (finding.span.start, finding.span.end));
+        Diagnostics { file: file.to_owned(), text: text.to_owned(), list: self.list }
+    }
+}
+
+/// A sentence as it follows a colon: without a capital that only begins it, and without its full stop.
+fn clause(sentence: &str) -> String {
+    let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
+    let mut letters = sentence.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if first.is_ascii_uppercase() && (second.is_ascii_lowercase() || second == ' ') => {
+            first.to_ascii_lowercase().to_string() + sentence.get(1..).unwrap_or_default()
+        }
+        _ => sentence.to_owned(),
+    }
+}

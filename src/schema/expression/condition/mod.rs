@@ -1,0 +1,125 @@
+//! DynamoDB's condition grammar in GraphQL field names: text and the meaning of its names in, a checked condition in the table's names
+//! out, or every mistake. Must not know expressions as DynamoDB is sent them, requests or values of arguments.
+//!
+//! Grammar: DynamoDB developer guide, "Condition and filter expressions, operators, and functions". Text stands in single quotes (two of
+//! them for one), `:name` is an argument, `:now` the time of the request; AND, OR, NOT, BETWEEN and IN are read in any case, functions in
+//! theirs, as DynamoDB does.
+
+pub mod parser;
+mod path;
+mod print;
+#[cfg(test)]
+mod tests;
+pub mod typing;
+
+use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
+
+/// A condition over an item's fields and a field's arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// All hold.
+    And(Vec<Condition>),
+    /// Any holds.
+    Or(Vec<Condition>),
+    /// It does not hold.
+    Not(Box<Condition>),
+    /// `a = b`, `<>`, `<`, `<=`, `>`, `>=`.
+    Compare(Operand, Comparator, Operand),
+    /// `a BETWEEN b AND c`.
+    Between(Operand, Operand, Operand),
+    /// `a IN (b, c)`; a list argument stands for its values.
+    In(Operand, Vec<Operand>),
+    /// `attribute_exists(a)`.
+    Exists(Path),
+    /// `attribute_not_exists(a)`.
+    NotExists(Path),
+    /// `begins_with(a, b)`.
+    BeginsWith(Path, Operand),
+    /// `contains(a, b)`.
+    Contains(Path, Operand),
+    /// `attribute_type(a, 'S')`: S, SS, N, NS, B, BS, BOOL, NULL, L or M.
+    AttributeType(Path, String),
+}
+
+impl Condition {
+    /// The arguments that the condition uses, each once.
+    pub fn arguments(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.walk(&mut |leaf| {
+            if let Leaf::Argument(name) = leaf
+                && !names.contains(&name)
+            {
+                names.push(name);
+            }
+        });
+        names
+    }
+
+    /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if nothing is left.
+    pub fn without(&self, is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
+        let mut kept = Vec::new();
+        self.conjuncts(&mut |conjunct| {
+            if !conjunct.arguments().into_iter().any(is_null) {
+                kept.push(conjunct.clone());
+            }
+        });
+        match kept.len() {
+            0 | 1 => kept.pop(),
+            _ => Some(Condition::And(kept)),
+        }
+    }
+
+    /// The top-level stored attributes that the condition reads, each once.
+    pub fn attributes(&self) -> Vec<&str> {
+        let mut attributes = Vec::new();
+        self.walk(&mut |leaf| {
+            if let Leaf::Path(Path { segments }) = leaf
+                && let Some(Segment::Attribute(name)) = segments.first()
+                && !attributes.contains(&name.as_str())
+            {
+                attributes.push(name);
+            }
+        });
+        attributes
+    }
+
+    /// Sees the conditions that all have to hold, one after another, however they are nested.
+    fn conjuncts<'a>(&'a self, see: &mut dyn FnMut(&'a Condition)) {
+        match self {
+            Condition::And(conditions) => conditions.iter().for_each(|condition| condition.conjuncts(see)),
+            _ => see(self),
+        }
+    }
+
+    /// Sees every path and argument, in the order of the text.
+    fn walk<'a>(&'a self, see: &mut dyn FnMut(Leaf<'a>)) {
+        match self {
+            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().for_each(|condition| condition.walk(see)),
+            Condition::Not(condition) => condition.walk(see),
+            Condition::Compare(left, _, right) => [left, right].into_iter().for_each(|operand| operand.walk(see)),
+            Condition::Between(value, lower, upper) => [value, lower, upper].into_iter().for_each(|operand| operand.walk(see)),
+            Condition::In(value, list) => std::iter::once(value).chain(list).for_each(|operand| operand.walk(see)),
+            Condition::Exists(path) | Condition::NotExists(path) | Condition::AttributeType(path, _) => see(Leaf::Path(path)),
+            Condition::BeginsWith(path, operand) | Condition::Contains(path, operand) => {
+                see(Leaf::Path(path));
+                operand.walk(see);
+            }
+        }
+    }
+}
+
+impl Operand {
+    fn walk<'a>(&'a self, see: &mut dyn FnMut(Leaf<'a>)) {
+        match self {
+            Operand::Path(path) | Operand::Size(path) => see(Leaf::Path(path)),
+            Operand::Argument(name, _) => see(Leaf::Argument(name)),
+            Operand::Now(_) | Operand::Literal(..) => {}
+        }
+    }
+}
+
+/// What a condition is about.
+enum Leaf<'a> {
+    Path(&'a Path),
+    Argument(&'a str),
+}

@@ -1,0 +1,293 @@
+//! The types of conditions: terms whose names are known in, typed conditions out, or why their types do not go together.
+//!
+//! A comparison is about its first field (or `size`), if it has none about its first argument: the other values are kept as that one is
+//! (a text beside a DateTime is an instant, beside an enum one of its values).
+
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::literal::literal_value;
+use crate::schema::expression::names::ConditionMistake;
+use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path};
+use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_name};
+use crate::schema::scalar::value_type::{Moment, ValueType};
+use std::ops::Range;
+
+/// Most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).
+const MOST_OPERANDS: usize = 100;
+
+/// The types that `attribute_type` asks for (DynamoDB developer guide, "Naming rules and data types", data type descriptors).
+const DESCRIPTORS: [&str; 10] = ["S", "SS", "N", "NS", "B", "BS", "BOOL", "NULL", "L", "M"];
+
+/// The text that is judged and what is wrong with it.
+pub struct Typing<'t> {
+    /// The condition's text.
+    pub text: &'t str,
+    /// The mistakes so far.
+    pub mistakes: Vec<ConditionMistake>,
+}
+
+impl Typing<'_> {
+    /// Reports a mistake.
+    pub fn mistake(&mut self, span: Range<usize>, message: String, help: Option<String>) {
+        self.mistakes.push(ConditionMistake { span, message, help });
+    }
+
+    /// `left = right` and its like.
+    pub fn compare(&mut self, left: Term, comparator: Comparator, right: Term) -> Option<Condition> {
+        let subject = self.subject(&[&left, &right])?;
+        if !matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
+            self.ordered(&subject, &[&left, &right])?;
+        }
+        let span = span_of(&[&left, &right]);
+        let (left, right) = (self.operand(left, &subject), self.operand(right, &subject));
+        let (left, right) = (left?, right?);
+        self.distinct(&left, std::slice::from_ref(&right), span)?;
+        Some(Condition::Compare(left, comparator, right))
+    }
+
+    /// `value BETWEEN lower AND upper`.
+    pub fn between(&mut self, value: Term, lower: Term, upper: Term) -> Option<Condition> {
+        let subject = self.subject(&[&value, &lower, &upper])?;
+        self.ordered(&subject, &[&value, &lower, &upper])?;
+        let span = span_of(&[&value, &lower, &upper]);
+        let [value, lower, upper] = [value, lower, upper].map(|term| self.operand(term, &subject));
+        let (value, bounds) = (value?, [lower?, upper?]);
+        self.distinct(&value, &bounds, span)?;
+        let [lower, upper] = bounds;
+        Some(Condition::Between(value, lower, upper))
+    }
+
+    /// `value IN (list)`, in which an argument may stand for many values.
+    pub fn in_list(&mut self, value: Term, list: Vec<Term>) -> Option<Condition> {
+        let list: Vec<Term> = list.into_iter().map(one_of_many).collect();
+        let terms: Vec<&Term> = std::iter::once(&value).chain(&list).collect();
+        if list.len() > MOST_OPERANDS {
+            let message = format!("IN takes {MOST_OPERANDS} values at most, and these are {}.", list.len());
+            self.mistake(span_of(&terms), message, None);
+            return None;
+        }
+        let (subject, span) = (self.subject(&terms)?, span_of(&terms));
+        let value = self.operand(value, &subject);
+        let list: Vec<Option<Operand>> = list.into_iter().map(|term| self.operand(term, &subject)).collect();
+        let (value, list) = (value?, list.into_iter().collect::<Option<Vec<_>>>()?);
+        self.distinct(&value, &list, span)?;
+        Some(Condition::In(value, list))
+    }
+
+    /// `begins_with(path, operand)`: text that begins a text, or bytes that begin bytes.
+    pub fn begins_with(&mut self, path: Term, operand: Term) -> Option<Condition> {
+        let subject = self.subject(&[&path])?;
+        let kind = match (&subject.kind, subject.list) {
+            (ValueType::Binary, false) => ValueType::Binary,
+            (kind, false) if is_text(kind) || matches!(kind, ValueType::Json) => ValueType::String,
+            _ => return self.unfit(&path, &subject, "begins_with is for text"),
+        };
+        if matches!(operand.kind, TermKind::Null) {
+            self.mistake(operand.span, "No text begins with null.".to_owned(), None);
+            return None;
+        }
+        let operand = self.operand(operand, &Subject { kind, list: false, set: false, name: subject.name })?;
+        match path.kind {
+            TermKind::Path(path, ..) => Some(Condition::BeginsWith(path, operand)),
+            _ => None,
+        }
+    }
+
+    /// `contains(path, operand)`: a text within a text, or an element of a list or a set.
+    pub fn contains(&mut self, path: Term, operand: Term) -> Option<Condition> {
+        let subject = self.subject(&[&path])?;
+        let kind = match (&subject.kind, subject.list) {
+            (ValueType::Embedded(_), _) => return self.unfit(&path, &subject, "contains is for text and lists of single values"),
+            (kind, true) => kind.clone(),
+            (kind, false) if is_text(kind) => ValueType::String,
+            (ValueType::Json, false) => ValueType::Json,
+            _ => return self.unfit(&path, &subject, "contains is for text and lists of single values"),
+        };
+        let operand = self.operand(operand, &Subject { kind, list: false, set: false, name: subject.name })?;
+        match path.kind {
+            TermKind::Path(path, ..) => Some(Condition::Contains(path, operand)),
+            _ => None,
+        }
+    }
+
+    /// `attribute_type(path, 'S')`.
+    pub fn attribute_type(&mut self, path: Path, operand: Term) -> Option<Condition> {
+        match operand.kind {
+            TermKind::Text(text) if DESCRIPTORS.contains(&text.as_str()) => Some(Condition::AttributeType(path, text)),
+            _ => {
+                let help = format!("The choices are '{}'.", DESCRIPTORS.join("', '"));
+                self.mistake(operand.span, "attribute_type asks for one of DynamoDB's types.".to_owned(), Some(help));
+                None
+            }
+        }
+    }
+
+    /// `size(path)`: of text and bytes the length, of lists, sets and maps the number of elements.
+    pub fn size(&mut self, path: Path, kind: &ValueType, list: bool, span: Range<usize>) -> TermKind {
+        let sized = list
+            || is_text(kind)
+            || matches!(kind, ValueType::Binary | ValueType::Enum(_) | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Json);
+        if sized {
+            return TermKind::Size(path);
+        }
+        let name = self.text.get(span.clone()).unwrap_or_default();
+        self.mistake(span, format!("`{name}` is {}, which has no size.", kind.name()), None);
+        TermKind::Unknown
+    }
+
+    /// What these terms are about; `None` if that has been or is hereby reported.
+    fn subject(&mut self, terms: &[&Term]) -> Option<Subject> {
+        if terms.iter().any(|term| matches!(term.kind, TermKind::Unknown)) {
+            return None;
+        }
+        let name = |term: &Term| self.text.get(term.span.clone()).unwrap_or_default().to_owned();
+        let subject = |kind: &ValueType, list, term: &Term| match kind {
+            ValueType::Set(element) => Subject { kind: (**element).clone(), list: true, set: true, name: name(term) },
+            _ => Subject { kind: kind.clone(), list, set: false, name: name(term) },
+        };
+        let field = terms.iter().find_map(|term| match &term.kind {
+            TermKind::Path(_, kind, list) => Some(subject(kind, *list, term)),
+            TermKind::Size(_) => Some(subject(&ValueType::Long, false, term)),
+            _ => None,
+        });
+        let argument = terms.iter().find_map(|term| match &term.kind {
+            TermKind::Argument(_, kind, list) => Some(subject(kind, *list, term)),
+            _ => None,
+        });
+        let now = terms.iter().find(|term| matches!(term.kind, TermKind::Now));
+        let now = now.map(|term| subject(&ValueType::DateTime(Moment::Text), false, term));
+        match field.or(argument).or(now) {
+            Some(subject) => Some(subject),
+            None => {
+                let span = span_of(terms);
+                self.mistake(span, "This compares constants; one side has to be a field or an argument.".to_owned(), None);
+                None
+            }
+        }
+    }
+
+    /// Reports what has no order.
+    fn ordered(&mut self, subject: &Subject, terms: &[&Term]) -> Option<()> {
+        let message = match subject.kind {
+            _ if subject.list => format!("`{}` is a list, which has no order.", subject.name),
+            ValueType::Boolean | ValueType::Enum(_) | ValueType::Embedded(_) | ValueType::Set(_) => {
+                format!("`{}` is {}, which has no order.", subject.name, subject.kind.name())
+            }
+            _ if terms.iter().any(|term| matches!(term.kind, TermKind::Null)) => "null has no order.".to_owned(),
+            _ => return Some(()),
+        };
+        self.mistake(span_of(terms), message, Some("Compare with =, <> or IN.".to_owned()));
+        None
+    }
+
+    /// Reports a value that is compared with itself, which DynamoDB refuses.
+    fn distinct(&mut self, first: &Operand, others: &[Operand], span: Range<usize>) -> Option<()> {
+        if !others.contains(first) {
+            return Some(());
+        }
+        self.mistake(span, format!("`{first}` is compared with itself."), None);
+        None
+    }
+
+    /// A term as what it stands against needs it.
+    fn operand(&mut self, term: Term, subject: &Subject) -> Option<Operand> {
+        let Term { kind, span } = term;
+        match kind {
+            TermKind::Unknown => None,
+            TermKind::Path(path, ValueType::Set(element), _) => {
+                self.comparable((&element, true), subject, span).then_some(Operand::Path(path))
+            }
+            TermKind::Path(_, ValueType::DateTime(moment), false) if matches!(subject.kind, ValueType::DateTime(other) if moment != other) =>
+            {
+                let name = self.text.get(span.clone()).unwrap_or_default();
+                let message = format!("`{name}` and `{}` are not stored in the same form, so DynamoDB cannot compare them.", subject.name);
+                self.mistake(span, message, None);
+                None
+            }
+            TermKind::Path(path, kind, list) => self.comparable((&kind, list), subject, span).then_some(Operand::Path(path)),
+            TermKind::Size(path) => self.comparable((&ValueType::Long, false), subject, span).then_some(Operand::Size(path)),
+            TermKind::Argument(name, kind, list) => self.comparable((&kind, list), subject, span).then(|| {
+                let kept = kept_as(&kind, &subject.kind);
+                Operand::Argument(name, ArgumentType(if subject.set { ValueType::Set(Box::new(kept)) } else { kept }))
+            }),
+            TermKind::Now => {
+                let kind = ValueType::DateTime(Moment::Text);
+                self.comparable((&kind, false), subject, span).then(|| Operand::Now(ArgumentType(kept_as(&kind, &subject.kind))))
+            }
+            literal => self.literal(&literal, subject, span),
+        }
+    }
+
+    /// Reports values that never compare as anything but different.
+    fn comparable(&mut self, (kind, list): (&ValueType, bool), subject: &Subject, span: Range<usize>) -> bool {
+        // What is kept as JSON may hold any value.
+        let any = |kind: &ValueType, list: bool| matches!(kind, ValueType::Json) && !list;
+        if list == subject.list && comparable(kind, &subject.kind) || any(&subject.kind, subject.list) || any(kind, list) {
+            return true;
+        }
+        let name = self.text.get(span.clone()).unwrap_or_default();
+        let (one, other) = (type_name(kind, list), subject.type_name());
+        let message = format!("`{name}` is {one} and cannot be compared with `{}`, which is {other}.", subject.name);
+        let help = (list && !subject.list).then(|| format!("A list stands for its values in an IN: `{} IN ({name})`.", subject.name));
+        self.mistake(span, message, help);
+        false
+    }
+
+    /// A literal as a value of the type that it stands against.
+    fn literal(&mut self, literal: &TermKind, subject: &Subject, span: Range<usize>) -> Option<Operand> {
+        let written = self.text.get(span.clone()).unwrap_or_default();
+        match literal_value(literal, written, subject) {
+            Ok((value, kind)) => Some(Operand::Literal(value, ArgumentType(kind))),
+            Err((message, help)) => {
+                self.mistake(span, message, help);
+                None
+            }
+        }
+    }
+
+    /// Reports a function's path that the function is not for.
+    fn unfit(&mut self, path: &Term, subject: &Subject, rule: &str) -> Option<Condition> {
+        self.mistake(path.span.clone(), format!("{rule}, and `{}` is {}.", subject.name, subject.type_name()), None);
+        None
+    }
+}
+
+/// An argument among the values of an IN: a list stands for its values.
+fn one_of_many(term: Term) -> Term {
+    match term.kind {
+        TermKind::Argument(name, kind, _) => Term { kind: TermKind::Argument(name, kind, false), span: term.span },
+        _ => term,
+    }
+}
+
+/// Whether values of the types are stored in the same form and mean the same kind of thing.
+fn comparable(one: &ValueType, other: &ValueType) -> bool {
+    match (one, other) {
+        (ValueType::Id | ValueType::String, ValueType::Id | ValueType::String) => true,
+        (ValueType::DateTime(_), ValueType::DateTime(_)) => true,
+        (ValueType::Boolean, ValueType::Boolean) | (ValueType::Date, ValueType::Date) | (ValueType::Binary, ValueType::Binary) => true,
+        (ValueType::Enum(one), ValueType::Enum(other)) => one.name == other.name,
+        (ValueType::Embedded(one), ValueType::Embedded(other)) => one == other,
+        _ => is_numeric(one) && is_numeric(other),
+    }
+}
+
+/// The type that an argument is kept as beside a field: the field's, unless some of its values do not fit there.
+fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
+    let wider = match (argument, field) {
+        (_, ValueType::Json) => true,
+        (ValueType::Int, _) | (_, ValueType::Decimal) if !matches!(argument, ValueType::Float) => false,
+        (ValueType::Long, ValueType::Long) | (ValueType::Float, ValueType::Float) => false,
+        _ => is_numeric(argument) && is_numeric(field),
+    };
+    if wider { argument.clone() } else { field.clone() }
+}
+
+/// Whether the type is kept as a string of which parts mean something.
+fn is_text(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::Id | ValueType::String | ValueType::Date | ValueType::DateTime(Moment::Text))
+}
+
+/// From the first of the terms to the last.
+fn span_of(terms: &[&Term]) -> Range<usize> {
+    terms.first().map_or(0, |term| term.span.start)..terms.last().map_or(0, |term| term.span.end)
+}

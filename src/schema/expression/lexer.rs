@@ -1,0 +1,147 @@
+//! The words of a condition: text in, tokens with their places out, and the mistakes of which no token can be made.
+
+use crate::schema::expression::names::ConditionMistake;
+use crate::schema::expression::operand::Comparator;
+use std::ops::Range;
+
+/// A word of a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Token<'t> {
+    /// A keyword, a function, `true`, `false`, `null` or a name.
+    Word(&'t str),
+    /// An argument's name, without its colon; dotted for a field of an input object.
+    Argument(&'t str),
+    /// A number, as written.
+    Number(&'t str),
+    /// A text, its quotes taken off.
+    Text(String),
+    /// `=`, `<>`, `<`, `<=`, `>`, `>=`.
+    Comparator(Comparator),
+    /// One of `( ) [ ] , .`, in update expressions also `+` and `-`.
+    Mark(char),
+}
+
+/// A token and its byte range.
+#[derive(Debug, Clone)]
+pub struct Spanned<'t> {
+    /// The token.
+    pub token: Token<'t>,
+    /// Its byte range within the condition's text.
+    pub span: Range<usize>,
+}
+
+/// Takes a text apart. What other languages write (`==`, `&&`, `"text"`) is a mistake and read as what it means, so that the rest can
+/// be judged.
+pub fn tokens(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+    read(text, false)
+}
+
+/// The same for an update expression, in which `+` and `-` between values are words of their own.
+pub fn tokens_of_update(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+    read(text, true)
+}
+
+fn read(text: &str, arithmetic: bool) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+    let (mut tokens, mut mistakes): (Vec<Spanned>, Vec<ConditionMistake>) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some(letter) = rest.chars().next() else { break };
+        let (length, token, mistake) = match letter {
+            _ if letter.is_whitespace() => (letter.len_utf8(), None, None),
+            '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
+            // After a value, a sign belongs to no number.
+            '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => (1, Some(Token::Mark(letter)), None),
+            '\'' | '"' => quoted(rest, letter),
+            ':' => match dotted_length(&rest[1..]) {
+                0 => (1, None, Some(("An argument is written as a colon and its name.".to_owned(), None))),
+                length => (1 + length, Some(Token::Argument(&rest[1..=length])), None),
+            },
+            _ if name_length(rest) > 0 => (name_length(rest), Some(Token::Word(&rest[..name_length(rest)])), None),
+            _ => match crate::schema::scalar::decimal::numeral_length(rest) {
+                Some(length) => (length, Some(Token::Number(&rest[..length])), None),
+                None => sign(rest, letter),
+            },
+        };
+        let span = at..at + length;
+        at = span.end;
+        if let Some((message, help)) = mistake {
+            mistakes.push(ConditionMistake { span: span.clone(), message, help });
+        }
+        tokens.extend(token.map(|token| Spanned { token, span }));
+    }
+    (tokens, mistakes)
+}
+
+/// Whether a value may end with the token.
+fn ends_value(token: &Token) -> bool {
+    match token {
+        Token::Word(_) | Token::Argument(_) | Token::Number(_) | Token::Text(_) => true,
+        Token::Mark(mark) => matches!(mark, ')' | ']'),
+        Token::Comparator(_) => false,
+    }
+}
+
+type Sentence = (String, Option<String>);
+type Lexed<'t> = (usize, Option<Token<'t>>, Option<Sentence>);
+
+/// A text in quotes; two quotes side by side are one of the text.
+fn quoted(rest: &str, quote: char) -> Lexed<'static> {
+    let mut text = String::new();
+    let mut letters = rest.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            _ if letter != quote => text.push(letter),
+            _ if letters.next_if(|(_, next)| *next == quote).is_some() => text.push(quote),
+            _ => {
+                let double = (quote == '"')
+                    .then(|| ("Text stands in single quotes.".to_owned(), Some(format!("Write '{}'.", text.replace('\'', "''")))));
+                return (at + 1, Some(Token::Text(text)), double);
+            }
+        }
+    }
+    (rest.len(), Some(Token::Text(text)), Some(("This text is not closed; a quote within it is written twice.".to_owned(), None)))
+}
+
+/// A comparator, or something that a condition does not know.
+fn sign(rest: &str, letter: char) -> Lexed<'_> {
+    use Comparator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+    let comparators = [("<>", NotEqual), ("<=", LessOrEqual), (">=", GreaterOrEqual), ("<", Less), (">", Greater)];
+    let foreign = [
+        ("==", "=", Token::Comparator(Equal)),
+        ("!=", "<>", Token::Comparator(NotEqual)),
+        ("&&", "AND", Token::Word("AND")),
+        ("||", "OR", Token::Word("OR")),
+        ("!", "NOT", Token::Word("NOT")),
+    ];
+    for (sign, ours, token) in foreign {
+        if rest.starts_with(sign) {
+            let mistake = (format!("A condition does not know `{sign}`."), Some(format!("Write `{ours}`.")));
+            return (sign.len(), Some(token), Some(mistake));
+        }
+    }
+    match comparators.into_iter().chain([("=", Equal)]).find(|(sign, _)| rest.starts_with(sign)) {
+        Some((sign, comparator)) => (sign.len(), Some(Token::Comparator(comparator)), None),
+        None => {
+            let help = (letter == '#').then(|| "A field is written by its name in the API, without #.".to_owned());
+            (letter.len_utf8(), None, Some((format!("A condition does not know `{letter}`."), help)))
+        }
+    }
+}
+
+/// The length of the name at the beginning of a text (GraphQL spec section 2.1.9, "Names"); 0 if there is none.
+fn name_length(text: &str) -> usize {
+    let letters = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    if text.starts_with(|first: char| first.is_ascii_digit()) { 0 } else { letters }
+}
+
+/// The length of names with dots between them.
+fn dotted_length(text: &str) -> usize {
+    let mut length = name_length(text);
+    while length > 0 {
+        match text[length..].strip_prefix('.').map(name_length) {
+            Some(next) if next > 0 => length += 1 + next,
+            _ => break,
+        }
+    }
+    length
+}

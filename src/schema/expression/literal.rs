@@ -1,0 +1,42 @@
+//! The literals of a condition: a text, number or word and what it stands against in, the value and the type it is kept as out.
+
+use crate::schema::expression::term::{Subject, TermKind, is_numeric};
+use crate::schema::scalar::value_type::ValueType;
+use serde_json::Value;
+
+/// A literal's value and the type it is kept as, or a sentence and a help.
+pub fn literal_value(literal: &TermKind, written: &str, subject: &Subject) -> Result<(Value, ValueType), (String, Option<String>)> {
+    let kind = &subject.kind;
+    let kept = |value: Value| Ok((value, kind.clone()));
+    let unlike = |help: Option<&str>| {
+        let message = format!("{written} cannot be compared with `{}`, which is {}.", subject.name, subject.type_name());
+        Err((message, help.map(str::to_owned)))
+    };
+    match (literal, kind) {
+        (TermKind::Null, _) => kept(Value::Null),
+        (_, ValueType::Embedded(_)) => unlike(None),
+        _ if subject.list => unlike(None),
+        (TermKind::Boolean(bool), ValueType::Boolean | ValueType::Json) => kept(Value::from(*bool)),
+        (TermKind::Text(_), ValueType::Boolean) => unlike(Some("true and false stand without quotes.")),
+        (TermKind::Text(_), _) if is_numeric(kind) => unlike(Some("A number stands without quotes.")),
+        (TermKind::Text(text), _) => kind.coerce(&Value::from(text.as_str())).map_err(|sentence| (sentence, None)).and_then(kept),
+        (TermKind::Number(text), _) if is_numeric(kind) || matches!(kind, ValueType::Json) => {
+            number(text, kind).map_err(|sentence| (sentence, None))
+        }
+        (TermKind::Number(_), ValueType::Id | ValueType::String) => unlike(Some("Text stands in single quotes.")),
+        _ => unlike(None),
+    }
+}
+
+/// A number as a value of a type, if it is one; else as a Decimal, which compares with every number and loses no digit.
+fn number(text: &str, kind: &ValueType) -> Result<(Value, ValueType), String> {
+    let exact = ValueType::Decimal.coerce(&Value::from(text))?;
+    let value = match kind {
+        ValueType::Int | ValueType::Long => text.parse::<i64>().ok().and_then(|integer| kind.coerce(&integer.into()).ok()),
+        // Only the float that has the literal's own digits is meant.
+        ValueType::Float => kind.from_text(text).filter(|float| kind.to_text(float).as_deref().map(Value::from) == Some(exact.clone())),
+        ValueType::Json => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    Ok(value.map_or((exact, ValueType::Decimal), |value| (value, kind.clone())))
+}

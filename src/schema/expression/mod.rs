@@ -1,0 +1,11 @@
+//! DynamoDB's condition and update expressions in GraphQL field names: text in, checked expressions in attribute names out. Must not know
+//! requests or values of arguments.
+
+pub mod choices;
+pub mod condition;
+pub mod lexer;
+pub mod literal;
+pub mod names;
+pub mod operand;
+pub mod term;
+pub mod update;

@@ -1,0 +1,61 @@
+//! The values of conditions and update expressions: attribute paths, arguments and literals. Plain data.
+
+use crate::schema::scalar::value_type::ValueType;
+
+/// A comparison operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparator {
+    /// `=`
+    Equal,
+    /// `<>`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// A value in a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand {
+    /// An attribute of the item.
+    Path(Path),
+    /// `size(a)`: a number.
+    Size(Path),
+    /// `:name`, an argument of the field; kept as the named type.
+    Argument(String, ArgumentType),
+    /// `:now`, the time of the request, kept as the named type.
+    Now(ArgumentType),
+    /// A literal: text, number, true, false or null, kept as the named type.
+    Literal(serde_json::Value, ArgumentType),
+}
+
+/// The type that a value of a condition is kept as: that of the path it stands against.
+#[derive(Debug, Clone)]
+pub struct ArgumentType(pub ValueType);
+
+impl PartialEq for ArgumentType {
+    fn eq(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.0) == std::mem::discriminant(&other.0)
+    }
+}
+
+/// An attribute path, in the names of the table: `address.city` may be `Addr.City`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// The stored attribute names and list positions.
+    pub segments: Vec<Segment>,
+}
+
+/// A segment of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// An attribute of an item or a map.
+    Attribute(String),
+    /// A position in a list, from 0.
+    Index(u32),
+}

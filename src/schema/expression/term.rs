@@ -1,0 +1,67 @@
+//! A value of an expression before its type is decided, and what it is compared with. Plain data.
+
+use crate::schema::expression::operand::Path;
+use crate::schema::scalar::value_type::ValueType;
+use std::ops::Range;
+
+/// A value in a condition and its place, before it is known what it stands against.
+#[derive(Debug, Clone)]
+pub struct Term {
+    /// What it is.
+    pub kind: TermKind,
+    /// Its byte range.
+    pub span: Range<usize>,
+}
+
+/// What a value in a condition is.
+#[derive(Debug, Clone)]
+pub enum TermKind {
+    /// A path, its type and whether it is a list.
+    Path(Path, ValueType, bool),
+    /// `size(path)`.
+    Size(Path),
+    /// An argument, its type and whether it is a list.
+    Argument(String, ValueType, bool),
+    /// `:now`.
+    Now,
+    /// A literal text.
+    Text(String),
+    /// A literal number, as written.
+    Number(String),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// `null`.
+    Null,
+    /// A name that is not there, which has been reported.
+    Unknown,
+}
+
+/// What a comparison is about.
+pub struct Subject {
+    /// The type; of a set, its elements'.
+    pub kind: ValueType,
+    /// Whether it is a list of the type.
+    pub list: bool,
+    /// Whether the list is kept as a set.
+    pub set: bool,
+    /// What stands in the condition.
+    pub name: String,
+}
+
+impl Subject {
+    /// The type as the API writes it.
+    /// A type as the API writes it: a list stands in brackets.
+    pub fn type_name(&self) -> String {
+        type_name(&self.kind, self.list)
+    }
+}
+
+/// Whether the type is kept as a number.
+pub fn is_numeric(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
+}
+
+/// A type as the API writes it: a list stands in brackets.
+pub fn type_name(kind: &ValueType, list: bool) -> String {
+    if list { format!("[{}]", kind.name()) } else { kind.name() }
+}

@@ -1,0 +1,106 @@
+//! DynamoDB's update grammar in GraphQL field names: text and the meaning of its names in, a checked update in the table's names out,
+//! or every mistake. Must not know keys, requests or values of arguments.
+//!
+//! Grammar: DynamoDB developer guide, "Using update expressions in DynamoDB": `SET a = b, c = d + e REMOVE f ADD g h DELETE i j`, each
+//! clause at most once. Literals are those of conditions, and `[]` is the empty list.
+
+pub mod parser;
+mod print;
+pub mod reader;
+#[cfg(test)]
+mod tests;
+mod typing;
+
+use crate::schema::expression::operand::{Operand, Path, Segment};
+use indexmap::IndexMap;
+
+/// An update expression over an item's stored attributes
+/// (DynamoDB developer guide, "Using update expressions in DynamoDB").
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Update {
+    /// `SET path = value`.
+    pub set: Vec<(Path, SetValue)>,
+    /// `REMOVE path`.
+    pub remove: Vec<Path>,
+    /// `ADD path value`: a number to a number, elements to a set.
+    pub add: Vec<(Path, Operand)>,
+    /// `DELETE path value`: elements from a set.
+    pub delete: Vec<(Path, Operand)>,
+    /// The item's fields that it changes, each once; and for those that it sets to a plain value, the operand (null: it removes them).
+    /// A field that stands only in the key of an index is here and in no clause: its key is to be written anew.
+    pub changes: IndexMap<String, Option<Operand>>,
+}
+
+/// What an attribute is set to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SetValue {
+    /// A value or another attribute; a literal may be `[]`.
+    Operand(Operand),
+    /// `a + b`
+    Plus(Box<SetValue>, Box<SetValue>),
+    /// `a - b`
+    Minus(Box<SetValue>, Box<SetValue>),
+    /// `if_not_exists(path, value)`
+    IfNotExists(Path, Box<SetValue>),
+    /// `list_append(a, b)`
+    ListAppend(Box<SetValue>, Box<SetValue>),
+}
+
+impl Update {
+    /// Whether the update leaves an item the same however often it is made: it counts nothing, appends nothing, takes no value from
+    /// another attribute and removes no position of a list, behind which the others move up.
+    pub fn has_same_effect_twice(&self) -> bool {
+        let is_element = |path: &Path| path.segments.iter().any(|segment| matches!(segment, Segment::Index(_)));
+        let plain = |value: &SetValue| match value {
+            SetValue::Operand(operand) => !matches!(operand, Operand::Path(_) | Operand::Size(_)),
+            SetValue::IfNotExists(_, value) => matches!(&**value, SetValue::Operand(operand) if !matches!(operand, Operand::Path(_))),
+            _ => false,
+        };
+        self.add.is_empty() && self.set.iter().all(|(_, value)| plain(value)) && !self.remove.iter().any(is_element)
+    }
+}
+
+impl Update {
+    /// The arguments that the update uses, each once.
+    pub fn arguments<'u>(&'u self) -> Vec<&'u str> {
+        let mut names: Vec<&'u str> = Vec::new();
+        let mut see = |operand: &'u Operand| {
+            if let Operand::Argument(name, _) = operand
+                && !names.contains(&name.as_str())
+            {
+                names.push(name);
+            }
+        };
+        self.set.iter().for_each(|(_, value)| value.operands(&mut see));
+        // Those of fields that only keys hold stand in no clause.
+        self.add.iter().chain(&self.delete).map(|(_, operand)| operand).chain(self.changes.values().flatten()).for_each(see);
+        names
+    }
+}
+
+impl SetValue {
+    /// Sees the operands that what is set, or the elements of what is set, is equal to; those of sums are none of them.
+    pub fn operands_set<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
+        match self {
+            SetValue::Operand(operand) => see(operand),
+            SetValue::IfNotExists(_, value) => value.operands_set(see),
+            SetValue::ListAppend(one, other) => {
+                one.operands_set(see);
+                other.operands_set(see);
+            }
+            SetValue::Plus(..) | SetValue::Minus(..) => {}
+        }
+    }
+
+    /// Sees every operand, in the order of the text.
+    pub fn operands<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
+        match self {
+            SetValue::Operand(operand) => see(operand),
+            SetValue::Plus(one, other) | SetValue::Minus(one, other) | SetValue::ListAppend(one, other) => {
+                one.operands(see);
+                other.operands(see);
+            }
+            SetValue::IfNotExists(_, value) => value.operands(see),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The grammar of updates: tokens in, an update out. A mistake costs its own action only: reading goes on after the next comma, or at
+//! the next clause.
+
+use crate::schema::expression::choices;
+use crate::schema::expression::condition::parser::Parser;
+use crate::schema::expression::lexer::{Token, tokens_of_update};
+use crate::schema::expression::names::ConditionMistake;
+use crate::schema::expression::operand::{Comparator, Operand, Path};
+use crate::schema::expression::term::TermKind;
+use crate::schema::expression::update::reader::{Change, Parsed, Reader, Target, UpdateNames, Use};
+use crate::schema::expression::update::{SetValue, Update};
+use crate::schema::scalar::value_type::ValueType;
+use std::ops::Range;
+
+const CLAUSES: [&str; 4] = ["SET", "REMOVE", "ADD", "DELETE"];
+
+const FUNCTIONS: [&str; 2] = ["if_not_exists", "list_append"];
+
+/// How deep functions may be nested: more than anybody writes, less than the stack holds.
+const DEEPEST: usize = 16;
+
+/// Parses an update and checks its names and types.
+pub fn parse<'a>(text: &'a str, names: &'a dyn UpdateNames) -> Result<Parsed, Vec<ConditionMistake>> {
+    let (tokens, mut mistakes) = tokens_of_update(text);
+    for mistake in &mut mistakes {
+        mistake.message = mistake.message.replace("A condition does not know", "An expression does not know");
+    }
+    let mut reader = Reader {
+        parser: Parser::new(text, (tokens, mistakes), names, "expression"),
+        names,
+        update: Update::default(),
+        changes: Vec::new(),
+        paths: Vec::new(),
+        depth: 0,
+    };
+    reader.clauses();
+    let mut mistakes = reader.parser.typing.mistakes;
+    if mistakes.is_empty() {
+        return Ok(Parsed { update: reader.update, changes: reader.changes });
+    }
+    mistakes.sort_by_key(|mistake| mistake.span.start);
+    Err(mistakes)
+}
+
+impl<'a> Reader<'a> {
+    fn clauses(&mut self) {
+        let mut seen: Vec<&str> = Vec::new();
+        loop {
+            let place = self.parser.place();
+            let Some(clause) = self.clause() else {
+                return self.parser.expected("SET, REMOVE, ADD or DELETE");
+            };
+            self.parser.at += 1;
+            if seen.contains(&clause) {
+                let message = format!("`{clause}` stands twice.");
+                self.parser.typing.mistake(place, message, Some("List its actions with commas after the first.".to_owned()));
+            }
+            seen.push(clause);
+            loop {
+                if self.action(clause).is_none() {
+                    self.recover();
+                }
+                if !self.parser.mark(',') {
+                    break;
+                }
+            }
+            if self.parser.peek(0).is_none() {
+                return;
+            }
+            if self.clause().is_none() {
+                self.parser.expected("a comma, another clause or the end");
+                self.recover();
+                while self.parser.mark(',') {
+                    self.recover();
+                }
+                if self.clause().is_none() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The clause that begins at the next token.
+    fn clause(&self) -> Option<&'static str> {
+        match self.parser.peek(0) {
+            Some(Token::Word(word)) => CLAUSES.into_iter().find(|clause| word.eq_ignore_ascii_case(clause)),
+            _ => None,
+        }
+    }
+
+    /// Skips to the next comma or clause outside of parentheses.
+    fn recover(&mut self) {
+        let mut open = 0_usize;
+        while let Some(token) = self.parser.peek(0) {
+            match token {
+                Token::Mark('(') => open += 1,
+                Token::Mark(')') => open = open.saturating_sub(1),
+                Token::Mark(',') if open == 0 => return,
+                _ if open == 0 && self.clause().is_some() => return,
+                _ => {}
+            }
+            self.parser.at += 1;
+        }
+    }
+
+    fn action(&mut self, clause: &str) -> Option<()> {
+        let target = self.target()?;
+        let keys_only = self.names.keys_only(&target.field);
+        let change = match clause {
+            "SET" => {
+                if self.parser.peek(0) != Some(&Token::Comparator(Comparator::Equal)) {
+                    self.parser.expected("`=` and a value");
+                    return None;
+                }
+                self.parser.at += 1;
+                let value = self.value(&target)?;
+                let plain = match &value {
+                    SetValue::Operand(operand @ (Operand::Argument(..) | Operand::Now(_) | Operand::Literal(..))) if target.whole => {
+                        Some(operand.clone())
+                    }
+                    _ => None,
+                };
+                if !keys_only {
+                    self.update.set.push((target.path.clone(), value));
+                }
+                plain
+            }
+            "REMOVE" => {
+                self.check_removable(&target)?;
+                if !keys_only {
+                    self.update.remove.push(target.path.clone());
+                }
+                target.whole.then(|| target.null())
+            }
+            "ADD" => {
+                let operand = self.amount(&target)?;
+                self.update.add.push((target.path.clone(), operand));
+                None
+            }
+            _ => {
+                let operand = self.elements(&target)?;
+                self.update.delete.push((target.path.clone(), operand));
+                None
+            }
+        };
+        self.check_apart(&target)?;
+        self.update.changes.insert(target.field.clone(), change);
+        self.changes.push(Change { field: target.field, path: target.path, span: target.span });
+        Some(())
+    }
+
+    /// The path that is written.
+    fn target(&mut self) -> Option<Target> {
+        let field = match self.parser.peek(0) {
+            Some(Token::Word(name)) => (*name).to_owned(),
+            _ => String::new(),
+        };
+        let term = self.parser.path()?;
+        let TermKind::Path(path, kind, list) = term.kind else { return None };
+        let written = self.parser.typing.text.get(term.span.clone()).unwrap_or_default();
+        let element = written.trim_end().ends_with(']');
+        let names: Vec<&str> = written.split('.').map(|name| name.split('[').next().unwrap_or_default().trim()).collect();
+        let never_null = !element && self.names.is_non_null(&names);
+        let whole = path.segments.len() == 1;
+        Some(Target { field, path, kind, list, never_null, whole, span: term.span })
+    }
+
+    /// DynamoDB refuses paths of which one is, or is within, another ("Two document paths overlap with each other").
+    fn check_apart(&mut self, target: &Target) -> Option<()> {
+        let overlaps = |known: &Path| known.segments.iter().zip(&target.path.segments).all(|(one, other)| one == other);
+        if self.paths.iter().any(overlaps) {
+            let written = self.parser.typing.text.get(target.span.clone()).unwrap_or_default();
+            let message = format!("`{written}` is written twice, it or a part of it.");
+            self.parser.typing.mistake(target.span.clone(), message, None);
+            return None;
+        }
+        self.paths.push(target.path.clone());
+        Some(())
+    }
+
+    /// `operand`, `operand + operand` or `operand - operand`.
+    fn value(&mut self, target: &Target) -> Option<SetValue> {
+        let from = self.parser.place().start;
+        // What it is used for is only known from the sign that follows.
+        let arithmetic = self.sign_follows();
+        let left = self.operand(target, if arithmetic { Use::Summand } else { Use::Value })?;
+        let Some(sign) = self.sign() else { return Some(left) };
+        let right = self.operand(target, Use::Summand)?;
+        let span = from..self.parser.place().start;
+        if self.sign().is_some() {
+            let message = "An expression has one + or - in a value.".to_owned();
+            self.parser.typing.mistake(span.clone(), message, None);
+            return None;
+        }
+        self.check_sum(target, span)?;
+        let (left, right) = (Box::new(left), Box::new(right));
+        Some(if sign == '+' { SetValue::Plus(left, right) } else { SetValue::Minus(left, right) })
+    }
+
+    /// Whether a `+` or `-` comes before the action ends.
+    fn sign_follows(&self) -> bool {
+        let mut open = 0_usize;
+        for ahead in 0.. {
+            match self.parser.peek(ahead) {
+                Some(Token::Mark('(')) => open += 1,
+                Some(Token::Mark(')')) => open = open.saturating_sub(1),
+                Some(Token::Mark('+' | '-')) if open == 0 => return true,
+                Some(Token::Mark(',')) if open == 0 => return false,
+                Some(Token::Word(word)) if open == 0 && CLAUSES.iter().any(|clause| word.eq_ignore_ascii_case(clause)) => return false,
+                Some(_) => {}
+                None => return false,
+            }
+        }
+        false
+    }
+
+    fn sign(&mut self) -> Option<char> {
+        ['+', '-'].into_iter().find(|sign| self.parser.mark(*sign))
+    }
+
+    /// A function, the empty list, a path, an argument or a literal.
+    fn operand(&mut self, target: &Target, wanted: Use) -> Option<SetValue> {
+        match (self.parser.peek(0), self.parser.peek(1)) {
+            (Some(Token::Word(name)), Some(Token::Mark('('))) => {
+                let name = (*name).to_owned();
+                self.function(&name, target, wanted)
+            }
+            (Some(Token::Mark('[')), Some(Token::Mark(']'))) => {
+                let span = self.parser.place().start..self.parser.place().end + 1;
+                self.parser.at += 2;
+                self.empty_list(target, span).map(SetValue::Operand)
+            }
+            _ => {
+                let term = self.parser.term()?;
+                self.assigned(term, target, wanted).map(SetValue::Operand)
+            }
+        }
+    }
+
+    fn function(&mut self, name: &str, target: &Target, wanted: Use) -> Option<SetValue> {
+        let (span, open) = (self.parser.place(), self.parser.at + 1);
+        let read = self.known_function(name, target, wanted, span);
+        if read.is_none() {
+            self.close(open);
+        }
+        read
+    }
+
+    /// After a mistake in parentheses, goes on behind them, so that what stands there ends nothing else.
+    fn close(&mut self, open: usize) {
+        self.parser.at = open;
+        let mut depth = 0_usize;
+        while let Some(token) = self.parser.peek(0) {
+            match token {
+                Token::Mark('(') => depth += 1,
+                Token::Mark(')') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.parser.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn known_function(&mut self, name: &str, target: &Target, wanted: Use, span: Range<usize>) -> Option<SetValue> {
+        if !FUNCTIONS.contains(&name) {
+            let message = format!("`{name}` is no function of an update.");
+            self.parser.typing.mistake(span, message, choices::help(name, &FUNCTIONS.map(str::to_owned)));
+            return None;
+        }
+        if self.depth == DEEPEST {
+            self.parser.typing.mistake(span, format!("This is nested more than {DEEPEST} levels deep."), None);
+            return None;
+        }
+        self.depth += 1;
+        self.parser.at += 1;
+        let read = self.arguments_of(name, target, wanted, span);
+        self.depth -= 1;
+        read
+    }
+
+    /// What stands in the parentheses of a function.
+    fn arguments_of(&mut self, name: &str, target: &Target, wanted: Use, span: Range<usize>) -> Option<SetValue> {
+        self.parser.expect('(')?;
+        let value = if name == "if_not_exists" {
+            let term = self.parser.path()?;
+            let TermKind::Path(path, ..) = term.kind.clone() else { return None };
+            self.assigned(term, target, wanted)?;
+            self.parser.expect(',')?;
+            SetValue::IfNotExists(path, Box::new(self.operand(target, wanted)?))
+        } else {
+            if !target.list || matches!(target.kind, ValueType::Set(_)) {
+                let message = format!("list_append makes a list, which `{}` is not.", target.field);
+                let help = matches!(target.kind, ValueType::Set(_)).then(|| "Elements come into a set by ADD.".to_owned());
+                self.parser.typing.mistake(span, message, help);
+                return None;
+            }
+            let first = self.operand(target, Use::Summand)?;
+            self.parser.expect(',')?;
+            SetValue::ListAppend(Box::new(first), Box::new(self.operand(target, Use::Summand)?))
+        };
+        self.parser.expect(')')?;
+        Some(value)
+    }
+}

@@ -1,0 +1,199 @@
+//! The types of updates: what is written where in, typed operands out, or why the value does not go there.
+
+use crate::schema::expression::literal::literal_value;
+use crate::schema::expression::operand::{ArgumentType, Operand};
+use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric};
+use crate::schema::expression::update::reader::{Reader, Target, Use};
+use crate::schema::scalar::value_type::{Moment, ValueType};
+use serde_json::{Value, json};
+use std::ops::Range;
+
+impl Target {
+    /// The type as the API writes it.
+    fn type_name(&self) -> String {
+        match &self.kind {
+            ValueType::Set(element) => format!("[{}]", element.name()),
+            kind if self.list => format!("[{}]", kind.name()),
+            kind => kind.name(),
+        }
+    }
+
+    /// Null, as it is written to the target.
+    pub(super) fn null(&self) -> Operand {
+        Operand::Literal(Value::Null, ArgumentType(self.kind.clone()))
+    }
+}
+
+impl Reader<'_> {
+    /// A value as what it is written to needs it.
+    pub(super) fn assigned(&mut self, term: Term, target: &Target, wanted: Use) -> Option<Operand> {
+        let Term { kind, span } = term;
+        match kind {
+            TermKind::Unknown => None,
+            TermKind::Size(_) => self.refuse(span, "size(…) stands in conditions only.".to_owned()),
+            TermKind::Path(path, kind, list) => {
+                let written = self.parser.typing.text.get(span.clone()).unwrap_or_default().to_owned();
+                if self.names.keys_only(&written) {
+                    return self.refuse(span, format!("`{written}` stands only within a key, of which nothing can be made."));
+                }
+                self.fits((&kind, list), target, &span)?;
+                Some(Operand::Path(path))
+            }
+            TermKind::Argument(name, kind, list) => {
+                self.fits((&kind, list), target, &span)?;
+                if (wanted == Use::Summand || target.never_null) && self.names.may_be_null(&name) {
+                    let why = match wanted {
+                        Use::Summand => "and nothing can be made of null",
+                        Use::Value => "which is never null",
+                    };
+                    return self.refuse(span, format!("`:{name}` may be null, but is written to `{}`, {why}.", target.field));
+                }
+                let kept = if matches!(target.kind, ValueType::Json) { kind } else { target.kind.clone() };
+                Some(Operand::Argument(name, ArgumentType(kept)))
+            }
+            TermKind::Now => {
+                self.fits((&ValueType::DateTime(Moment::Text), false), target, &span)?;
+                Some(Operand::Now(ArgumentType(target.kind.clone())))
+            }
+            TermKind::Null if wanted == Use::Summand => self.refuse(span, "Nothing can be made of null.".to_owned()),
+            TermKind::Null if target.never_null => self.refuse(span, format!("`{}` is never null.", target.field)),
+            TermKind::Null => Some(target.null()),
+            literal => self.literal(&literal, target, span),
+        }
+    }
+
+    /// A literal of exactly the target's type.
+    fn literal(&mut self, literal: &TermKind, target: &Target, span: Range<usize>) -> Option<Operand> {
+        let (kind, list) = match &target.kind {
+            ValueType::Set(element) => ((**element).clone(), true),
+            kind => (kind.clone(), target.list),
+        };
+        let written = self.parser.typing.text.get(span.clone()).unwrap_or_default();
+        let subject = Subject { kind, list, set: false, name: target.field.clone() };
+        match literal_value(literal, written, &subject) {
+            Ok((value, kept)) if std::mem::discriminant(&kept) == std::mem::discriminant(&subject.kind) => {
+                Some(Operand::Literal(value, ArgumentType(kept)))
+            }
+            Ok(_) => self.refuse(span.clone(), format!("{written} is no {}, which `{}` is.", target.type_name(), target.field)),
+            Err((message, help)) => {
+                let message = message.replace("cannot be compared with", "cannot be written to");
+                self.parser.typing.mistake(span, message, help);
+                None
+            }
+        }
+    }
+
+    /// `[]`
+    pub(super) fn empty_list(&mut self, target: &Target, span: Range<usize>) -> Option<Operand> {
+        if target.list && !matches!(target.kind, ValueType::Set(_)) {
+            return Some(Operand::Literal(json!([]), ArgumentType(target.kind.clone())));
+        }
+        self.refuse(span, format!("`{}` is {}, which `[]` is not.", target.field, target.type_name()))
+    }
+
+    /// What ADD adds: a number to a number, elements to a set.
+    pub(super) fn amount(&mut self, target: &Target) -> Option<Operand> {
+        let numeric = is_numeric(&target.kind) && !target.list;
+        if !numeric && !matches!(target.kind, ValueType::Set(_)) {
+            let message = format!("ADD is for numbers and sets, and `{}` is {}.", target.field, target.type_name());
+            return self.refuse(target.span.clone(), message);
+        }
+        self.top_level(target, "ADD")?;
+        if numeric { self.plain(target) } else { self.elements(target) }
+    }
+
+    /// What DELETE deletes, and ADD adds to a set: elements, or one.
+    pub(super) fn elements(&mut self, target: &Target) -> Option<Operand> {
+        let ValueType::Set(element) = &target.kind else {
+            let message = format!("DELETE is for sets, and `{}` is {}.", target.field, target.type_name());
+            let help = "A field is removed by REMOVE.".to_owned();
+            self.parser.typing.mistake(target.span.clone(), message, Some(help));
+            return None;
+        };
+        self.top_level(target, "DELETE")?;
+        let single = Target {
+            field: target.field.clone(),
+            path: target.path.clone(),
+            kind: (**element).clone(),
+            list: false,
+            never_null: false,
+            whole: false,
+            span: target.span.clone(),
+        };
+        let set = ArgumentType(target.kind.clone());
+        match self.parser.peek(0) {
+            Some(crate::schema::expression::lexer::Token::Argument(name)) => {
+                let list = self.names.argument(name).is_ok_and(|(_, list)| list);
+                match self.plain(if list { target } else { &single })? {
+                    Operand::Argument(name, _) => Some(Operand::Argument(name, set)),
+                    other => Some(other),
+                }
+            }
+            _ => match self.plain(&single)? {
+                Operand::Literal(value, _) => Some(Operand::Literal(json!([value]), set)),
+                other => Some(other),
+            },
+        }
+    }
+
+    /// ADD and DELETE take no paths (DynamoDB developer guide, "Using update expressions in DynamoDB").
+    fn plain(&mut self, target: &Target) -> Option<Operand> {
+        let term = self.parser.term()?;
+        if let TermKind::Path(..) = term.kind {
+            return self.refuse(term.span, "ADD and DELETE take an argument or a literal.".to_owned());
+        }
+        self.assigned(term, target, Use::Summand)
+    }
+
+    fn top_level(&mut self, target: &Target, clause: &str) -> Option<()> {
+        if target.whole {
+            return Some(());
+        }
+        self.refuse(target.span.clone(), format!("{clause} works on whole attributes only, not within one.")).map(|_| ())
+    }
+
+    /// A sum or a difference is of numbers.
+    pub(super) fn check_sum(&mut self, target: &Target, span: Range<usize>) -> Option<()> {
+        if is_numeric(&target.kind) && !target.list {
+            return Some(());
+        }
+        self.refuse(span, format!("`{}` is {}, and + and - make numbers.", target.field, target.type_name())).map(|_| ())
+    }
+
+    /// What is never null is not removed.
+    pub(super) fn check_removable(&mut self, target: &Target) -> Option<()> {
+        if !target.never_null {
+            return Some(());
+        }
+        let message = format!("`{}` is never null, so it cannot be removed.", target.field);
+        self.refuse(target.span.clone(), message).map(|_| ())
+    }
+
+    fn fits(&mut self, (kind, list): (&ValueType, bool), target: &Target, span: &Range<usize>) -> Option<()> {
+        // A set is a list in the API, of which its type knows.
+        let is_list = |kind: &ValueType, list: bool| list || matches!(kind, ValueType::Set(_));
+        let moments = |one: &ValueType, other: &ValueType| {
+            let path = !self.parser.typing.text.get(span.clone()).unwrap_or_default().starts_with(':');
+            matches!((one, other), (ValueType::DateTime(one), ValueType::DateTime(other)) if path && one != other)
+        };
+        let sound = match self.names.writable(kind, &target.kind) {
+            Ok(()) if moments(kind, &target.kind) => Err("they are not stored in the same form".to_owned()),
+            Ok(()) if matches!(target.kind, ValueType::Json) && !target.list => Ok(()),
+            Ok(()) if is_list(kind, list) != is_list(&target.kind, target.list) => Err("only one of them is a list".to_owned()),
+            sound => sound,
+        };
+        match sound {
+            Ok(()) => Some(()),
+            Err(why) => {
+                let written = self.parser.typing.text.get(span.clone()).unwrap_or_default();
+                let message = format!("`{written}` cannot be written to `{}`: {why}.", target.field);
+                self.refuse(span.clone(), message).map(|_| ())
+            }
+        }
+    }
+
+    fn refuse(&mut self, span: Range<usize>, message: String) -> Option<Operand> {
+        self.parser.typing.mistake(span, message, None);
+        None
+    }
+}

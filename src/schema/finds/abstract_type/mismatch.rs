@@ -1,0 +1,83 @@
+//! What keeps the item types of a find apart in, a finding that says so and shows their keys out. Must not look for reads.
+
+use crate::schema::describe;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::finds::abstract_type::member::{Asked, Member};
+use crate::schema::finds::paging::Order;
+use crate::schema::syntax::span;
+use crate::schema::template::Template;
+
+/// What keeps item types apart, the nearest miss last.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Apart {
+    /// They are in different partitions, or not in the same place.
+    Partitions,
+    /// This field is bound, but not in what the keys have in common.
+    Bound(String),
+    /// This field is ranged, and its ranges are different ranges of keys.
+    Ranged(String),
+    /// The field by which they are to be sorted does not follow in each key on the same beginning.
+    Unsorted,
+    /// This index does not hold what tells their items, and only whole lists can be sifted afterwards.
+    Untold(String),
+}
+
+/// Says what keeps the members apart. Each of them alone could be read.
+pub fn report(asked: &Asked, members: &[Member], (why, order): (&Apart, &Order), findings: &mut Findings) {
+    let names: Vec<&str> = members.iter().map(|member| member.wanted.target.item.as_str()).collect();
+    let names = list(&names);
+    let (code, place, message) = match why {
+        Apart::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
+            let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
+            let message = format!("{names} are asked for together, but sharded keys are read of one type at a time");
+            findings.error("KF0428", &place, message, Some("find each by a field of its own".into()));
+            return;
+        }
+        Apart::Partitions => {
+            let message = format!("no table or index has {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
+            ("KF0428", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
+        }
+        Apart::Bound(field) => {
+            let message = format!("`{field}` is bound, but the keys of {names} do not all begin with it in the same way");
+            ("KF0429", argument_of(members, field), message)
+        }
+        Apart::Ranged(field) => {
+            let message = format!("a range of `{field}` is not the same range of keys in {names}");
+            ("KF0429", argument_of(members, field), message)
+        }
+        Apart::Untold(index) => {
+            let message = format!("the index `{index}` does not hold the constants that tell items of {names} from others");
+            ("KF0429", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
+        }
+        Apart::Unsorted => {
+            let field = order.field.as_deref().unwrap_or_default();
+            ("KF0429", order.span.clone(), format!("the keys of {names} do not all go on with `{field}` after the same beginning"))
+        }
+    };
+    let keys: Vec<String> = members.iter().map(keys_of).collect();
+    findings.error(code, &place, message, Some(keys.join("; ")));
+}
+
+/// The templates of a member, by which it is seen what differs.
+fn keys_of(member: &Member) -> String {
+    let templates = |all: &[Template]| {
+        let texts: Vec<String> = all.iter().map(|template| format!("`{}`", describe::text(template, template.parts.len()))).collect();
+        texts.join(" or ")
+    };
+    let keys: Vec<String> = member.wanted.keys.keys.iter().map(|(key, all)| format!("{key} {}", templates(all))).collect();
+    format!("`{}` has {}", member.wanted.target.item, keys.join(", "))
+}
+
+/// The argument that binds a field, or the place of the find.
+fn argument_of(members: &[Member], field: &str) -> span::Span {
+    let place = members.iter().find_map(|member| {
+        let bindings = &member.prepared.bindings;
+        if let Some(bounds) = bindings.ranges.get(field) {
+            return Some(bounds.span.clone());
+        }
+        let argument = member.wanted.argument(bindings.equal.get(field)?.arguments.first()?)?;
+        Some(span::of(argument.name.location()))
+    });
+    place.or_else(|| members.first().map(|member| member.wanted.directive.span.clone())).unwrap_or_default()
+}

@@ -1,0 +1,342 @@
+//! A find of an interface or a union in, the reads that serve all of its item types at once out. Must not know how keys are compared.
+//!
+//! Each member is prepared as if the find were of that type alone; then candidates are sought, one of each member, that are one read
+//! ([`crate::schema::finds::abstract_type::shared_access`]). What a member cannot do by itself is said of that member.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::expression::condition::Condition;
+use crate::schema::finds::abstract_type::member::{Asked, Member};
+use crate::schema::finds::abstract_type::mismatch;
+use crate::schema::finds::abstract_type::mismatch::Apart;
+use crate::schema::finds::abstract_type::shared_access::{Shared, Side, read_together};
+use crate::schema::finds::best::Given;
+use crate::schema::finds::candidates::{Ask, Candidate, candidates, sifts, tells};
+use crate::schema::finds::diagnosis::single;
+use crate::schema::finds::paging::Order;
+use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
+use crate::schema::finds::target::Target;
+use crate::schema::finds::wanted::Wanted;
+use crate::schema::finds::{best, choose};
+use crate::schema::model::find::{Access, AccessPath, Find, Mixed, SortAccess, Via};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::span;
+use crate::schema::template::Template;
+use crate::schema::types::draft::Kind;
+use indexmap::{IndexMap, IndexSet};
+
+/// Checks the find; `None` if it, or what it builds on, has a mistake.
+pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
+    let directive = FindDirective::read(asked.directive);
+    let names = members(asked, findings)?;
+    if let Some(through) = &directive.through {
+        let message = format!("relations do not lead to items of several types (`{}`)", asked.target.item);
+        findings.error("KF0421", &through.span, message, Some("name one of the types: `@find(item: …)`".into()));
+        return None;
+    }
+    let max = max(&directive, findings)?;
+    check_where(asked, &directive, &names, findings)?;
+    let wanted = names.iter().map(|name| wanted(asked, &names, name)).collect::<Option<Vec<_>>>()?;
+    check_table(asked, &wanted, findings)?;
+    let members = prepared(wanted, findings)?;
+    check_filter(asked, &members, findings)?;
+    let first = members.first()?;
+    let mut mixed = Mixed {
+        members: names,
+        keys: ItemKeys { table: first.wanted.keys.table, keys: IndexMap::new(), constants: Vec::new(), shares_keys: false },
+        paths: Vec::new(),
+    };
+    mixed.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut mixed.keys, findings)? };
+    check_several(asked, first, &mixed.paths, findings)?;
+    let filter = first.prepared.filter.clone();
+    Some(Find {
+        item: asked.target.item.clone(),
+        returns: asked.target.returns,
+        via: Via::Mixed(mixed),
+        filter,
+        max,
+        consistent: directive.consistent,
+    })
+}
+
+/// The item types of the interface or union, as far as clients may see them.
+fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
+    let Asked { draft, target, field, .. } = asked;
+    let place = span::of(field.name.location());
+    let hidden = |name: &str| draft.schema.types.get(name).is_some_and(|definition| definition.directives().has("inaccessible"));
+    let all =
+        draft.objects().map(|object| object.name.as_str()).filter(|name| draft.schema.is_subtype(&target.item, name) && !hidden(name));
+    let (items, others): (Vec<&str>, Vec<&str>) = all.partition(|name| draft.kind(name) == Some(&Kind::Item));
+    let refusal = match (others.as_slice(), items.as_slice()) {
+        ([], []) => Some(format!("`{}` has no item types, so there is nothing to find", target.item)),
+        ([], _) => None,
+        (others, _) => Some(format!("{} of `{}` {} no item type", list(others), target.item, if others.len() == 1 { "is" } else { "are" })),
+    };
+    if let Some(message) = refusal {
+        findings.error("KF0427", &place, message, Some("every type that is found has `@item`; or name one: `@find(item: …)`".into()));
+        return None;
+    }
+    Some(items.into_iter().map(str::to_owned).collect())
+}
+
+/// An equality in `where:` may be about the field of some members only; of one at least it is.
+fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findings: &mut Findings) -> Option<()> {
+    let known = |field: &str| names.iter().any(|name| asked.draft.records.get(name).is_some_and(|record| record.contains_key(field)));
+    let unknown: Vec<_> = directive.bindings.iter().filter(|(field, _)| !known(&field.value)).collect();
+    for (field, _) in &unknown {
+        let message = format!("`{}` is a field of no item type of `{}`", field.value, asked.target.item);
+        let fields = names.iter().filter_map(|name| asked.draft.records.get(name)).flat_map(|record| record.keys().map(String::as_str));
+        findings.error("KF0405", &field.span, message, suggest(&field.value, fields.collect::<IndexSet<_>>()));
+    }
+    unknown.is_empty().then_some(())
+}
+
+/// The find as if it were of one member alone.
+fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<Wanted<'a>> {
+    let Asked { draft, parent, field, directive, target } = asked;
+    let (keys, record) = draft.item(name)?;
+    let table = draft.tables.get(keys.table)?;
+    let parent_record = match draft.kind(parent) {
+        Some(Kind::Root(_)) => None,
+        _ => draft.records.get(*parent),
+    };
+    let mut directive = FindDirective::read(directive);
+    let others = |field: &str| names.iter().any(|other| draft.records.get(other).is_some_and(|record| record.contains_key(field)));
+    directive.bindings.retain(|(field, value)| record.contains_key(&field.value) || value.as_object().is_some() || !others(&field.value));
+    let target = Target { item: name.to_owned(), returns: target.returns };
+    Some(Wanted { draft, parent, parent_record, field, directive, target, keys, record, table })
+}
+
+/// One Query reads one table.
+fn check_table(asked: &Asked, wanted: &[Wanted], findings: &mut Findings) -> Option<()> {
+    let first = wanted.first()?;
+    let Some(other) = wanted.iter().find(|other| other.keys.table != first.keys.table) else { return Some(()) };
+    let message = format!(
+        "`{}` is in the table `{}` and `{}` in `{}`, but items of `{}` are read together",
+        first.target.item, first.table.name, other.target.item, other.table.name, asked.target.item
+    );
+    findings.error("KF0428", &span::of(asked.field.name.location()), message, Some("find each by a field of its own".into()));
+    None
+}
+
+/// What each member is read by, and whether it can be read by that at all.
+fn prepared<'a>(wanted: Vec<Wanted<'a>>, findings: &mut Findings) -> Option<Vec<Member<'a>>> {
+    let mut members = Vec::with_capacity(wanted.len());
+    let mut sound = true;
+    for wanted in wanted {
+        let mut own = Findings::default();
+        let prepared = prepare(&wanted, &mut own);
+        if let (Some(prepared), false) = (&prepared, wanted.directive.scan) {
+            let given = given(&wanted, prepared, false);
+            sound &= choose::paths(&given, &prepared.orders, &mut own).is_some();
+        }
+        findings.add_once(own);
+        match prepared {
+            Some(prepared) => members.push(Member { wanted, prepared }),
+            None => sound = false,
+        }
+    }
+    sound.then_some(members)
+}
+
+fn given<'a>(wanted: &'a Wanted<'a>, prepared: &'a Prepared, weak: bool) -> Given<'a> {
+    Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), weak, untold: true }
+}
+
+/// A filter is evaluated by DynamoDB on whatever is read, so it must be one condition.
+fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> Option<()> {
+    let text = |member: &Member| format!("{:?}", member.prepared.filter);
+    let first = members.first()?;
+    let Some(other) = members.iter().find(|other| text(other) != text(first)) else { return Some(()) };
+    let place = first.wanted.directive.filter.as_ref().map_or_else(|| first.wanted.directive.span.clone(), |filter| filter.span.clone());
+    let attributes = |member: &Member| {
+        let names = member.prepared.filter.as_ref().map(Condition::attributes).unwrap_or_default();
+        format!("{} in `{}`", list(&names.into_iter().collect::<Vec<_>>()), member.wanted.target.item)
+    };
+    let message = format!(
+        "the filter is not one condition for all types of `{}`: it reads {} but {}",
+        asked.target.item,
+        attributes(first),
+        attributes(other)
+    );
+    findings.error("KF0429", &place, message, Some("keep the field in the same attribute, in the same way, in every type".into()));
+    None
+}
+
+/// Where the whole keys of all types are the same text, a list holds one item at most.
+fn check_several(asked: &Asked, first: &Member, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+    let wanted = &first.wanted;
+    let whole = |path: &AccessPath| match &path.access {
+        Access::Get { .. } => true,
+        Access::Query { sort, .. } => path.index.is_none() && (wanted.table.sort.is_none() || matches!(sort, SortAccess::Equal { .. })),
+        Access::Scan => false,
+    };
+    let uses = |name: &str| first.prepared.bindings.uses(name);
+    let listed = asked.field.arguments.iter().any(|argument| argument.ty.is_list() && uses(&argument.name));
+    if !single::is_plural(wanted) || listed || !paths.iter().all(whole) {
+        return Some(());
+    }
+    let in_key = |field: &str| paths.iter().any(|path| path.bindings.contains_key(field));
+    single::refuse(wanted, &first.prepared.bindings, &in_key, findings);
+    None
+}
+
+fn scan_of(members: &[Member], findings: &mut Findings) -> Option<AccessPath> {
+    let mut path = None;
+    for member in members {
+        let mut own = Findings::default();
+        path = scan(&given(&member.wanted, &member.prepared, false), member.prepared.index, &mut own);
+        findings.add_once(own);
+        path.as_ref()?;
+    }
+    path
+}
+
+/// A path for each combination of optional arguments and each order; their templates are collected in `keys`.
+fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut Findings) -> Option<Vec<AccessPath>> {
+    let mut optional: Vec<String> = Vec::new();
+    for member in members {
+        let own = best::optional(&given(&member.wanted, &member.prepared, false));
+        optional.extend(own.into_iter().filter(|name| !optional.contains(name)).collect::<Vec<_>>());
+    }
+    let orders = &members.first()?.prepared.orders;
+    let whens: Vec<Vec<String>> = best::combinations(&optional).collect();
+    let unordered = |member: &Member| Order { value: None, field: None, span: member.wanted.directive.span.clone() };
+    let strong = whens.iter().any(|when| best(members, when, &|member| Some(unordered(member)), false).is_ok());
+    let mut paths = Vec::new();
+    let mut apart: Option<(Apart, Order)> = None;
+    for (position, order) in orders.iter().enumerate() {
+        for when in &whens {
+            match best(members, when, &|member| member.prepared.orders.get(position).cloned(), !strong) {
+                Ok(shared) => paths.push(AccessPath { when: when.clone(), order_by: order.value.clone(), ..placed(shared, members, keys) }),
+                Err(why) if apart.as_ref().is_none_or(|(known, _)| *known < why) => apart = Some((why, order.clone())),
+                Err(_) => {}
+            }
+        }
+    }
+    match apart {
+        None => Some(paths),
+        Some((why, order)) => {
+            mismatch::report(asked, members, (&why, &order), findings);
+            None
+        }
+    }
+}
+
+/// The best read of all members where exactly these optional arguments are there, or the nearest miss.
+fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, weak: bool) -> Result<Shared, Apart> {
+    let mut nearest = Apart::Partitions;
+    for weak in if weak { &[false, true][..] } else { &[false] } {
+        let present = |name: &str| {
+            let argument = members.first().and_then(|member| member.wanted.argument(name));
+            argument.is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
+        };
+        let orders: Vec<Option<String>> = members.iter().map(|member| order(member).and_then(|order| order.field)).collect();
+        let asks: Vec<Ask> = members
+            .iter()
+            .zip(&orders)
+            .map(|(member, order)| Ask {
+                present: &present,
+                order: order.as_deref(),
+                filter: member.prepared.filter.as_ref(),
+                weak: *weak,
+                lax: false,
+            })
+            .collect();
+        let all: Vec<Vec<Candidate>> =
+            members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();
+        let mut found: Option<Shared> = None;
+        for first in all.first().into_iter().flatten() {
+            let shared = match untold(members, first.path.index) {
+                Some(index) => Err(Apart::Untold(index)),
+                None => together((members, &asks, &all), first),
+            };
+            match shared {
+                Ok(shared) if found.as_ref().is_none_or(|known| shared.rank < known.rank) => found = Some(shared),
+                Ok(_) => {}
+                Err(why) => nearest = nearest.max(why),
+            }
+        }
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
+    Err(nearest)
+}
+
+/// The index, if what it holds does not tell the members' items from others, where that must be known as soon as they are read: of a list,
+/// what turns out to be something else is left out, but the first item, or the number of them, would be wrong.
+fn untold(members: &[Member], index: Option<usize>) -> Option<String> {
+    let first = &members.first()?.wanted;
+    if sifts(first) {
+        return None;
+    }
+    (!members.iter().all(|member| tells(&member.wanted, index))).then(|| first.place_name(index).to_owned())
+}
+
+/// The best read of the first member's candidate with one of each other member, which are added one by one: what they have in common
+/// only becomes less.
+fn together<'a>(
+    (members, asks, all): (&'a [Member<'a>], &'a [Ask<'a>], &'a [Vec<Candidate>]),
+    first: &'a Candidate,
+) -> Result<Shared, Apart> {
+    let side = |at: usize, candidate: &'a Candidate| {
+        let member: &'a Member<'a> = &members[at];
+        Side { wanted: &member.wanted, bindings: &member.prepared.bindings, ask: &asks[at], candidate }
+    };
+    let mut chosen = vec![first];
+    let sides = |chosen: &[&'a Candidate]| chosen.iter().enumerate().map(|(at, candidate)| side(at, candidate)).collect::<Vec<_>>();
+    let mut shared = read_together(&sides(&chosen))?;
+    for others in all.iter().skip(1) {
+        let mut nearest = Apart::Partitions;
+        let mut best: Option<(&Candidate, Shared)> = None;
+        for other in others.iter().filter(|other| other.path.index == first.path.index) {
+            chosen.push(other);
+            match read_together(&sides(&chosen)) {
+                Ok(shared) if best.as_ref().is_none_or(|(_, known)| shared.rank < known.rank) => best = Some((other, shared)),
+                Ok(_) => {}
+                Err(why) => nearest = nearest.max(why),
+            }
+            chosen.pop();
+        }
+        let (candidate, together) = best.ok_or(nearest)?;
+        chosen.push(candidate);
+        shared = together;
+    }
+    Ok(shared)
+}
+
+/// The path with its templates in `keys`.
+fn placed(shared: Shared, members: &[Member], keys: &mut ItemKeys) -> AccessPath {
+    let Shared { mut path, partition, sort, .. } = shared;
+    let Some(first) = members.first() else { return path };
+    let (partition_key, sort_key) = first.wanted.table.keys_of(path.index);
+    let mut position = |key: &str, template: Template| {
+        let templates = keys.keys.entry(key.to_owned()).or_default();
+        let text = format!("{template:?}");
+        templates.iter().position(|known| format!("{known:?}") == text).unwrap_or_else(|| {
+            templates.push(template);
+            templates.len() - 1
+        })
+    };
+    let at_partition = partition.map_or(0, |template| position(&partition_key.name, template));
+    let at_sort = sort.zip(sort_key).map_or(0, |(template, key)| position(&key.name, template));
+    match &mut path.access {
+        Access::Get { partition, sort } => {
+            *partition = at_partition;
+            *sort = sort.map(|_| at_sort);
+        }
+        Access::Query { partition, sort } => {
+            *partition = at_partition;
+            match sort {
+                SortAccess::All => {}
+                SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => {
+                    *template = at_sort
+                }
+            }
+        }
+        Access::Scan => {}
+    }
+    path
+}

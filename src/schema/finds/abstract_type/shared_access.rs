@@ -1,0 +1,338 @@
+//! One candidate of each of several item types in, the one read that finds the items of all of them out, or what keeps them apart. Must
+//! not choose between reads.
+//!
+//! A Query reads one range of one partition. So the partition key's templates must write the same text, and of the sort keys' conditions
+//! what is common from the front is read: the longest beginning that all of them write. Two templates write the same text as far as their
+//! literals are equal and their placeholders have the same form and the same source. What is read beyond a type's own condition is either
+//! of no member, and passed over, or nobody asked to leave it out.
+
+use crate::schema::finds::abstract_type::mismatch::Apart;
+use crate::schema::finds::best::Rank;
+use crate::schema::finds::candidates::{Ask, Candidate, access, ends_itself, is_there, is_told, keeps_order, may_stay};
+use crate::schema::finds::wanted::{Bindings, Wanted};
+use crate::schema::model::find::{Access, AccessPath, Range, SortAccess};
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::table::KeyType;
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
+use std::cmp::Reverse;
+
+/// A member with a candidate to read it by.
+pub struct Side<'a> {
+    /// The member's find.
+    pub wanted: &'a Wanted<'a>,
+    /// What of the member is bound.
+    pub bindings: &'a Bindings,
+    /// What is asked of the member.
+    pub ask: &'a Ask<'a>,
+    /// The candidate.
+    pub candidate: &'a Candidate,
+}
+
+/// A read of several item types. The positions in its path count `partition` and `sort`, each the only template of its key.
+#[derive(Debug)]
+pub struct Shared {
+    /// The path.
+    pub path: AccessPath,
+    /// The partition key's template; `None` for a Scan.
+    pub partition: Option<Template>,
+    /// The sort key's.
+    pub sort: Option<Template>,
+    /// Smaller is better, as for a single type.
+    pub rank: Rank,
+}
+
+/// What the templates of a key write alike.
+struct Common<'a> {
+    /// The parts that are wholly the same.
+    whole: usize,
+    /// What the literals that follow have in common.
+    rest: String,
+    /// Whether the next part is the same text in all keys but for what each escapes of it.
+    opens: bool,
+    sides: Vec<(&'a Side<'a>, Option<&'a Template>, usize)>,
+}
+
+/// The read of all sides, which are of one table and read one place of it.
+pub fn read_together(sides: &[Side]) -> Result<Shared, Apart> {
+    let first = sides.first().ok_or(Apart::Partitions)?;
+    let place = first.candidate.path.index;
+    let (partition_key, sort_key) = first.wanted.table.keys_of(place);
+    let partitions =
+        sides.iter().map(|side| partition_of(side, &partition_key.name)).collect::<Option<Vec<_>>>().ok_or(Apart::Partitions)?;
+    let same_partition = partitions.iter().zip(sides).all(|(template, side)| {
+        template.parts.len() == partitions[0].parts.len()
+            && (0..template.parts.len()).all(|at| same_part((first, partitions[0]), (side, template), at, partition_key.kind))
+    });
+    if !same_partition {
+        return Err(Apart::Partitions);
+    }
+    let kind = sort_key.map_or(KeyType::S, |key| key.kind);
+    let common = Common::of(sides, &partitions, sort_key.map(|key| key.name.as_str()), kind);
+    common.check_bound(&partitions)?;
+    let (access_to_sort, sort) = common.condition(kind)?;
+    common.check_order(&partitions, &access_to_sort, kind)?;
+    let bound: Vec<String> = fields(Some(partitions[0]), usize::MAX).chain(common.fields(0)).map(str::to_owned).collect();
+    let sort_fields = common.fields(0).count() + usize::from(matches!(access_to_sort, SortAccess::Range { .. }));
+    let access = access(first.wanted, first.ask, place, (0, access_to_sort));
+    let get = matches!(access, Access::Get { .. });
+    let complete = sides.iter().all(|side| side.candidate.complete);
+    let rank = (!get, !complete, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
+    let known = &first.candidate.path;
+    let bindings = bound.iter().filter_map(|field| Some((field.clone(), known.bindings.get(field)?.clone()))).collect();
+    let rules = bound.iter().filter_map(|field| Some((field.clone(), *known.rules.get(field)?))).collect();
+    let path = AccessPath {
+        when: Vec::new(),
+        order_by: None,
+        index: place,
+        access,
+        bindings,
+        rules,
+        alike: common.alike(),
+        descending: known.descending,
+    };
+    Ok(Shared { path, partition: Some(partitions[0].clone()), sort, rank })
+}
+
+fn partition_of<'a>(side: &Side<'a>, key: &str) -> Option<&'a Template> {
+    match &side.candidate.path.access {
+        Access::Get { partition, .. } | Access::Query { partition, .. } => side.wanted.keys.keys.get(key)?.get(*partition),
+        Access::Scan => None,
+    }
+}
+
+/// A candidate's condition on the sort key.
+fn sort_of(side: &Side) -> SortAccess {
+    match &side.candidate.path.access {
+        Access::Get { sort: Some(template), .. } => SortAccess::Equal { template: *template },
+        Access::Query { sort, .. } => sort.clone(),
+        Access::Get { sort: None, .. } | Access::Scan => SortAccess::All,
+    }
+}
+
+impl<'a> Common<'a> {
+    fn of(sides: &'a [Side<'a>], partitions: &[&Template], key: Option<&str>, kind: KeyType) -> Self {
+        let sides: Vec<(&Side, Option<&Template>, usize)> = sides.iter().map(|side| template_of(side, key)).collect();
+        let templates: Option<Vec<(&Side, &Template)>> = sides.iter().map(|(side, template, _)| Some((*side, (*template)?))).collect();
+        let mut common = Self { whole: 0, rest: String::new(), opens: false, sides };
+        let Some([lead, others @ ..]) = templates.as_deref() else { return common };
+        let bound = common.sides.iter().map(|(.., parts)| *parts).min().unwrap_or(0);
+        common.whole = (0..bound).take_while(|at| others.iter().all(|other| same_part(*lead, *other, *at, kind))).count();
+        if common.whole < bound {
+            common.rest = common_literal(templates.iter().flatten().map(|(_, template)| *template), common.whole);
+        }
+        while !common.ends(lead.1) {
+            common.whole -= 1;
+        }
+        // Where the field stands in the partition key too, no key of the partition begins otherwise: it need not be told where it ends.
+        let in_partitions = |field: &str| partitions.iter().all(|template| template.fields().contains(&field));
+        common.opens = common.whole < bound
+            && lead.1.parts.get(common.whole).and_then(field_of).is_some_and(in_partitions)
+            && others.iter().all(|other| differ_in_escapes(*lead, *other, common.whole));
+        common
+    }
+
+    /// Whether no other value's text begins with that of the last placeholder: nothing follows it in any key, or it has an end.
+    fn ends(&self, lead: &Template) -> bool {
+        let ended = self.whole == 0 || !self.rest.is_empty() || lead.parts.get(self.whole - 1).is_none_or(ends_itself);
+        ended || self.are_whole()
+    }
+
+    /// Whether all keys are bound to their ends.
+    fn are_whole(&self) -> bool {
+        let whole = |side: &Side| matches!(sort_of(side), SortAccess::Equal { .. });
+        self.sides.iter().all(|(side, template, _)| whole(side) && template.is_some_and(|template| template.parts.len() == self.whole))
+    }
+
+    /// The templates of the other sides, where these write the next part with other escapes.
+    fn alike(&self) -> Vec<Template> {
+        let others = self.sides.iter().skip(1).filter(|_| self.opens);
+        others.filter_map(|(_, template, _)| (*template).cloned()).collect()
+    }
+
+    /// The fields in what is common, by a side's names for them.
+    fn fields(&self, side: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+        fields(self.sides.get(side).and_then(|(_, template, _)| *template), self.whole)
+    }
+
+    /// Whatever has to be used is in what is common.
+    fn check_bound(&self, partitions: &[&Template]) -> Result<(), Apart> {
+        for (at, (side, ..)) in self.sides.iter().enumerate() {
+            let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
+            let key = used.iter().filter_map(|field| side.bindings.equal.get(*field));
+            let told = self.are_whole() && side.candidate.path.index.is_none() && is_told(side.wanted, key);
+            let mut asked = side.bindings.equal.iter().filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, told));
+            if let Some((field, _)) = asked.find(|(field, _)| !used.contains(&field.as_str())) {
+                return Err(Apart::Bound(field.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The condition on the sort key, and the template that it counts.
+    fn condition(&self, kind: KeyType) -> Result<(SortAccess, Option<Template>), Apart> {
+        if let Some((range, field)) = self.sides.iter().find_map(|(side, ..)| ranged(side)) {
+            return self.range(&range, kind).ok_or(Apart::Ranged(field));
+        }
+        let Some((_, Some(lead), _)) = self.sides.first() else { return Ok((SortAccess::All, None)) };
+        if self.are_whole() {
+            return Ok((SortAccess::Equal { template: 0 }, Some((*lead).clone())));
+        }
+        if self.opens {
+            return Ok((SortAccess::Prefix { template: 0, parts: self.whole + 1 }, Some((*lead).clone())));
+        }
+        let mut parts = lead.parts[..self.whole].to_vec();
+        parts.extend((!self.rest.is_empty()).then(|| Part::Literal(self.rest.clone())));
+        Ok(match parts.len() {
+            0 => (SortAccess::All, None),
+            count => {
+                let mut template = Template { parts };
+                if template.runs_on(count) {
+                    // By this a key's values are read back.
+                    template.parts.push(Part::Placeholder { field: String::new(), value: ValueType::String, width: None });
+                }
+                (SortAccess::Prefix { template: 0, parts: count }, Some(template))
+            }
+        })
+    }
+
+    /// The same range, of the same placeholder, after the same beginning.
+    fn range(&self, range: &Range, kind: KeyType) -> Option<(SortAccess, Option<Template>)> {
+        let (first, lead, _) = self.sides.first()?;
+        let lead = (*lead)?;
+        let alike = self.sides.iter().all(|(side, template, parts)| {
+            let placeholder = template.and_then(|template| same_form((first, lead), (side, template), self.whole, kind));
+            *parts == self.whole && self.rest.is_empty() && placeholder.is_some() && ranged(side).is_some_and(|(other, _)| other == *range)
+        });
+        let templates = || self.sides.iter().filter_map(|(_, template, _)| *template);
+        let ends_key = templates().filter(|template| template.parts.len() == self.whole + 1).count();
+        let after = common_literal(templates(), self.whole + 1);
+        // What follows the value tells where it ends.
+        if !alike || (ends_key < self.sides.len() && after.is_empty()) {
+            return None;
+        }
+        let mut parts = lead.parts[..=self.whole].to_vec();
+        if ends_key == 0 {
+            // By these a key's value is read back: up to the literal, whatever comes behind it in the keys of each type.
+            parts.extend([Part::Literal(after), Part::Placeholder { field: String::new(), value: ValueType::String, width: None }]);
+        }
+        Some((SortAccess::Range { template: 0, parts: self.whole, range: range.clone() }, Some(Template { parts })))
+    }
+
+    /// The field that is sorted by is bound, or follows in each key on the same beginning.
+    fn check_order(&self, partitions: &[&Template], access: &SortAccess, kind: KeyType) -> Result<(), Apart> {
+        let first = self.sides.first();
+        for (at, (side, template, _)) in self.sides.iter().enumerate() {
+            let Some(order) = side.ask.order else { continue };
+            let bound = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).any(|field| field == order);
+            let next = template.zip(first).is_some_and(|(template, (first, lead, _))| {
+                let part = template.parts.get(self.whole);
+                self.rest.is_empty()
+                    && part.is_some_and(|part| field_of(part) == Some(order) && keeps_order(part, kind))
+                    && lead.is_some_and(|lead| same_form((first, lead), (side, template), self.whole, kind).is_some())
+            });
+            if !(bound || next || matches!(access, SortAccess::Equal { .. })) {
+                return Err(Apart::Unsorted);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The template of a side's sort key, and how many of its parts are bound; none where the key may be of several templates.
+fn template_of<'a>(side: &'a Side<'a>, key: Option<&str>) -> (&'a Side<'a>, Option<&'a Template>, usize) {
+    let templates = key.and_then(|key| side.wanted.keys.keys.get(key)).map(Vec::as_slice).unwrap_or_default();
+    let at = |position: usize| templates.get(position);
+    let (template, parts) = match sort_of(side) {
+        SortAccess::All => (if let [only] = templates { Some(only) } else { None }, 0),
+        SortAccess::Equal { template } => (at(template), at(template).map_or(0, |template| template.parts.len())),
+        SortAccess::Prefix { template, parts } | SortAccess::Range { template, parts, .. } => (at(template), parts),
+    };
+    (side, template, parts)
+}
+
+/// The range of a side and the field that it is of.
+fn ranged(side: &Side) -> Option<(Range, String)> {
+    let SortAccess::Range { range, .. } = sort_of(side) else { return None };
+    Some((range, side.bindings.ranges.keys().next().cloned().unwrap_or_default()))
+}
+
+/// The fields of a template's first parts.
+fn fields(template: Option<&Template>, parts: usize) -> impl Iterator<Item = &str> {
+    template.into_iter().flat_map(move |template| template.parts.iter().take(parts)).filter_map(field_of)
+}
+
+fn field_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::Placeholder { field, .. } => Some(field),
+        Part::Literal(_) => None,
+    }
+}
+
+/// Whether a part of both templates writes the same text.
+fn same_part(left: (&Side, &Template), right: (&Side, &Template), at: usize, kind: KeyType) -> bool {
+    if let (Some(Part::Literal(a)), Some(Part::Literal(b))) = (left.1.parts.get(at), right.1.parts.get(at)) {
+        return a == b;
+    }
+    same_form(left, right, at, kind).is_some_and(|(a, b)| {
+        let source = |(side, _): (&Side, &Template), field: &str| side.candidate.path.bindings.get(field).cloned();
+        let (a, b) = (source(left, a), source(right, b));
+        a.is_some() && a == b
+    })
+}
+
+/// Whether a part of both templates is the same free text, of which each escapes what the literal that follows it there demands.
+fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: usize) -> bool {
+    use ValueType::{Id, String};
+    let part = |(side, template): (&Side, &Template)| match template.parts.get(at) {
+        Some(Part::Placeholder { field, value: Id | String, .. }) => {
+            Some((field.clone(), side.candidate.path.bindings.get(field).cloned()?))
+        }
+        _ => None,
+    };
+    part(left).is_some_and(|left| part(right) == Some(left))
+}
+
+/// The fields at a position of both templates, if equal values of them have the same text there.
+fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: usize, kind: KeyType) -> Option<(&'t str, &'t str)> {
+    use ValueType as V;
+    let (
+        Part::Placeholder { field: a, value: left_value, width: left_width },
+        Part::Placeholder { field: b, value: right_value, width: right_width },
+    ) = (left.1.parts.get(at)?, right.1.parts.get(at)?)
+    else {
+        return None;
+    };
+    let literal = |template: &'t Template| match template.parts.get(at + 1) {
+        Some(Part::Literal(literal)) => Some(literal.as_str()),
+        _ => None,
+    };
+    let same = match (left_value, right_value) {
+        // Free text is escaped for the sake of the literal that follows it.
+        (V::Id | V::String, V::Id | V::String) => literal(left.1) == literal(right.1),
+        (V::Int | V::Long, V::Int | V::Long) => true,
+        // In a text key an instant is written as such, however its attribute keeps it.
+        (V::DateTime(a), V::DateTime(b)) => kind == KeyType::S || a == b,
+        (V::Enum(a), V::Enum(b)) => a.stored == b.stored,
+        (V::Date, V::Date) | (V::Boolean, V::Boolean) | (V::Float, V::Float) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
+        _ => false,
+    };
+    (same && left_width == right_width).then_some((a, b))
+}
+
+/// What the literals at a position have in common; nothing if there is a template without one.
+fn common_literal<'t>(templates: impl Iterator<Item = &'t Template>, at: usize) -> String {
+    let mut common: Option<&str> = None;
+    for template in templates {
+        let Some(Part::Literal(literal)) = template.parts.get(at) else { return String::new() };
+        common = Some(match common {
+            None => literal,
+            Some(common) => {
+                let ends = common.char_indices().zip(literal.chars()).find(|((_, a), b)| a != b);
+                let end = ends.map_or(common.len().min(literal.len()), |((end, _), _)| end);
+                &common[..end]
+            }
+        });
+    }
+    common.unwrap_or_default().to_owned()
+}

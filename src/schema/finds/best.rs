@@ -1,0 +1,101 @@
+//! Bindings, filter and order in, the best access path for one combination of optional arguments out. Must not know the other combinations.
+//!
+//! Of the candidates that serve, the first by these counts is taken: GetItem before Query where one item is wanted; what holds every item
+//! that is meant before a sparse index, which leaves some out; most fields of the sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
+
+use super::candidates::{Ask, Candidate, candidates, sifts, tells};
+use super::paging::{Order, is_paging};
+use super::wanted::{Bindings, Wanted};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::{Access, AccessPath};
+use crate::schema::syntax::span;
+use std::cmp::Reverse;
+
+/// Optional arguments of a find that take part in its keys: each doubles the number of access paths.
+pub const OPTIONAL: usize = 6;
+
+/// What the paths of a find are made from.
+pub struct Given<'a> {
+    /// The find.
+    pub wanted: &'a Wanted<'a>,
+    /// What is bound.
+    pub bindings: &'a Bindings,
+    /// The condition.
+    pub filter: Option<&'a Condition>,
+    /// Whether weak bindings may be used: no combination is served without them.
+    pub weak: bool,
+    /// Whether an index may be read that does not tell the type's items from others, whatever comes back.
+    pub untold: bool,
+}
+
+impl Given<'_> {
+    /// Whether an argument is there: it is required, or one of these.
+    pub fn is_present(&self, when: &[String], name: &str) -> bool {
+        self.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
+    }
+}
+
+/// A combination that nothing serves.
+#[derive(Debug, Clone)]
+pub struct Miss {
+    /// The optional arguments that are there.
+    pub when: Vec<String>,
+    /// The order that is asked for.
+    pub order: Order,
+}
+
+/// The arguments that may be null and take part in the keys, in the order of their declaration.
+pub fn optional(given: &Given) -> Vec<String> {
+    let arguments = given.wanted.field.arguments.iter();
+    arguments
+        .filter(|argument| !argument.ty.is_non_null() && given.bindings.uses(&argument.name))
+        .map(|argument| argument.name.to_string())
+        .collect()
+}
+
+/// Every subset, from none to all.
+pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
+    (0..1_usize << optional.len())
+        .map(|mask| optional.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| name.clone()).collect())
+}
+
+/// The best path where exactly these optional arguments are there. Weak bindings are a second attempt, if any.
+pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
+    let present = |name: &str| given.is_present(when, name);
+    [false, given.weak].into_iter().find_map(|weak| {
+        let ask = Ask { present: &present, order, filter: given.filter, weak, lax: false };
+        let found = candidates(given.wanted, given.bindings, &ask).into_iter();
+        let told = found.filter(|candidate| given.untold || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
+        told.min_by_key(rank).map(|candidate| candidate.path)
+    })
+}
+
+/// Smaller is better; `min_by_key` keeps the first of equals.
+pub fn rank(candidate: &Candidate) -> Rank {
+    let get = matches!(candidate.path.access, Access::Get { .. });
+    (!get, !candidate.complete, Reverse(candidate.sort_fields), candidate.path.index.is_some(), !candidate.covers)
+}
+
+/// What candidates are compared by: no GetItem, not every item, the fields of the sort key, an index, not all of an item.
+pub type Rank = (bool, bool, Reverse<usize>, bool, bool);
+
+/// Every argument pages, binds or filters.
+pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {
+    let wanted = given.wanted;
+    let filtering = given.filter.map(Condition::arguments).unwrap_or_default();
+    let mut sound = true;
+    for argument in &wanted.field.arguments {
+        let name = argument.name.as_str();
+        if !(is_paging(name, given.bindings) || given.bindings.uses(name) || filtering.contains(&name)) {
+            let message = format!(
+                "nothing uses the argument `{name}`: it is no field of `{}`, and stands in no `where:` or `filter:`",
+                wanted.target.item
+            );
+            findings.error("KF0411", &span::of(argument.name.location()), message, suggest(name, wanted.record.keys().map(String::as_str)));
+            sound = false;
+        }
+    }
+    sound
+}

@@ -1,0 +1,117 @@
+//! A combination that is served only by paths which leave out a binding in, a finding that lists these paths out. Must not choose paths.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::finds::best::{Given, Miss};
+use crate::schema::finds::candidates::{Ask, Candidate, candidates, is_there, is_told, may_stay};
+use crate::schema::finds::wanted::{Bound, Bounds, Need, Wanted};
+use crate::schema::model::find::{Access, SortAccess};
+use crate::schema::model::source::Source;
+
+/// A path that there is, and the fields that it leaves out.
+struct Partial {
+    place: String,
+    used: Vec<String>,
+    left: Vec<String>,
+}
+
+/// Reports the paths and what each lacks. `None` if there is no path, or a field is bound that stands in no key.
+pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()> {
+    let wanted = given.wanted;
+    let partials = partials(given, miss);
+    let written = |field: &String| given.bindings.equal.get(field).is_none_or(|bound| bound.need == Need::Always);
+    let strange = |field: &String| written(field) && !wanted.in_keys(field) && !field.contains(':');
+    if partials.is_empty() || partials.iter().flat_map(|partial| &partial.left).any(strange) {
+        return None;
+    }
+    let when = match miss.when.as_slice() {
+        [] => String::new(),
+        names => format!(" with {}", list(&names.iter().map(String::as_str).collect::<Vec<_>>())),
+    };
+    let asked: Vec<String> = asked(given, miss).map(|(field, bound)| said(wanted, field, bound)).collect();
+    let message = format!(
+        "no key or index of `{}` uses all that binds it in `{}`{when}: {}",
+        wanted.target.item,
+        wanted.coordinate(),
+        asked.join(", ")
+    );
+    let paths: Vec<String> = partials.iter().map(|partial| partial.to_string()).collect();
+    let advice = match named(given, &partials) {
+        Some(field) => format!("add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` is not meant"),
+        None => "add an index that has them all, or use `filter:`".to_owned(),
+    };
+    findings.error("KF0431", &wanted.directive.span, message, Some(format!("{}; {advice}", paths.join("; "))));
+    Some(())
+}
+
+/// Whether the names of the parent's fields are what is left out, and not only what the author wrote down.
+pub fn by_names(given: &Given, miss: &Miss) -> bool {
+    named(given, &partials(given, miss)).is_some()
+}
+
+fn partials(given: &Given, miss: &Miss) -> Vec<Partial> {
+    let wanted = given.wanted;
+    let present = |name: &str| given.is_present(&miss.when, name);
+    let ask = Ask { present: &present, order: miss.order.field.as_deref(), filter: given.filter, weak: given.weak, lax: true };
+    let found = candidates(wanted, given.bindings, &ask);
+    let mut partials: Vec<Partial> = Vec::new();
+    for partial in found.iter().map(|candidate| partial(given, &ask, candidate)) {
+        if !partials.iter().any(|known| known.place == partial.place && known.left == partial.left) {
+            partials.push(partial);
+        }
+    }
+    partials
+}
+
+fn partial(given: &Given, ask: &Ask, candidate: &Candidate) -> Partial {
+    let (wanted, path) = (given.wanted, &candidate.path);
+    let whole = match &path.access {
+        Access::Get { .. } => true,
+        Access::Query { sort, .. } => path.index.is_none() && matches!(sort, SortAccess::Equal { .. }),
+        Access::Scan => false,
+    };
+    let told = whole && is_told(wanted, path.bindings.keys().filter_map(|field| given.bindings.equal.get(field)));
+    let equal = given.bindings.equal.iter().filter(|(_, bound)| is_there(bound, ask) && !may_stay(bound, told));
+    let equal = equal.map(|(field, _)| field).filter(|field| !path.bindings.contains_key(*field));
+    let ranged = matches!(path.access, Access::Query { sort: SortAccess::Range { .. }, .. });
+    let there = |bounds: &Bounds| bounds.all().any(|bound| is_there(bound, ask));
+    let ranges = given.bindings.ranges.iter().filter(|(_, bounds)| !ranged && there(bounds)).map(|(field, _)| field);
+    let place = path.index.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(path.index)));
+    Partial { place, used: path.bindings.keys().cloned().collect(), left: equal.chain(ranges).cloned().collect() }
+}
+
+impl std::fmt::Display for Partial {
+    /// ``the table by `boardId` leaves out `listId` ``
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = |fields: &[String]| list(&fields.iter().filter_map(|field| field.split(':').next()).collect::<Vec<_>>());
+        match self.used.as_slice() {
+            [] => write!(f, "{} leaves out {}", self.place, names(&self.left)),
+            used => write!(f, "{} by {} leaves out {}", self.place, names(used), names(&self.left)),
+        }
+    }
+}
+
+/// A field that only a name binds and that some path leaves out.
+fn named(given: &Given, partials: &[Partial]) -> Option<String> {
+    let is_named = |field: &&String| given.bindings.equal.get(*field).is_some_and(|bound| bound.need == Need::Named);
+    partials.iter().flat_map(|partial| &partial.left).find(is_named).cloned()
+}
+
+/// What has to be used, ranges too, each with one of its values.
+fn asked<'a>(given: &'a Given, miss: &'a Miss) -> impl Iterator<Item = (&'a str, &'a Bound)> {
+    let there = |bound: &&Bound| bound.arguments.iter().all(|name| given.is_present(&miss.when, name));
+    let equal = given.bindings.equal.iter().filter(|(_, bound)| bound.need != Need::Free);
+    let ranged = given.bindings.ranges.iter().filter_map(|(field, bounds)| Some((field, bounds.all().next()?)));
+    equal.chain(ranged).filter(move |(_, bound)| there(bound)).map(|(field, bound)| (field.as_str(), bound))
+}
+
+/// A binding as the author knows it: `` `listId` from `List.id` ``.
+pub fn said(wanted: &Wanted, field: &str, bound: &Bound) -> String {
+    let field = field.split(':').next().unwrap_or(field);
+    match &bound.source {
+        Source::Argument(name) => format!("`{field}` from the argument `{name}`"),
+        Source::Parent(own) => format!("`{field}` from `{}.{own}`", wanted.parent),
+        Source::Item(item, own) => format!("`{field}` from `{item}.{own}`"),
+        Source::Text(_) => format!("`{field}` from `where:`"),
+    }
+}

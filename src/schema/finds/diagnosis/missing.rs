@@ -1,0 +1,177 @@
+//! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::finds::best::{Given, Miss, best};
+use crate::schema::finds::diagnosis::left_out;
+use crate::schema::finds::wanted::{Need, Wanted};
+use crate::schema::syntax::span;
+use crate::schema::template::Template;
+
+/// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
+pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mut Findings) {
+    let (orders, keys): (Vec<&Miss>, Vec<&Miss>) =
+        misses.iter().partition(|miss| miss.order.field.is_some() && best(given, &miss.when, None).is_some());
+    for miss in orders {
+        no_order(given, miss, findings);
+    }
+    let Some(first) = keys.first() else { return };
+    let sifted = Given { untold: true, ..*given };
+    if let Some(path) = best(&sifted, &first.when, first.order.field.as_deref()) {
+        return untold(given.wanted, path.index, findings);
+    }
+    let unfiltered = Given { filter: None, ..*given };
+    if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
+        return not_projected(given, &unfiltered, first, findings);
+    }
+    let mut whens: Vec<&Vec<String>> = Vec::new();
+    for miss in &keys {
+        // The same combination is missing for each order.
+        if !whens.contains(&&miss.when) {
+            whens.push(&miss.when);
+        }
+    }
+    let whole = whens.len() >= 1 << optional.len();
+    let partly = keys.iter().find(|miss| whole || left_out::by_names(given, miss));
+    if partly.and_then(|miss| left_out::report(given, miss, findings)).is_some() {
+        return;
+    }
+    if whole {
+        no_key(given, findings);
+    } else {
+        no_combination(given, optional, &whens, findings);
+    }
+}
+
+fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
+    let wanted = given.wanted;
+    let field = miss.order.field.as_deref().unwrap_or_default();
+    let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
+    let message = format!("no key or index of `{}` that `{}` can read{when} sorts by `{field}`", wanted.target.item, wanted.coordinate());
+    findings.error("KF0413", &miss.order.span, message, Some(keys_of(given.wanted)));
+}
+
+/// An index holds too little to tell what is found.
+pub fn untold(wanted: &Wanted, index: Option<usize>, findings: &mut Findings) {
+    let (name, item) = (wanted.place_name(index), &wanted.target.item);
+    let message = format!("the index `{name}` does not hold the constants that tell items of `{item}` from others");
+    let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
+    let help = format!("include {} in the index's projection, or return a list: items of other types are left out of it", list(&constants));
+    findings.error("KF0430", &wanted.directive.span, message, Some(help));
+}
+
+fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut Findings) {
+    let wanted = given.wanted;
+    let place = best(unfiltered, &miss.when, miss.order.field.as_deref()).and_then(|path| path.index);
+    let (partition, sort) = wanted.table.keys_of(place);
+    let attributes = given.filter.map(|filter| filter.attributes()).unwrap_or_default();
+    let is_key = |name: &str| partition.name == name || sort.is_some_and(|sort| sort.name == name);
+    let bad: Vec<&str> = attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
+    let keyed = bad.iter().any(|name| is_key(name));
+    let message = match keyed {
+        true => format!("the filter reads {}, a key attribute of `{}`, which DynamoDB refuses", list(&bad), wanted.place_name(place)),
+        false => format!("the filter reads {}, which the index `{}` does not hold", list(&bad), wanted.place_name(place)),
+    };
+    let help = match keyed {
+        true => "bind it by an argument or in `where:`",
+        false => "include it in the index's projection, or filter by what the index holds",
+    };
+    let place = wanted.directive.filter.as_ref().map_or_else(|| wanted.directive.span.clone(), |filter| filter.span.clone());
+    findings.error("KF0426", &place, message, Some(help.into()));
+}
+
+/// No combination is served at all.
+fn no_key(given: &Given, findings: &mut Findings) {
+    let wanted = given.wanted;
+    let bound: Vec<&str> =
+        given.bindings.equal.iter().filter(|(_, bound)| bound.need == Need::Always).map(|(name, _)| name.as_str()).collect();
+    let ranged = given.bindings.ranges.keys().map(String::as_str);
+    let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
+    // What is bound as `shard:10` is called `shard`.
+    let spread = wanted.keys.spread();
+    let is_number = |field: &str| spread.is_some_and(|spread| spread.placeholder() == field);
+    let keyed = |field: &str| is_number(field) || wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field));
+    let strange: Vec<&str> = asked.iter().copied().filter(|field| !keyed(field)).collect();
+    let item = &wanted.target.item;
+    let message = if !strange.is_empty() {
+        format!("no key or index of `{item}` starts with {}", list(&strange))
+    } else if asked.is_empty() {
+        format!("nothing binds a key of `{item}` in `{}`", wanted.coordinate())
+    } else {
+        format!(
+            "no key or index of `{item}` can be read by {}",
+            list(&asked.iter().filter_map(|field| field.split(':').next()).collect::<Vec<_>>())
+        )
+    };
+    let argument = wanted.field.arguments.iter().find(|argument| {
+        strange.iter().any(|field| {
+            given.bindings.equal.get(*field).is_some_and(|bound| bound.arguments.iter().any(|name| argument.name == name.as_str()))
+        })
+    });
+    let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
+    findings.error("KF0414", &place, message, Some(format!("{}{}", of_id(given), keys_of(given.wanted))));
+}
+
+/// How to bind the target's `id` to that of the parent, where these are of two types and one id is the other.
+fn of_id(given: &Given) -> String {
+    let wanted = given.wanted;
+    let there = wanted.parent_record.is_some_and(|record| record.contains_key("id")) && wanted.in_keys("id");
+    if !there || given.bindings.equal.contains_key("id") || given.bindings.uses_parent("id") {
+        return String::new();
+    }
+    format!("`{}.id` is no `{}.id`, unless you write `where: {{ id: \"{{id}}\" }}`; ", wanted.parent, wanted.target.item)
+}
+
+/// Some combinations are served, and others are not.
+fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], findings: &mut Findings) {
+    let wanted = given.wanted;
+    // An argument without which nothing is served, and with which everything is: it is not optional after all.
+    let needed = optional.iter().find(|name| whens.iter().all(|when| !when.contains(name)) && whens.len() == 1 << (optional.len() - 1));
+    let describe =
+        |when: &[String]| if when.is_empty() { "without its optional arguments".to_owned() } else { format!("with {}", named(when)) };
+    let (place, message, help) = match needed {
+        Some(name) => {
+            let place = wanted.argument(name).map(|argument| span::of(argument.name.location())).unwrap_or_default();
+            let message = format!("no key or index of `{}` serves `{}` without `{name}`", wanted.target.item, wanted.coordinate());
+            (place, message, format!("make `{name}` non-null; {}", keys_of(given.wanted)))
+        }
+        None => {
+            let first = whens.first().map(|when| describe(when)).unwrap_or_default();
+            let message = format!("no key or index of `{}` serves `{}` {first}", wanted.target.item, wanted.coordinate());
+            (wanted.directive.span.clone(), message, keys_of(given.wanted))
+        }
+    };
+    findings.error("KF0415", &place, message, Some(help));
+}
+
+/// Each key and index that the item is in, with the fields that it is read by.
+pub fn keys_of(wanted: &Wanted) -> String {
+    let fields = |key: &str| {
+        let templates = wanted.keys.keys.get(key)?;
+        let named = |template: &Template| match template.fields() {
+            fields if fields.is_empty() => {
+                template.spread().map_or_else(|| "nothing".to_owned(), |spread| format!("its {}s", spread.kind.word()))
+            }
+            fields => fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "),
+        };
+        Some(templates.iter().map(named).collect::<Vec<_>>().join(" or "))
+    };
+    let places = std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some));
+    let described: Vec<String> = places
+        .filter_map(|place| {
+            let (partition, sort) = wanted.table.keys_of(place);
+            let name = place.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(place)));
+            let by = fields(&partition.name)?;
+            let then = match sort {
+                Some(sort) => fields(&sort.name)?,
+                None => "nothing".to_owned(),
+            };
+            Some(if then == "nothing" { format!("{name} is read by {by}") } else { format!("{name} by {by}, then {then}") })
+        })
+        .collect();
+    described.join("; ")
+}
+
+fn named(names: &[String]) -> String {
+    list(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}

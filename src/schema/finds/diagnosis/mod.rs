@@ -1,0 +1,7 @@
+//! What a find cannot read, or reads in a way that nobody means, in; findings that say so out. Must not choose paths.
+
+pub mod gaps;
+pub mod left_out;
+pub mod missing;
+pub mod single;
+pub mod sorted;

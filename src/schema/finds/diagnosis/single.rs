@@ -1,0 +1,46 @@
+//! A find that returns a list in, a finding if its key tells one item out. Must not choose paths.
+//!
+//! A list whose whole primary key is bound holds one item at most, whatever the table holds. Nobody means that, so that most likely a name
+//! binds what its author did not think of. A list argument stands for several keys, and optional arguments may narrow a list to one item.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::finds::diagnosis::left_out::said;
+use crate::schema::finds::wanted::{Bindings, Bound, Need, Wanted};
+use crate::schema::model::find::{AccessPath, Returns};
+
+/// Whether the list can hold several items; a finding if not.
+pub fn check(wanted: &Wanted, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
+    let listed = wanted.field.arguments.iter().any(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
+    if !is_plural(wanted) || listed || !paths.iter().all(|path| is_single(wanted, path)) {
+        return true;
+    }
+    let key = wanted.table.primary_key().filter_map(|key| wanted.keys.keys.get(&key.name)).flatten();
+    let fields: Vec<&str> = key.flat_map(|template| template.fields()).collect();
+    refuse(wanted, bindings, &|field| fields.contains(&field), findings);
+    false
+}
+
+/// Says that a list is one item, whose key these fields make.
+pub fn refuse(wanted: &Wanted, bindings: &Bindings, in_key: &dyn Fn(&str) -> bool, findings: &mut Findings) {
+    let item = &wanted.target.item;
+    let bound: Vec<(&String, &Bound)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();
+    let said: Vec<String> = bound.iter().map(|(field, bound)| said(wanted, field, bound)).collect();
+    let message = format!("`{}` is a list, but the whole key of one `{item}` is bound: {}", wanted.coordinate(), said.join(", "));
+    let by_name = bound.iter().find(|(_, bound)| bound.need != Need::Always);
+    let less = by_name.map(|(field, _)| format!(", or bind less, as by `where: {{ {field}: null }}` where the name is not meant"));
+    let help = format!("return one `{item}`, or take a list as an argument{}", less.unwrap_or_default());
+    findings.error("KF0432", &wanted.directive.span, message, Some(help));
+}
+
+/// Whether a list or a page is wanted.
+pub fn is_plural(wanted: &Wanted) -> bool {
+    matches!(wanted.target.returns, Returns::List | Returns::Connection)
+}
+
+/// Whether a path binds every field of the primary key.
+fn is_single(wanted: &Wanted, path: &AccessPath) -> bool {
+    wanted.table.primary_key().all(|key| {
+        let mut templates = wanted.keys.keys.get(&key.name).into_iter().flatten();
+        templates.any(|template| template.fields().iter().all(|field| path.bindings.contains_key(*field)))
+    })
+}

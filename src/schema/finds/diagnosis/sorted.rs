@@ -1,0 +1,101 @@
+//! An access path and the order that it serves in, a warning if keys sort otherwise than values do out. Must not choose paths.
+//!
+//! In `{name}#{id}` the text `Ann` is followed by `#` and `Ann Lee` by a space, which comes before `#`. So the key of `Ann Lee` comes
+//! first, while the value `Ann` does. That happens only where one value begins another that goes on with a character which is not above
+//! the separator. Which characters values hold, the checker does not know: an `ID` is taken to hold none below `-`, a `String` none below
+//! the space, unless a `@constraint` tells more.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::finds::paging::Order;
+use crate::schema::finds::wanted::Wanted;
+use crate::schema::model::find::{Access, AccessPath, SortAccess};
+use crate::schema::model::rules::Format;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::table::KeyType;
+use crate::schema::template::part::Part;
+use crate::schema::types::draft::Declared;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Warns if the field's text is followed by a separator that may sort above what a longer value goes on with.
+pub fn check(wanted: &Wanted, path: &AccessPath, order: &Order, findings: &mut Findings) {
+    let Some(field) = order.field.as_deref() else { return };
+    let Some(separator) = separator(wanted, path, field) else { return };
+    let Some(declared) = wanted.record.get(field).filter(|declared| is_doubtful(declared, separator)) else { return };
+    let example = match declared.value {
+        ValueType::String if separator > ' ' => "`Ann Lee` before `Ann`",
+        _ => "the longer before the shorter",
+    };
+    let message = format!(
+        "keys do not sort quite as `{field}` does: `{separator}` follows it, so where one value begins another that goes on with a character up to `{separator}`, they come in the wrong order ({example})"
+    );
+    let mut help = format!("let the sort key of an index end with it: `{{{field}}}`, as keys of indexes need not differ");
+    if !matches!(declared.value, ValueType::Enum(_)) {
+        help.push_str(&format!("; or say by `@constraint(pattern: …)` that `{field}` holds no such character"));
+    }
+    findings.warning("KF0433", &order.span, message, Some(help));
+}
+
+/// The first character of the text that follows the field, where items come sorted by it.
+fn separator(wanted: &Wanted, path: &AccessPath, field: &str) -> Option<char> {
+    let Access::Query { sort, .. } = &path.access else { return None };
+    let key = wanted.table.keys_of(path.index).1.filter(|key| key.kind == KeyType::S)?;
+    let templates = wanted.keys.keys.get(&key.name)?;
+    let (template, parts) = match sort {
+        SortAccess::All => (0, 0),
+        SortAccess::Prefix { template, parts } | SortAccess::Range { template, parts, .. } => (*template, *parts),
+        SortAccess::Equal { .. } => return None,
+    };
+    match templates.get(template)?.parts.get(parts..)? {
+        [Part::Placeholder { field: next, .. }, Part::Literal(text), ..] if next == field => text.chars().next(),
+        _ => None,
+    }
+}
+
+/// Whether a value of the field may begin another that goes on with a character up to the separator.
+fn is_doubtful(declared: &Declared, separator: char) -> bool {
+    let constraint = declared.rules.constraint.as_ref();
+    let of_one_length = constraint
+        .is_some_and(|rule| rule.format == Some(Format::Uuid) || (rule.max_length.is_some() && rule.min_length == rule.max_length));
+    let lowest = match &declared.value {
+        ValueType::Enum(values) => {
+            let texts = || values.stored.values();
+            let goes_on = |text: &String, longer: &String| longer.strip_prefix(text.as_str())?.chars().next();
+            return texts().any(|text| texts().filter_map(|longer| goes_on(text, longer)).any(|next| next <= separator));
+        }
+        _ if of_one_length => return false,
+        ValueType::Id => '-',
+        ValueType::String => ' ',
+        _ => return false,
+    };
+    let pattern = constraint.and_then(|rule| rule.pattern.as_deref());
+    // What matches no text at all holds no character.
+    let told = pattern.and_then(|pattern| Some(lowest_of(&regex_syntax::parse(pattern).ok()?).unwrap_or(char::MAX)));
+    told.unwrap_or(lowest) <= separator
+}
+
+/// The lowest character in the texts that a pattern matches; `None` if these hold none.
+fn lowest_of(pattern: &Hir) -> Option<char> {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => None,
+        HirKind::Literal(text) => String::from_utf8_lossy(&text.0).chars().min(),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().map(|range| range.start()).min(),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().iter().map(|range| char::from(range.start())).min(),
+        HirKind::Repetition(repetition) => lowest_of(&repetition.sub),
+        HirKind::Capture(capture) => lowest_of(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().filter_map(lowest_of).min(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lowest_of;
+
+    #[test]
+    fn a_pattern_tells_the_lowest_character() {
+        let lowest = |pattern: &str| regex_syntax::parse(pattern).ok().as_ref().and_then(lowest_of);
+        assert_eq!(lowest("[a-z]+(-[a-z]+)*"), Some('-'));
+        assert_eq!(lowest("(?i:[k-m]|0x)"), Some('0'));
+        assert_eq!(lowest("."), Some('\0'));
+        assert_eq!(lowest("^$"), None);
+    }
+}

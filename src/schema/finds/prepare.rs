@@ -1,0 +1,175 @@
+//! A find in, what it is read by out: its index, filter, bindings and orders. Must not choose paths.
+
+use super::best::{self, Given};
+use super::candidates;
+use super::diagnosis::missing;
+use super::paging::{self, Order};
+use super::wanted::{Bindings, Need, Wanted};
+use super::{filter, scope, where_clause};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::{Access, AccessPath, Returns};
+use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::span;
+use crate::schema::table::Index;
+use indexmap::IndexMap;
+
+/// The longest plain list where `max:` says nothing.
+pub const MAX_DEFAULT: u32 = 1_000;
+
+/// The greatest `max:`: a list is held in memory.
+pub const MAX_LIMIT: u32 = 100_000;
+
+/// What a find is read by, before its paths are chosen.
+pub struct Prepared {
+    pub index: Option<usize>,
+    pub filter: Option<Condition>,
+    pub bindings: Bindings,
+    pub orders: Vec<Order>,
+}
+
+pub fn prepare(wanted: &Wanted, findings: &mut Findings) -> Option<Prepared> {
+    let index = check_index(wanted, findings);
+    let filter = filter::read(wanted, findings);
+    let bound = where_clause::read(wanted, findings);
+    let filtered = filter.iter().flatten().flat_map(Condition::arguments).collect::<Vec<_>>();
+    let bound = bound.and_then(|bindings| scope::bind(wanted, bindings, &filtered, findings));
+    let (Ok(filter), Some(bindings)) = (filter, bound) else { return None };
+    let paged = paging::check(wanted, &bindings, findings);
+    let orders = paging::orders(wanted, &bindings, findings);
+    let sound = check_lists(wanted, &bindings, findings) & check_ranges(wanted, &bindings, findings) & paged;
+    let (true, Some(orders), Ok(index)) = (sound, orders, index) else { return None };
+    Some(Prepared { index, filter, bindings, orders })
+}
+
+/// `max:` is between 1 and [`MAX_LIMIT`].
+pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
+    let Some(written) = &directive.max else { return Some(MAX_DEFAULT) };
+    let max = u32::try_from(written.value).ok().filter(|max| (1..=MAX_LIMIT).contains(max));
+    if max.is_none() {
+        let message = format!("`max: {}` is no length of a list", written.value);
+        findings.error("KF0418", &written.span, message, Some(format!("it is from 1 to {MAX_LIMIT}; page beyond that")));
+    }
+    max
+}
+
+/// `index:` names an index that the item type is in, and one that can be read as strongly as is asked for.
+pub fn check_index(wanted: &Wanted, findings: &mut Findings) -> Result<Option<usize>, ()> {
+    let Some(written) = &wanted.directive.index else { return Ok(None) };
+    let item = &wanted.target.item;
+    let is_in =
+        |index: &Index| std::iter::once(&index.partition).chain(index.sort.as_ref()).all(|key| wanted.keys.keys.contains_key(&key.name));
+    let position = wanted.table.indexes.iter().position(|index| index.name == written.value);
+    match position.and_then(|position| wanted.table.indexes.get(position)) {
+        Some(index) if is_in(index) && (index.local || !wanted.directive.consistent) => Ok(position),
+        Some(index) if is_in(index) => {
+            let message = format!("the global index `{}` cannot be read strongly", index.name);
+            findings.error("KF0417", &written.span, message, Some("leave `consistent:` out, or read the table or a local index".into()));
+            Err(())
+        }
+        found => {
+            let message = match found {
+                Some(_) => format!("`{item}` is not in the index `{}`: its keys have no template for it", written.value),
+                None => format!("the table `{}` has no index `{}`", wanted.table.name, written.value),
+            };
+            let choices = wanted.table.indexes.iter().filter(|index| is_in(index)).map(|index| index.name.as_str());
+            findings.error("KF0416", &written.span, message, suggest(&written.value, choices));
+            Err(())
+        }
+    }
+}
+
+/// Several keys are several items.
+fn check_lists(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> bool {
+    let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
+    let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };
+    let message = format!("the list `{}` reads several items, but `{}` returns one", argument.name, wanted.coordinate());
+    findings.error("KF0408", &span::of(argument.name.location()), message, Some("return a list or a connection".into()));
+    false
+}
+
+/// A ranged field stands in some sort key where a range of its values is a range of keys.
+fn check_ranges(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> bool {
+    let mut sound = true;
+    for (field, bounds) in &bindings.ranges {
+        let sorts =
+            std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some)).filter_map(|place| wanted.table.keys_of(place).1);
+        let allowed = sorts.filter_map(|key| Some((key, wanted.keys.keys.get(&key.name)?))).any(|(key, templates)| {
+            templates.iter().any(|template| {
+                let count = template.parts.len();
+                template.parts.iter().enumerate().any(|(position, part)| {
+                    placeholder_of(part) == Some(field.as_str()) && candidates::allows_range(part, position + 1 == count, key.kind, bounds)
+                })
+            })
+        });
+        if !allowed {
+            let message = format!("no sort key of `{}` can be ranged by `{field}`", wanted.target.item);
+            let help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` any text";
+            findings.error("KF0425", &bounds.span, message, Some(help.into()));
+            sound = false;
+        }
+    }
+    sound
+}
+
+fn placeholder_of(part: &crate::schema::template::part::Part) -> Option<&str> {
+    match part {
+        crate::schema::template::part::Part::Placeholder { field, .. } => Some(field),
+        crate::schema::template::part::Part::Literal(_) => None,
+    }
+}
+
+/// `scan: true` reads everything, so nothing may ask for less or for an order.
+pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<AccessPath> {
+    let wanted = given.wanted;
+    let used = best::check_arguments(given, findings);
+    let bound: Vec<&str> = given
+        .bindings
+        .equal
+        .iter()
+        .filter(|(_, bound)| bound.need != Need::Free)
+        .map(|(name, _)| name.as_str())
+        .chain(given.bindings.ranges.keys().map(String::as_str))
+        .collect();
+    let sorted = wanted.directive.order_by.is_some()
+        || wanted.directive.descending
+        || ["order", "orderBy"].iter().any(|name| wanted.argument(name).is_some());
+    let unheld: Vec<&str> = given
+        .filter
+        .map(|filter| filter.attributes())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|name| !wanted.table.holds(index, name))
+        .collect();
+    let refusal = match () {
+        () if !bound.is_empty() => {
+            Some((format!("a scan binds no key, but {} is bound", list(&bound)), "leave `scan:` out, or use `filter:`"))
+        }
+        () if sorted => Some(("a scan has no order".to_owned(), "leave the order out, or read an index that sorts")),
+        () if !unheld.is_empty() => Some((
+            format!("the filter reads {}, which `{}` does not hold", list(&unheld), wanted.place_name(index)),
+            "scan the table, or include it in the index",
+        )),
+        () => None,
+    };
+    if let Some((message, help)) = refusal {
+        findings.error("KF0424", &wanted.directive.span, message, Some(help.to_owned()));
+        return None;
+    }
+    if !(candidates::sifts(wanted) || candidates::tells(wanted, index)) {
+        missing::untold(wanted, index, findings);
+        return None;
+    }
+    let path = AccessPath {
+        when: Vec::new(),
+        order_by: None,
+        index,
+        access: Access::Scan,
+        bindings: IndexMap::new(),
+        rules: IndexMap::new(),
+        alike: vec![],
+        descending: false,
+    };
+    used.then_some(path)
+}

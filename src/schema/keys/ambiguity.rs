@@ -1,0 +1,51 @@
+//! Item types in, proof out that no item can be taken for one of another type. Must not know finds.
+//!
+//! Two types of a table are told apart if no text can be of both their partition keys, or of both their sort keys, or if they have
+//! different constants in the same attribute. Keys are always there to look at, whichever index an item was read from. Types that only
+//! their constants tell apart are marked: their writes have the constants among their conditions.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::syntax::directives::named;
+use crate::schema::table::Table;
+use crate::schema::types::draft::Draft;
+
+/// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell apart.
+pub fn check(draft: &mut Draft, findings: &mut Findings) {
+    let mut sharing: Vec<usize> = Vec::new();
+    for (position, (name, keys)) in draft.items.iter().enumerate() {
+        for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {
+            let shared = other.table == keys.table && draft.tables.get(keys.table).is_some_and(|table| share_keys(table, keys, other));
+            if !shared {
+                continue;
+            }
+            sharing.extend([earlier, position]);
+            let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
+            if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
+                let message = format!("an item could be `{name}` or `{other_name}`: their keys do not tell them apart");
+                let help = format!(
+                    "give the sort keys different texts, or constants: `attributes: {{ entity: \"{name}\" }}` and likewise for `{other_name}`"
+                );
+                findings.error("KF0216", &named(directive), message, Some(help));
+            }
+        }
+    }
+    for position in sharing {
+        if let Some((_, keys)) = draft.items.get_index_mut(position) {
+            keys.shares_keys = true;
+        }
+    }
+}
+
+/// Whether an item of the one type can have the primary key of an item of the other.
+fn share_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> bool {
+    let disjoint = |key: &str| match (a.keys.get(key), b.keys.get(key)) {
+        (Some(a), Some(b)) => a.iter().all(|a| b.iter().all(|b| !a.overlaps(b))),
+        _ => false,
+    };
+    !table.primary_key().any(|key| disjoint(&key.name))
+}
+
+fn constants_differ(a: &ItemKeys, b: &ItemKeys) -> bool {
+    a.constants.iter().any(|(name, value)| b.constants.iter().any(|(other, other_value)| name == other && value != other_value))
+}

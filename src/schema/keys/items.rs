@@ -1,0 +1,296 @@
+//! `@item` directives in, key templates and constants out. Must not know finds.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::spread::SpreadKind;
+use crate::schema::syntax::directives::{argument, items, member, named, string};
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::schema::template::Template;
+use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
+use crate::schema::types::draft::Record;
+use crate::schema::types::values;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, Value};
+use apollo_compiler::schema::ObjectType;
+use indexmap::IndexMap;
+
+/// An item type whose keys are being read.
+pub struct ItemType<'a> {
+    /// The author's text.
+    pub text: &'a str,
+    /// The type.
+    pub object: &'a ObjectType,
+    /// Its `@item`.
+    pub directive: &'a Node<Directive>,
+    /// Its table, and the table's position.
+    pub table: (&'a Table, usize),
+    /// Its stored fields.
+    pub record: &'a Record,
+}
+
+/// The keys of an item type; `None` if there is a mistake in them, so that nothing that builds on them is reported too.
+pub fn read(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
+    let mut keys: IndexMap<String, Vec<Template>> = IndexMap::new();
+    let mut sound = true;
+    for (attribute, written) in key_entries(item, findings)? {
+        let Some(key) = key_attribute(item, &attribute, findings) else {
+            sound = false;
+            continue;
+        };
+        let templates = templates(item, key, &written, findings);
+        sound &= templates.is_some();
+        if let Some(templates) = templates {
+            keys.insert(attribute.value, templates);
+        }
+    }
+    let constants = constants(item, findings)?;
+    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false };
+    (sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings)).then_some(keys)
+}
+
+/// A type is spread in one way; and of copies, every key that is read holds one, so that no read finds an item twice.
+fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bool {
+    let Some(spread) = keys.spread() else { return true };
+    let (name, place) = (&item.object.name, named(item.directive));
+    if let Some(other) = keys.keys.values().flatten().flat_map(Template::spreads).find(|other| *other != spread) {
+        let message = format!("`{name}` is spread by `{{{}}}` and by `{{{}}}`", spread.placeholder(), other.placeholder());
+        let help = "a type has one number of shards, or one number of replicas, which is the same in all its keys";
+        findings.error("KF0218", &place, message, Some(help.into()));
+        return false;
+    }
+    if spread.kind == SpreadKind::Shard {
+        return true;
+    }
+    let indexes = item.table.0.indexes.iter().map(|index| &index.partition);
+    let without = |key: &&KeyAttribute| {
+        let templates = keys.keys.get(&key.name).into_iter().flatten();
+        templates.map(Template::spread).any(|own| own.is_none())
+    };
+    let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
+    let message =
+        format!("the copies of a `{name}` would be found side by side by `{}`, which has no `{{{}}}`", key.name, spread.placeholder());
+    let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
+    findings.error("KF0219", &place, message, Some(help));
+    false
+}
+
+type Entries = Vec<(At<String>, Vec<At<String>>)>;
+
+/// The entries of `keys:` in either form, each attribute with its templates.
+fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
+    let written = argument(item.directive, "keys")?;
+    let pairs: Option<Vec<(At<String>, &Node<Value>)>> = match &**written {
+        Value::Object(pairs) => {
+            Some(pairs.iter().map(|(name, value)| (At { value: name.to_string(), span: span::of(name.location()) }, value)).collect())
+        }
+        Value::List(entries) => {
+            entries.iter().map(|entry| Some((member(entry, "attribute").and_then(string)?, member(entry, "template")?))).collect()
+        }
+        _ => None,
+    };
+    let malformed = |findings: &mut Findings, place: &Span| {
+        let help = "write `{ PK: \"{id}\", SK: \"User\" }` or `[{ attribute: \"PK\", template: \"{id}\" }]`; a template may be a list";
+        findings.error(
+            "KF0204",
+            place,
+            format!("these keys of `{}` are not attributes with templates", item.object.name),
+            Some(help.into()),
+        );
+    };
+    let Some(pairs) = pairs else {
+        malformed(findings, &span::of(written.location()));
+        return None;
+    };
+    let mut entries: Entries = Vec::new();
+    for (attribute, value) in pairs {
+        let templates: Option<Vec<At<String>>> = items(value).iter().map(string).collect();
+        match templates.filter(|templates| !templates.is_empty()) {
+            None => {
+                malformed(findings, &span::of(value.location()));
+                return None;
+            }
+            Some(_) if entries.iter().any(|(known, _)| known.value == attribute.value) => {
+                findings.error("KF0204", &attribute.span, format!("the key `{}` is given twice", attribute.value), None);
+                return None;
+            }
+            Some(templates) => entries.push((attribute, templates)),
+        }
+    }
+    Some(entries)
+}
+
+fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut Findings) -> Option<&'a KeyAttribute> {
+    let known = item.table.0.key_attributes();
+    let found = known.iter().find(|key| key.name == attribute.value).copied();
+    if found.is_none() {
+        let message = format!("`{}` is no key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
+        let mut help = suggest(&attribute.value, known.iter().map(|key| key.name.as_str()));
+        if item.table.0.sort.is_none() {
+            let declared = format!("the table has no sort key; `sortKey: \"{}\"` in its `@table` gives it one", attribute.value);
+            help = Some(help.map_or(declared.clone(), |help| format!("{help} Otherwise: {declared}")));
+        }
+        findings.error("KF0205", &attribute.span, message, help);
+    }
+    found
+}
+
+fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findings: &mut Findings) -> Option<Vec<Template>> {
+    let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template());
+    let mut parsed: Vec<Template> = Vec::new();
+    for text in written {
+        match Template::parse(&text.value, &resolve) {
+            Ok(template) => {
+                check_kind(item, key, &template, text, findings).then_some(())?;
+                if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
+                    let message = format!("a key could be of this template and of \"{}\" as well", written[position].value);
+                    findings.error("KF0209", &text.span, message, Some("begin each alternative with a text of its own".into()));
+                    return None;
+                }
+                parsed.push(template);
+            }
+            Err(mistakes) => {
+                for mistake in &mistakes {
+                    report(item, text, mistake, findings);
+                }
+            }
+        }
+    }
+    (parsed.len() == written.len()).then_some(parsed)
+}
+
+fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, findings: &mut Findings) {
+    let place = span::within(item.text, &text.span, &mistake.span);
+    let type_name = &item.object.name;
+    let claim = text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{auth."));
+    match &mistake.kind {
+        _ if claim => findings.error("KF0601", &place, "sign-in is not available yet", Some("store the value in a field".into())),
+        TemplateMistakeKind::Spread(why) => {
+            findings.error("KF0217", &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
+        }
+        TemplateMistakeKind::Malformed(why) => {
+            findings.error("KF0206", &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
+        }
+        TemplateMistakeKind::UnknownField(field) => {
+            let help = match item.object.fields.contains_key(field.as_str()) {
+                _ if SpreadKind::named(field).is_some() => Some(format!("say how many there are: `{{{field}:10}}`")),
+                true => Some(format!("`{field}` is a relation; a key holds stored fields")),
+                false => suggest(field, item.record.keys().map(String::as_str)),
+            };
+            findings.error("KF0207", &place, format!("`{field}` is no stored field of `{type_name}`"), help);
+        }
+        TemplateMistakeKind::NotAKeyType(field) => {
+            let ty = item.record.get(field).map(|declared| declared.ty.to_string()).unwrap_or_default();
+            let help = "a key holds IDs, texts, numbers, booleans, enums, dates and times";
+            findings.error("KF0208", &place, format!("`{type_name}.{field}` of type `{ty}` cannot stand in a key"), Some(help.into()));
+        }
+        TemplateMistakeKind::NotInvertible(why) => {
+            let help = "put a text between the placeholders that tells them apart: `{a}#{b}`";
+            findings.error("KF0209", &place, why.clone(), Some(help.into()));
+        }
+    }
+}
+
+/// A number or binary key is one field of that kind; a text key is warned of bare numbers where it sorts.
+fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &At<String>, findings: &mut Findings) -> bool {
+    if key.kind != KeyType::S {
+        let fits = match template.parts.as_slice() {
+            [Part::Placeholder { value, width: None, .. }] => values::stored_key_type(value) == Some(key.kind),
+            _ => false,
+        };
+        if !fits {
+            let (what, help) = match key.kind {
+                KeyType::N => (
+                    "a number",
+                    "write one field of type Int, Long, Float or Decimal, or a DateTime that is stored as an epoch: `\"{score}\"`",
+                ),
+                _ => ("binary", "write one field of type Binary: `\"{digest}\"`"),
+            };
+            findings.error("KF0210", &text.span, format!("the key attribute `{}` is {what}", key.name), Some(help.into()));
+        }
+        return fits;
+    }
+    let sorts = |table: &Table| {
+        (0..table.indexes.len()).map(Some).chain([None]).any(|index| table.keys_of(index).1.is_some_and(|sort| sort.name == key.name))
+    };
+    if let Some((field, _)) = template.bare_number().filter(|_| sorts(item.table.0)) {
+        let placeholder = format!("{{{field}}}");
+        let place = text.value.find(&placeholder).map(|at| span::within(item.text, &text.span, &(at..at + placeholder.len())));
+        let message = format!("the number `{field}` stands in a sort key as it is, so that 350 sorts before 87");
+        findings.warning("KF0213", &place.unwrap_or(text.span.clone()), message, Some(format!("pad it: `{{{field}:08}}`")));
+    }
+    true
+}
+
+/// The table's keys are there for every item; an index's are there all or not at all.
+fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findings: &mut Findings) -> bool {
+    let table = item.table.0;
+    let place = named(item.directive);
+    let mut complete = true;
+    for key in table.primary_key() {
+        let Some(templates) = keys.get(&key.name) else {
+            let message = format!("`{}` has no template for `{}`, a key of the table `{}`", item.object.name, key.name, table.name);
+            findings.error("KF0211", &place, message, Some(format!("add `{}: \"…\"` to its keys", key.name)));
+            complete = false;
+            continue;
+        };
+        let nullable = |field: &&str| item.record.get(*field).is_some_and(|declared| !declared.ty.is_non_null());
+        if templates.iter().all(|template| template.fields().iter().any(nullable)) {
+            let fields: Vec<&str> = templates.iter().flat_map(Template::fields).filter(nullable).collect();
+            let message = format!("`{}` may be null, but every item needs its key `{}`", fields.join("`, `"), key.name);
+            findings.error("KF0212", &place, message, Some(format!("make {} non-null", list(&fields))));
+            complete = false;
+        }
+    }
+    for name in keys.keys().filter(|name| table.primary_key().all(|key| key.name != **name)) {
+        let mut with_it = table
+            .indexes
+            .iter()
+            .filter(|index| index.partition.name == *name || index.sort.as_ref().is_some_and(|sort| sort.name == *name));
+        let missing = |index: &crate::schema::table::Index| {
+            let own = std::iter::once(&index.partition).chain(index.sort.as_ref());
+            own.map(|key| key.name.clone()).find(|key| !keys.contains_key(key))
+        };
+        let Some(first) = with_it.clone().next() else { continue };
+        if with_it.all(|index| missing(index).is_some()) {
+            let message = format!(
+                "`{}` has the key `{name}` of the index `{}`, but not `{}`",
+                item.object.name,
+                first.name,
+                missing(first).unwrap_or_default()
+            );
+            findings.error("KF0214", &place, message, Some("give both, or neither".into()));
+            complete = false;
+        }
+    }
+    complete
+}
+
+/// `attributes:`, the constants.
+fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, String)>> {
+    let Some(written) = argument(item.directive, "attributes") else { return Some(Vec::new()) };
+    let read =
+        written.as_object().and_then(|pairs| pairs.iter().map(|(name, value)| Some((name, value.as_str()?))).collect::<Option<Vec<_>>>());
+    let Some(pairs) = read else {
+        let help = Some("write `{ entity: \"Order\" }`".to_owned());
+        findings.error("KF0215", &span::of(written.location()), "constants are attributes with texts", help);
+        return None;
+    };
+    let mut found: Vec<(String, String)> = Vec::new();
+    for (name, text) in pairs {
+        let place = span::of(name.location());
+        if item.table.0.key_attributes().iter().any(|key| key.name == name.as_str()) {
+            let help = Some(format!("write it as a template in `keys:`: `{name}: \"{text}\"`"));
+            findings.error("KF0215", &place, format!("the constant `{name}` is a key attribute"), help);
+            return None;
+        }
+        if found.iter().any(|(known, _)| known == name.as_str()) {
+            findings.error("KF0215", &place, format!("the constant `{name}` is given twice"), None);
+            return None;
+        }
+        found.push((name.to_string(), text.to_owned()));
+    }
+    Some(found)
+}

@@ -1,0 +1,4 @@
+//! `@item` in, key templates and constants out, with the proof that no item can be taken for one of another type.
+
+pub mod ambiguity;
+pub mod items;

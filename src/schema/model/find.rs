@@ -1,0 +1,172 @@
+//! What a `@find` field reads, with every access path. Plain data; must not know how requests are planned or run.
+
+use super::keys::ItemKeys;
+use super::source::{BindingRule, Source};
+use crate::schema::expression::condition::Condition;
+use crate::schema::template::Template;
+use indexmap::IndexMap;
+
+/// What a `@find` field wants, with every way to get it.
+#[derive(Debug)]
+pub struct Find {
+    /// The item type that is read; with `through`, the type of the last hop; of mixed items, their interface or union.
+    pub item: String,
+    /// What of it comes back.
+    pub returns: Returns,
+    /// How it is reached.
+    pub via: Via,
+    /// The condition that found items must meet.
+    pub filter: Option<Condition>,
+    /// The longest plain list, and the largest page of a connection.
+    pub max: u32,
+    /// Whether to read strongly.
+    pub consistent: bool,
+}
+
+impl Find {
+    /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument; `None` for a find through
+    /// relations, for a value that is no order of the find, and for arguments that are [of no use alone](Find::lacking).
+    pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
+        let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return None };
+        // There is a path with each of the optional arguments, so those that matter all stand in some `when`.
+        let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
+        paths.iter().find(|path| {
+            let exact = path.when.iter().all(|name| there.contains(&name)) && there.iter().all(|name| path.when.contains(name));
+            exact && path.order_by.as_deref() == order_by
+        })
+    }
+
+    /// Where the arguments that are present leave out what stands in front of them in the key: those that are, and the fewest that are
+    /// missing. Empty lists where no more arguments help.
+    pub fn lacking(&self, present: &dyn Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
+        let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return Default::default() };
+        let there = paths.iter().flat_map(|path| &path.when).filter(|name| present(name));
+        let more = paths.iter().filter(|path| there.clone().all(|name| path.when.contains(name))).min_by_key(|path| path.when.len());
+        more.map(|path| path.when.iter().map(String::as_str).partition(|name| present(name))).unwrap_or_default()
+    }
+}
+
+/// What comes back of the items that a find reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returns {
+    /// One item or null.
+    One,
+    /// A plain list, read whole up to [`Find::max`].
+    List,
+    /// A page.
+    Connection,
+    /// Whether there is one (`Boolean`).
+    Exists,
+    /// How many there are (`Int`).
+    Count,
+}
+
+/// How a find reaches its items.
+#[derive(Debug)]
+pub enum Via {
+    /// By keys: one access path for each combination of optional arguments and each value of an `orderBy` argument.
+    Keys(Vec<AccessPath>),
+    /// By what the keys of several item types share.
+    Mixed(Mixed),
+    /// Over relations: field names, the first on the parent's type, each next on the item type of the one before.
+    Through(Vec<String>),
+}
+
+/// Items of several types that lie together: what a find of an interface or a union reads.
+#[derive(Debug)]
+pub struct Mixed {
+    /// The item types, in the order of their declaration; at least one.
+    pub members: Vec<String>,
+    /// The table, and the templates that all members' keys begin with, under the names of the first member's fields. It is these that
+    /// the positions in the paths count, not the members' own. The constants are empty.
+    pub keys: ItemKeys,
+    /// One access path for each combination of optional arguments and each value of an `orderBy` argument.
+    pub paths: Vec<AccessPath>,
+}
+
+/// One way to read a find's items: the table or an index, and how its key is bound.
+#[derive(Debug, Clone)]
+pub struct AccessPath {
+    /// The optional arguments that are present (not null) when this path is taken, in the order of their declaration; required ones
+    /// are not listed. Paging and sorting arguments, and arguments used by the filter only, play no part.
+    pub when: Vec<String>,
+    /// The value of the `orderBy` argument for which this path is taken; `None` where the field has none or it is null.
+    pub order_by: Option<String>,
+    /// The index that is read, by its position in the table; `None` is the table itself.
+    pub index: Option<usize>,
+    /// What the key condition says.
+    pub access: Access,
+    /// Item field → what it is bound to, for the fields that the key condition uses by equality.
+    pub bindings: IndexMap<String, Source>,
+    /// Item field → the rule by which it is bound, for the same fields.
+    pub rules: IndexMap<String, BindingRule>,
+    /// Of a find of several types, the other types' sort keys where they write the last bound part differently: of the texts with which all
+    /// these keys begin, what is common from the front is read.
+    pub alike: Vec<Template>,
+    /// Whether the items come in descending order of the sort key, if no `order` argument says otherwise.
+    pub descending: bool,
+}
+
+/// The key condition of an access path. Templates stand in [`ItemKeys::keys`] of the find's item, or of its [`Mixed`]; `template` is a
+/// position in that list.
+#[derive(Debug, Clone)]
+pub enum Access {
+    /// The whole primary key: GetItem. For a list too, one for each value of a list argument, unless there is a filter or an order.
+    Get {
+        /// Position of the partition key's template.
+        partition: usize,
+        /// Position of the sort key's template; `None` where the table has no sort key.
+        sort: Option<usize>,
+    },
+    /// One partition, or one for each value of a list argument: Query.
+    Query {
+        /// Position of the partition key's template.
+        partition: usize,
+        /// What of the sort key.
+        sort: SortAccess,
+    },
+    /// The whole table or index, only where the author says `scan: true`.
+    Scan,
+}
+
+/// The sort key's part of a key condition.
+#[derive(Debug, Clone)]
+pub enum SortAccess {
+    /// No condition.
+    All,
+    /// The whole sort key is bound.
+    Equal {
+        /// Position of the sort key's template.
+        template: usize,
+    },
+    /// The first `parts` parts of the template are bound, and nothing is said about the rest: `begins_with`.
+    Prefix {
+        /// Position of the sort key's template.
+        template: usize,
+        /// How many parts of the template (literals and placeholders) make the prefix.
+        parts: usize,
+    },
+    /// The first `parts` parts are bound and the placeholder that follows them is within a range.
+    Range {
+        /// Position of the sort key's template.
+        template: usize,
+        /// How many parts of the template stand before the ranged placeholder.
+        parts: usize,
+        /// The bounds, over GraphQL values of the ranged field.
+        range: Range,
+    },
+}
+
+/// The bounds of a range. At least one is there.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Range {
+    /// Lower and upper bound, each with whether it is inclusive.
+    Between {
+        /// The lower bound and whether the value itself is in.
+        lower: Option<(Source, bool)>,
+        /// The upper bound and whether the value itself is in.
+        upper: Option<(Source, bool)>,
+    },
+    /// Text that the value begins with; [`Template::render_begins_with`] writes it.
+    BeginsWith(Source),
+}

@@ -1,0 +1,149 @@
+//! The checked model of a `schema.graphql`: what the planner reads. Plain data, made by [`super::load`]; everything in it is consistent
+//! (names resolve, templates invert, every find has an access path), so later layers look up and do not check again.
+
+pub mod find;
+pub mod keys;
+pub mod rules;
+pub mod sharding;
+pub mod source;
+pub mod write;
+
+use super::table::Table;
+use crate::schema::model::rules::{Constraint, Rules};
+use crate::schema::model::write::Write;
+use crate::schema::scalar::value_type::ValueType;
+use find::Find;
+use keys::ItemKeys;
+
+use apollo_compiler::{
+    Schema,
+    ast::{OperationType, Type},
+    validation::Valid,
+};
+
+use indexmap::IndexMap;
+
+/// A loaded schema.
+#[derive(Debug)]
+pub struct Model {
+    /// The API as clients see it: without `@inaccessible` parts and without Keyfold's own directives.
+    /// Operations are validated and introspected against it.
+    pub api: Valid<Schema>,
+    /// The tables, in the order of the schema.
+    pub tables: Vec<Table>,
+    /// Every object type, the root types among them, inaccessible ones too.
+    pub types: IndexMap<String, ObjectType>,
+    /// `@constraint` on arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
+    pub constraints: IndexMap<String, Constraint>,
+}
+
+impl Model {
+    /// The write of a field of `Mutation` (whatever the root type is called).
+    pub fn mutation(&self, field: &str) -> Option<&Write> {
+        let root = self.api.root_operation(OperationType::Mutation)?;
+        match &self.types.get(root.as_str())?.fields.get(field)?.kind {
+            FieldKind::Write(write) => Some(write),
+            _ => None,
+        }
+    }
+
+    /// An item type with its keys; `None` for every other type.
+    pub fn item(&self, type_name: &str) -> Option<(&ObjectType, &ItemKeys)> {
+        let object = self.types.get(type_name)?;
+        match &object.kind {
+            TypeKind::Item(keys) => Some((object, keys)),
+            _ => None,
+        }
+    }
+}
+
+/// An object type.
+#[derive(Debug)]
+pub struct ObjectType {
+    /// The type's name.
+    pub name: String,
+    /// What the type stands for.
+    pub kind: TypeKind,
+    /// The fields, inaccessible ones too.
+    pub fields: IndexMap<String, Field>,
+    /// The fields that have a default, each after those that its default is made of.
+    pub defaults: Vec<String>,
+}
+
+/// What an object type stands for.
+#[derive(Debug)]
+pub enum TypeKind {
+    /// `Query`, `Mutation` or `Subscription`.
+    Root,
+    /// An item of a table (`@item`).
+    Item(ItemKeys),
+    /// A map inside its parent's item.
+    Embedded,
+    /// A connection, recognised by its shape, over the named node type.
+    Connection(String),
+    /// An edge of a connection.
+    Edge,
+    /// `PageInfo`.
+    PageInfo,
+}
+
+/// A field of an object type.
+#[derive(Debug)]
+pub struct Field {
+    /// The field's name.
+    pub name: String,
+    /// The type as declared.
+    pub ty: Type,
+    /// The arguments, in the order of their declaration.
+    pub arguments: Vec<Argument>,
+    /// Where the value comes from.
+    pub kind: FieldKind,
+    /// The rules for values that are written to it.
+    pub rules: Rules,
+}
+
+/// An argument of a field.
+#[derive(Debug)]
+pub struct Argument {
+    /// The argument's name.
+    pub name: String,
+    /// The type as declared.
+    pub ty: Type,
+    /// Its default, as a GraphQL value in JSON.
+    pub default: Option<serde_json::Value>,
+}
+
+/// Where a field's value comes from. Fields are few and live as long as the schema, so that the size of the largest kind is no matter.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum FieldKind {
+    /// An attribute of the item, or a part of its keys.
+    Stored(Stored),
+    /// Another item, or several (`@find`).
+    Find(Find),
+    /// A write of a mutation (`@put`, `@update`, `@delete`, `@check`).
+    Write(Box<Write>),
+    /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
+    Page,
+}
+
+/// A stored field: how to find its value in an item and how to read it.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The attribute that holds the value, if there is one; a field that stands only in keys has none.
+    pub attribute: Option<String>,
+    /// The key attributes whose templates hold the field, the table's own first.
+    pub keys: Vec<String>,
+    /// How the innermost value is kept and written; lists are told by [`Field::ty`].
+    pub value: ValueType,
+}
+
+impl ObjectType {
+    /// The stored field of that name.
+    pub fn stored(&self, field: &str) -> Option<&Stored> {
+        match &self.fields.get(field)?.kind {
+            FieldKind::Stored(stored) => Some(stored),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The rules of stored fields: `@default`, `@constraint`, `@unique` and `@version`. Plain data; must not know how values are written.
+
+/// A default value of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefaultValue {
+    /// The parts, joined as text.
+    pub parts: Vec<DefaultPart>,
+    /// The function whose lower-case hex digest of the text is the value.
+    pub hash: Option<HashFunction>,
+    /// Whether it is made at every write, not just when the item is created.
+    pub every_write: bool,
+}
+
+impl DefaultValue {
+    /// The fields that it is made of.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            DefaultPart::Field(field) => Some(field.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether it is another value each time that it is made, whatever the other fields are.
+    pub fn varies(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. }))
+    }
+}
+
+/// A part of a default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DefaultPart {
+    /// Text as it stands; a default of a single literal is read as a value of the field's type.
+    Literal(String),
+    /// `{uuid}`: a random UUID (version 4).
+    Uuid,
+    /// `{uuid7}`: a UUID ordered by time (version 7).
+    Uuid7,
+    /// `{now}`, `{now+24h}`: the time of the request and some seconds more (or less).
+    Now {
+        /// Seconds to add.
+        offset: i64,
+    },
+    /// `{field}`: another field of the item, as text.
+    Field(String),
+}
+
+/// A hash function of a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HashFunction {
+    /// MD5.
+    Md5,
+    /// SHA-256.
+    Sha256,
+}
+
+/// The rules of a stored field (`@default`, `@constraint`, `@unique`, `@version`).
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// `@default`.
+    pub default: Option<DefaultValue>,
+    /// `@constraint`.
+    pub constraint: Option<Constraint>,
+    /// `@unique`: no two items of the type have the same value.
+    pub unique: bool,
+    /// `@version`: 1 when created, one more at every update.
+    pub version: bool,
+}
+
+/// What a value must be (`@constraint`). Lengths are in characters (Unicode scalar values).
+#[derive(Debug, Clone, Default)]
+pub struct Constraint {
+    /// The least length.
+    pub min_length: Option<u64>,
+    /// The greatest length.
+    pub max_length: Option<u64>,
+    /// A regular expression that the whole text must match.
+    pub pattern: Option<String>,
+    /// A named form.
+    pub format: Option<Format>,
+    /// The least number.
+    pub min: Option<f64>,
+    /// The greatest number.
+    pub max: Option<f64>,
+}
+
+/// A named form of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// An e-mail address, as HTML's `<input type=email>` takes it.
+    Email,
+    /// An absolute http or https URL.
+    Url,
+    /// A UUID.
+    Uuid,
+}

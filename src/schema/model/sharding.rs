@@ -1,0 +1,80 @@
+//! Which shards or replicas an access path reads. Must not know how a key's number is found.
+
+use crate::schema::model::find::{Access, AccessPath, SortAccess};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::table::Table;
+use crate::schema::template::Template;
+use crate::schema::template::part::spread_of;
+
+/// Which keys of a spread an access path reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// The spread.
+    pub spread: Spread,
+    /// Which.
+    pub which: Which,
+}
+
+/// Which keys of a spread are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// All shards, side by side.
+    Every,
+    /// The shard that the rest of the primary key tells; the replica that the rest of the bound key chooses.
+    OfKey,
+    /// The shards that the caller numbers; the replicas that the bound values choose.
+    Bound,
+}
+
+impl ItemKeys {
+    /// How the items of the type are spread; the checker sees to it that there is one way at most.
+    pub fn spread(&self) -> Option<Spread> {
+        self.keys.values().flatten().find_map(Template::spread)
+    }
+
+    /// How the items are copied, if they are.
+    pub fn replicas(&self) -> Option<Spread> {
+        self.spread().filter(|spread| spread.kind == SpreadKind::Replica)
+    }
+}
+
+impl AccessPath {
+    /// How the path takes the shards or replicas of the items that it reads; `None` where what it binds of the key has none.
+    pub fn reading(&self, table: &Table, keys: &ItemKeys) -> Option<Reading> {
+        let (partition, sort) = match &self.access {
+            Access::Scan => return None,
+            Access::Get { partition, sort } => (*partition, sort.map_or(SortAccess::All, |template| SortAccess::Equal { template })),
+            Access::Query { partition, sort } => (*partition, sort.clone()),
+        };
+        let (partition_key, sort_key) = table.keys_of(self.index);
+        let template = |attribute: &str, position: usize| keys.keys.get(attribute)?.get(position);
+        let bound = sort_key.and_then(|key| match &sort {
+            SortAccess::All => None,
+            SortAccess::Equal { template: position } => Some(template(&key.name, *position)?.parts.as_slice()),
+            SortAccess::Prefix { template: position, parts } | SortAccess::Range { template: position, parts, .. } => {
+                template(&key.name, *position)?.parts.get(..*parts)
+            }
+        });
+        let spread = template(&partition_key.name, partition)?.spread().or_else(|| bound?.iter().find_map(spread_of))?;
+        let whole = self.index.is_none() && (sort_key.is_none() || matches!(sort, SortAccess::Equal { .. }));
+        let which = match spread.kind {
+            _ if self.bindings.contains_key(&spread.placeholder()) => Which::Bound,
+            SpreadKind::Shard if !whole => Which::Every,
+            _ => Which::OfKey,
+        };
+        Some(Reading { spread, which })
+    }
+}
+
+impl std::fmt::Display for Reading {
+    /// For people: `10 shards`, `1 of 10 shards, by its key`, `those bound of 10 shards`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Spread { kind, count } = self.spread;
+        match self.which {
+            Which::Every => write!(f, "{count} {}s", kind.word()),
+            Which::OfKey => write!(f, "1 of {count} {}s, by its key", kind.word()),
+            Which::Bound => write!(f, "those bound of {count} {}s", kind.word()),
+        }
+    }
+}

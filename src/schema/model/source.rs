@@ -1,0 +1,43 @@
+//! Where a bound value comes from, and the rule by which it is bound. Plain data.
+
+/// Where a bound value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// An argument of the field; a list here means one key, or one range, for each of its values. A field of an input object is dotted:
+    /// `input.name`.
+    Argument(String),
+    /// A stored field of the parent object.
+    Parent(String),
+    /// Text made of literals and other sources: `where: { id: "user-{userId}" }`.
+    Text(Vec<TextPart>),
+    /// In a mutation: a field of the item of that type that was found or put before.
+    Item(String, String),
+}
+
+/// The rule by which a field of the target is bound, in the order in which the rules are tried (docs/language.md, "Binding").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BindingRule {
+    /// `where:` binds it.
+    Where,
+    /// An argument of its name.
+    Argument,
+    /// An argument named `<target><Field>`.
+    TargetArgument,
+    /// A field of the parent named `<field><TargetField>`: for `author`, `authorId` is `User.id`.
+    FieldName,
+    /// A field of the parent, seen as `<parent><Field>`: in `Group`, `id` is `Membership.groupId`.
+    ParentName,
+    /// A field of the parent named `<target><Field>`: in `Membership`, `groupId` is `Group.id`.
+    TargetName,
+    /// A field of the parent of the same name.
+    SameName,
+}
+
+/// A part of [`Source::Text`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextPart {
+    /// As it stands.
+    Literal(String),
+    /// The value of a source, as text.
+    Value(Source),
+}

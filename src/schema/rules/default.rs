@@ -1,0 +1,288 @@
+//! `@default` in, the parts of the value out, checked against the field's type. Must not know when it is written.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::model::Field;
+use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::directives::place as place_of;
+use crate::schema::syntax::directives::{name, named, text};
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::draft::{Declared, Draft, Record};
+use crate::schema::types::values;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition};
+use apollo_compiler::schema::ObjectType;
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The longest offset of `{now+…}`: a hundred years of seconds.
+const LONGEST: i64 = 100 * 366 * 86_400;
+
+/// A field with a default.
+pub struct Defaulted<'a> {
+    /// The schema under way.
+    pub draft: &'a Draft<'a>,
+    /// The type.
+    pub object: &'a ObjectType,
+    /// The field.
+    pub field: &'a FieldDefinition,
+    /// How it is stored.
+    pub declared: &'a Declared,
+    /// The stored fields of the type.
+    pub record: Option<&'a Record>,
+}
+
+/// The default; `None` if there is a mistake in it.
+pub fn read(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings) -> Option<DefaultValue> {
+    let written = text(directive, "value")?;
+    let hash = name(directive, "hash").and_then(|hash| match hash.value.as_str() {
+        "MD5" => Some(HashFunction::Md5),
+        "SHA256" => Some(HashFunction::Sha256),
+        _ => None,
+    });
+    let every_write = name(directive, "on").is_some_and(|moment| moment.value == "WRITE");
+    let parts = parts(of, &written, findings)?;
+    if let Some(misfit) = misfit(of, &parts, hash.is_some()) {
+        let message = format!("`{}.{}` of type `{}` cannot be {misfit}", of.object.name, of.field.name, of.field.ty);
+        let help = match &of.declared.value {
+            ValueType::Enum(values) if !of.field.ty.is_list() => suggest(&written.value, values.stored.keys().map(String::as_str)),
+            _ => None,
+        };
+        findings.error("KF0803", &written.span, message, help);
+        return None;
+    }
+    let table = |keys: &crate::schema::model::keys::ItemKeys| of.draft.tables.get(keys.table);
+    let in_primary_key = of.draft.items.get(of.object.name.as_str()).is_some_and(|keys| {
+        let own = table(keys).into_iter().flat_map(|table| table.primary_key());
+        own.filter_map(|key| keys.keys.get(&key.name)).flatten().any(|template| template.fields().contains(&of.field.name.as_str()))
+    });
+    if every_write && in_primary_key {
+        let message = format!("`{}.{}` stands in the key of the table, which no later write can change", of.object.name, of.field.name);
+        findings.error("KF0804", &place_of(directive, "on"), message, Some("leave `on:` out".into()));
+        return None;
+    }
+    if of.field.directives.has("version") {
+        let message = format!("`{}.{}` begins with 1 and counts by itself", of.object.name, of.field.name);
+        findings.error("KF0804", &named(directive), message, Some("leave `@default` out".into()));
+        return None;
+    }
+    Some(DefaultValue { parts, hash, every_write })
+}
+
+/// Literals and placeholders in their order.
+fn parts(of: &Defaulted, written: &At<String>, findings: &mut Findings) -> Option<Vec<DefaultPart>> {
+    let mut parts: Vec<DefaultPart> = Vec::new();
+    let mut sound = true;
+    let mut at = 0;
+    while let Some(rest) = written.value.get(at..).filter(|rest| !rest.is_empty()) {
+        let (length, part) = match rest.find(['{', '}']) {
+            Some(0) if rest.starts_with("{{") || rest.starts_with("}}") => (2, Some(DefaultPart::Literal(rest[..1].to_owned()))),
+            Some(0) if rest.starts_with('}') => (1, None),
+            Some(0) => match rest.find('}') {
+                Some(end) => {
+                    let place = span::within(of.draft.text, &written.span, &(at..at + end + 1));
+                    let part = placeholder(of, &rest[1..end], &place, findings);
+                    sound &= part.is_some();
+                    at += end + 1;
+                    parts.extend(part);
+                    continue;
+                }
+                None => (rest.len(), None),
+            },
+            Some(brace) => (brace, Some(DefaultPart::Literal(rest[..brace].to_owned()))),
+            None => (rest.len(), Some(DefaultPart::Literal(rest.to_owned()))),
+        };
+        match (part, parts.last_mut()) {
+            (Some(DefaultPart::Literal(text)), Some(DefaultPart::Literal(before))) => before.push_str(&text),
+            (Some(part), _) => parts.push(part),
+            (None, _) => {
+                let place = span::within(of.draft.text, &written.span, &(at..at + length));
+                let help = "a placeholder is `{name}`; a brace of the text is written twice";
+                findings.error("KF0802", &place, "this brace has no partner", Some(help.into()));
+                sound = false;
+            }
+        }
+        at += length;
+    }
+    if parts.is_empty() {
+        parts.push(DefaultPart::Literal(String::new()));
+    }
+    sound.then_some(parts)
+}
+
+fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Findings) -> Option<DefaultPart> {
+    match inner {
+        "uuid" => return Some(DefaultPart::Uuid),
+        "uuid7" => return Some(DefaultPart::Uuid7),
+        "now" => return Some(DefaultPart::Now { offset: 0 }),
+        _ => {}
+    }
+    if inner.starts_with("auth.") {
+        findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
+        return None;
+    }
+    if let Some(offset) = inner.strip_prefix("now").filter(|rest| rest.starts_with(['+', '-'])) {
+        let read = seconds(offset);
+        if read.is_none() {
+            let help = "write a number and a unit, s, m, h, d or w: `{now+24h}`, `{now-1d12h}`";
+            findings.error("KF0802", place, format!("`{offset}` is no length of time"), Some(help.into()));
+        }
+        return read.map(|offset| DefaultPart::Now { offset });
+    }
+    let known = of.record.and_then(|record| record.get(inner)).filter(|_| of.field.name != inner);
+    if known.is_none_or(|declared| !has_text(declared)) {
+        let message = match known {
+            Some(declared) => format!("`{}.{inner}` of type `{}` has no text", of.object.name, declared.ty),
+            None => format!("`{inner}` is no placeholder of a default, and no other stored field of `{}`", of.object.name),
+        };
+        let fields = of.record.into_iter().flatten().filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
+        let choices = ["uuid", "uuid7", "now"].into_iter().chain(fields.map(|(name, _)| name.as_str()));
+        findings.error("KF0802", place, message, suggest(inner, choices));
+        return None;
+    }
+    Some(DefaultPart::Field(inner.to_owned()))
+}
+
+fn has_text(declared: &Declared) -> bool {
+    !declared.ty.is_list() && !matches!(declared.value, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
+}
+
+/// `+24h`, `-1d12h`: seconds.
+fn seconds(written: &str) -> Option<i64> {
+    let (sign, mut rest) = match written.split_at_checked(1)? {
+        ("-", rest) => (-1, rest),
+        ("+", rest) => (1, rest),
+        _ => return None,
+    };
+    let mut total: i64 = 0;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
+        let number: i64 = rest[..digits].parse().ok()?;
+        let unit = match rest[digits..].chars().next()? {
+            's' => 1,
+            'm' => 60,
+            'h' => 3_600,
+            'd' => 86_400,
+            'w' => 604_800,
+            _ => return None,
+        };
+        total = number.checked_mul(unit).and_then(|more| total.checked_add(more)).filter(|total| *total <= LONGEST)?;
+        rest = &rest[digits + 1..];
+    }
+    (written.len() > 1).then_some(sign * total)
+}
+
+/// What the value would be, if the field's type has no such value.
+fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String> {
+    use ValueType as V;
+    let kind = &of.declared.value;
+    let free = matches!(kind, V::Id | V::String) && !of.field.ty.is_list();
+    let alone = match parts {
+        [part] => Some(part),
+        _ => None,
+    };
+    match alone {
+        _ if hashed => (!free).then(|| "a hash, which is text".to_owned()),
+        Some(DefaultPart::Literal(text)) if of.field.ty.is_list() => {
+            (text != "[]").then(|| format!("\"{text}\"; a list begins empty: \"[]\""))
+        }
+        _ if of.field.ty.is_list() => Some("made of placeholders: it is a list".to_owned()),
+        Some(DefaultPart::Literal(text)) => (!is_value(kind, text)).then(|| format!("\"{text}\"")),
+        Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
+        Some(DefaultPart::Now { .. }) => (!matches!(kind, V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned()),
+        Some(DefaultPart::Field(other)) => {
+            let fits = of.record.and_then(|record| record.get(other)).is_some_and(|from| values::fits(&from.value, kind) || free);
+            (!fits).then(|| format!("the value of `{other}`"))
+        }
+        None => (!free).then(|| "a text".to_owned()),
+    }
+}
+
+/// Whether a text of the schema is a value of the type, as the API has it.
+fn is_value(kind: &ValueType, text: &str) -> bool {
+    match kind {
+        ValueType::Enum(values) => values.stored.contains_key(text),
+        ValueType::Json => serde_json::from_str::<Value>(text).is_ok(),
+        ValueType::Embedded(_) | ValueType::Set(_) => false,
+        ValueType::DateTime(_) | ValueType::Date => kind.coerce(&Value::from(text)).is_ok(),
+        _ => kind.from_text(text).is_some(),
+    }
+}
+
+/// The fields that have a default, each after those that its default is made of; otherwise in the order of the type.
+pub fn in_order(fields: &IndexMap<String, Field>) -> Vec<String> {
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    fields.keys().for_each(|name| place(fields, name, &mut seen, &mut order));
+    order
+}
+
+/// Adds a field after what its default is made of. A circle, which is a mistake, ends where it began.
+fn place<'f>(fields: &'f IndexMap<String, Field>, name: &'f str, seen: &mut HashSet<&'f str>, order: &mut Vec<String>) {
+    let Some(default) = fields.get(name).and_then(|field| field.rules.default.as_ref()) else { return };
+    if seen.insert(name) {
+        default.fields().for_each(|other| place(fields, other, seen, order));
+        order.push(name.to_owned());
+    }
+}
+
+/// Defaults that are made of each other could never be made.
+pub fn check_circles(object: &ObjectType, record: &Record, findings: &mut Findings) {
+    for start in record.keys() {
+        let mut path: Vec<&str> = vec![start];
+        if circle(record, &mut path, &mut HashSet::new())
+            && path.iter().all(|name| **name >= **start)
+            && let Some(directive) = object.fields.get(start.as_str()).and_then(|field| field.directives.get("default"))
+        {
+            let message = format!("the defaults of {} are made of each other", list(&path));
+            findings.error("KF0804", &place_of(directive, "value"), message, Some("give one of them a value of its own".into()));
+        }
+    }
+}
+
+/// Whether the last name's default leads back to the first; the path is then the circle.
+fn circle<'r>(record: &'r Record, path: &mut Vec<&'r str>, seen: &mut HashSet<&'r str>) -> bool {
+    let Some(default) = path.last().and_then(|last| record.get(*last)?.rules.default.as_ref()) else { return false };
+    for part in &default.parts {
+        let DefaultPart::Field(next) = part else { continue };
+        if Some(next.as_str()) == path.first().copied() {
+            return true;
+        }
+        if !seen.insert(next) {
+            continue;
+        }
+        path.push(next);
+        if circle(record, path, seen) {
+            return true;
+        }
+        path.pop();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn lengths_of_time_have_units() {
+        for (written, read) in [
+            ("+24h", Some(86_400)),
+            ("-30m", Some(-1_800)),
+            ("+1d12h", Some(129_600)),
+            ("+2w", Some(1_209_600)),
+            ("+90s", Some(90)),
+            ("+", None),
+            ("+24", None),
+            ("+h", None),
+            ("+1y", None),
+            ("+99999999999999999999d", None),
+            ("+é", None),
+        ] {
+            assert_eq!(seconds(written), read, "{written}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `@default`, `@constraint`, `@unique` and `@version` in, the rules of each stored field out, and the constraints of arguments and input
+//! fields. Must not know mutations.
+
+pub mod constraint;
+mod default;
+mod unique;
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::rules::{Constraint, Rules};
+pub use crate::schema::rules::default::in_order;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::directives::named;
+use crate::schema::types::draft::{Declared, Draft, Kind, Record, is_find};
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
+use apollo_compiler::schema::{ExtendedType, ObjectType};
+use indexmap::IndexMap;
+
+const RULES: [&str; 4] = ["default", "constraint", "unique", "version"];
+
+/// Reads the rules of every stored field into its record.
+pub fn read(draft: &mut Draft, findings: &mut Findings) {
+    let mut all: Vec<(String, String, Rules)> = Vec::new();
+    for object in draft.objects() {
+        let record = draft.records.get(object.name.as_str());
+        for field in object.fields.values() {
+            match record.and_then(|record| record.get(field.name.as_str())) {
+                Some(declared) if !is_find(field) => {
+                    let rules = of_field(draft, (object, field), declared, findings);
+                    all.push((object.name.to_string(), field.name.to_string(), rules));
+                }
+                _ => misplaced(object, field, findings),
+            }
+        }
+    }
+    for (object, field, rules) in all {
+        if let Some(declared) = draft.records.get_mut(&object).and_then(|record| record.get_mut(&field)) {
+            declared.rules = rules;
+        }
+    }
+    for object in draft.objects() {
+        if let Some(record) = draft.records.get(object.name.as_str()) {
+            default::check_circles(object, record, findings);
+            check_versions(object, record, findings);
+        }
+    }
+    unique::check_guards(draft, findings);
+}
+
+fn of_field(draft: &Draft, (object, field): (&ObjectType, &FieldDefinition), declared: &Declared, findings: &mut Findings) -> Rules {
+    let record = draft.records.get(object.name.as_str());
+    let of = default::Defaulted { draft, object, field, declared, record };
+    let default = field.directives.get("default").and_then(|directive| default::read(&of, directive, findings));
+    let constraint = field.directives.get("constraint").and_then(|directive| {
+        let what = constraint::Constrained { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
+        constraint::read(&what, Some(&declared.value), directive, findings)
+    });
+    let unique =
+        field.directives.get("unique").is_some_and(|directive| unique::check(draft, (object, field), declared, directive, findings));
+    let version = field.directives.get("version").is_some_and(|directive| {
+        let item = draft.kind(&object.name) == Some(&Kind::Item);
+        let integer = matches!(declared.value, ValueType::Int) && !declared.ty.is_list();
+        let in_key = draft
+            .items
+            .get(object.name.as_str())
+            .is_some_and(|keys| keys.keys.values().flatten().any(|template| template.fields().contains(&field.name.as_str())));
+        if !item || !integer || in_key {
+            let message = match () {
+                () if !item => format!("`{}` is no item, so it has no versions", object.name),
+                () if !integer => format!("`{}.{}` counts versions, which `{}` cannot", object.name, field.name, field.ty),
+                () => format!("`{}.{}` changes with every write, so it cannot stand in a key", object.name, field.name),
+            };
+            findings.error("KF0811", &named(directive), message, Some("make it an `Int!` of an item, outside of its keys".into()));
+        }
+        item && integer && !in_key
+    });
+    Rules { default, constraint, unique, version }
+}
+
+/// Fields that are not stored are not written.
+fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
+    for directive in field.directives.iter().filter(|directive| RULES.contains(&directive.name.as_str())) {
+        let message = format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);
+        let help = "put it on the stored field, or for `@constraint` on the argument or input field that brings the value";
+        findings.error("KF0801", &named(directive), message, Some(help.into()));
+    }
+}
+
+/// An item has one version.
+fn check_versions(object: &ObjectType, record: &Record, findings: &mut Findings) {
+    let mut versions = record.iter().filter(|(_, declared)| declared.rules.version).map(|(name, _)| name);
+    let first = versions.next();
+    for second in versions {
+        let field = object.fields.get(second.as_str());
+        if let (Some(first), Some(directive)) = (first, field.and_then(|field| field.directives.get("version"))) {
+            let message = format!("`{}` has two versions, `{first}` and `{second}`", object.name);
+            findings.error("KF0811", &named(directive), message, Some("one field counts".into()));
+        }
+    }
+}
+
+/// The constraints of arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
+pub fn constraints(draft: &Draft, findings: &mut Findings) -> IndexMap<String, Constraint> {
+    let mut all = IndexMap::new();
+    let mut see = |coordinate: String, input: &InputValueDefinition| {
+        if let Some(directive) = input.directives.get("default") {
+            let message = format!("`{coordinate}` is not stored, so `@default` has no meaning");
+            let help = "put it on the stored field, or give the input a default of GraphQL's: `unit: String = \"g\"`";
+            findings.error("KF0801", &named(directive), message, Some(help.into()));
+        }
+        if let Some(directive) = input.directives.get("constraint") {
+            let value = crate::schema::types::values::of_named(draft.schema, input.ty.inner_named_type());
+            let what = constraint::Constrained { coordinate: coordinate.clone(), ty: &input.ty };
+            all.extend(constraint::read(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)));
+        }
+    };
+    for definition in draft.schema.types.values().filter(|definition| !definition.is_built_in()) {
+        match definition {
+            ExtendedType::InputObject(object) => {
+                object.fields.values().for_each(|field| see(format!("{}.{}", object.name, field.name), field));
+            }
+            ExtendedType::Object(object) => {
+                for field in object.fields.values() {
+                    field.arguments.iter().for_each(|argument| see(format!("{}.{}.{}", object.name, field.name, argument.name), argument));
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}

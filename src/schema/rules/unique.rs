@@ -1,0 +1,69 @@
+//! `@unique` in, whether the table can hold the guards that keep it out. Must not know how guards are written.
+//!
+//! A guard is an item of the same table: its partition key is `Unique#Type.field#` and the value, its sort key `Unique#Type.field`.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::directives::named;
+use crate::schema::table::KeyType;
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
+use crate::schema::types::draft::{Declared, Draft, Kind};
+use crate::schema::types::values;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition};
+use apollo_compiler::schema::ObjectType;
+
+/// Whether a field can be unique: it has one value with a text, in a table whose keys are texts.
+pub fn check(
+    draft: &Draft,
+    (object, field): (&ObjectType, &FieldDefinition),
+    declared: &Declared,
+    directive: &Node<Directive>,
+    findings: &mut Findings,
+) -> bool {
+    let coordinate = format!("{}.{}", object.name, field.name);
+    let keys = draft.items.get(object.name.as_str());
+    let table = keys.and_then(|keys| draft.tables.get(keys.table));
+    let text_keys = table.is_none_or(|table| table.primary_key().all(|key| key.kind == KeyType::S));
+    let (message, help) = match () {
+        () if draft.kind(&object.name) != Some(&Kind::Item) => {
+            (format!("`{coordinate}` stands within other items, whose uniqueness nothing can guard"), "make it a field of an item")
+        }
+        () if declared.ty.is_list() || values::stored_key_type(&declared.value).is_none() => {
+            (format!("`{coordinate}` of type `{}` cannot be unique", field.ty), "what is unique is a text, a number, a date or an enum")
+        }
+        () if !text_keys => (
+            format!("`{coordinate}` cannot be unique: the keys of its table are no texts, which a guard needs"),
+            "make the table's keys of type S",
+        ),
+        () => return true,
+    };
+    findings.error("KF0809", &named(directive), message, Some(help.into()));
+    false
+}
+
+/// A guard must not be taken for an item, nor an item for a guard.
+pub fn check_guards(draft: &Draft, findings: &mut Findings) {
+    for (type_name, record) in &draft.records {
+        for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {
+            let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };
+            let name = format!("Unique#{type_name}.{field_name}");
+            let value = Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None };
+            let guard = [Template { parts: vec![Part::Literal(format!("{name}#")), value] }, Template { parts: vec![Part::Literal(name)] }];
+            let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
+                let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);
+                let apart = |(key, guard): (&crate::schema::table::KeyAttribute, &Template)| {
+                    keys.keys.get(&key.name).is_some_and(|templates| templates.iter().all(|template| !template.overlaps(guard)))
+                };
+                !own.into_iter().any(apart)
+            });
+            let directive = draft.schema.get_object(type_name).and_then(|object| object.fields.get(field_name.as_str()));
+            if let (Some((other, _)), Some(directive)) = (confused, directive.and_then(|field| field.directives.get("unique"))) {
+                let message = format!("the guards of `{type_name}.{field_name}` could be taken for items of `{other}`");
+                let help = format!("give a key of `{other}` a text of its own: `{other}#{{…}}`");
+                findings.error("KF0810", &named(directive), message, Some(help));
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A JSON value and an input type in; the coerced value, or what is wrong with it and where in it, out. Must not know where a value comes
+//! from.
+//!
+//! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
+
+use crate::schema::scalar::value_type::{ValueType, excerpt};
+use crate::schema::syntax::one_of::is_one_of;
+use apollo_compiler::Schema;
+use apollo_compiler::ast::{Type, Value as Literal};
+use apollo_compiler::schema::{EnumType, ExtendedType, InputObjectType};
+use serde_json::{Map, Number, Value, json};
+
+/// A value that its type does not take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Where it is inside of the whole value: `.items[2].at`, or nothing.
+    pub path: String,
+    /// What is wrong, a sentence for the caller.
+    pub why: String,
+}
+
+impl Misfit {
+    fn new(why: impl Into<String>) -> Self {
+        Self { path: String::new(), why: why.into() }
+    }
+
+    fn within(self, step: &str) -> Self {
+        Self { path: format!("{step}{}", self.path), ..self }
+    }
+
+    /// The whole sentence about the value of this name, such as `Variable "$input.at" is not acceptable: …`.
+    pub fn of(&self, kind: &str, name: &str) -> String {
+        format!("{kind} \"{name}{}\" is not acceptable: {}", self.path, self.why)
+    }
+}
+
+/// A literal as JSON, with its variables filled in. Numbers keep every digit.
+pub fn json_of(literal: &Literal, variables: &Map<String, Value>) -> Value {
+    let number = |text: &str| text.parse::<Number>().map_or_else(|_| json!(text), Value::Number);
+    match literal {
+        Literal::Null => Value::Null,
+        Literal::Boolean(value) => json!(value),
+        Literal::String(text) => json!(text),
+        Literal::Enum(name) => json!(name.as_str()),
+        Literal::Int(digits) => number(digits.as_str()),
+        Literal::Float(digits) => number(digits.as_str()),
+        Literal::Variable(name) => variables.get(name.as_str()).cloned().unwrap_or(Value::Null),
+        Literal::List(values) => values.iter().map(|value| json_of(value, variables)).collect(),
+        Literal::Object(fields) => {
+            // A variable without a value leaves its input field out.
+            let given = fields.iter().filter(|(_, value)| value.as_variable().is_none_or(|name| variables.contains_key(name.as_str())));
+            Value::Object(given.map(|(name, value)| (name.to_string(), json_of(value, variables))).collect())
+        }
+    }
+}
+
+/// Coerces a JSON value to an input type. A value that is coerced already stays the same.
+pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, Misfit> {
+    if value.is_null() {
+        let refused = || Misfit::new(format!("it must not be null, as its type is {ty}."));
+        return if ty.is_non_null() { Err(refused()) } else { Ok(Value::Null) };
+    }
+    match ty {
+        Type::List(item) | Type::NonNullList(item) => match value {
+            Value::Array(values) => {
+                let element = |(position, value)| coerce(api, item, value).map_err(|misfit| misfit.within(&format!("[{position}]")));
+                values.iter().enumerate().map(element).collect()
+            }
+            // A single value stands for a list of one.
+            single => Ok(Value::Array(vec![coerce(api, item, single)?])),
+        },
+        Type::Named(name) | Type::NonNullNamed(name) => match api.types.get(name) {
+            Some(ExtendedType::InputObject(input)) => object(api, input, value),
+            Some(ExtendedType::Enum(definition)) => one_of_enum(definition, value),
+            _ => ValueType::of_scalar(name).coerce(value).map_err(Misfit::new),
+        },
+    }
+}
+
+fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value, Misfit> {
+    let Value::Object(given) = value else {
+        return Err(Misfit::new(format!("{} cannot be {}: it is an object.", input.name, excerpt(value))));
+    };
+    if let Some(unknown) = given.keys().find(|name| !input.fields.contains_key(name.as_str())) {
+        return Err(Misfit::new(format!("{} has no field {}.", input.name, excerpt(&json!(unknown)))));
+    }
+    if is_one_of(input) && (given.len() != 1 || given.values().any(Value::is_null)) {
+        return Err(Misfit::new(exactly_one(&input.name)));
+    }
+    let mut fields = Map::new();
+    for (name, definition) in &input.fields {
+        let default = || definition.default_value.as_ref().map(|literal| json_of(literal, &Map::new()));
+        match given.get(name.as_str()).cloned().or_else(default) {
+            Some(value) => {
+                let value = coerce(api, &definition.ty, &value).map_err(|misfit| misfit.within(&format!(".{name}")))?;
+                fields.insert(name.to_string(), value);
+            }
+            None if definition.ty.is_non_null() => return Err(Misfit::new(format!("its field \"{name}\" is missing."))),
+            None => {}
+        }
+    }
+    Ok(Value::Object(fields))
+}
+
+/// What is said of a OneOf input object that has more or less than one field, or a null one.
+pub fn exactly_one(name: &str) -> String {
+    format!("{name} has exactly one field, which is not null.")
+}
+
+fn one_of_enum(definition: &EnumType, value: &Value) -> Result<Value, Misfit> {
+    match value.as_str().filter(|name| definition.values.contains_key(*name)) {
+        Some(_) => Ok(value.clone()),
+        None => {
+            let names: Vec<&str> = definition.values.keys().map(|name| name.as_str()).collect();
+            Err(Misfit::new(format!("{} cannot be {}: it is one of {}.", definition.name, excerpt(value), names.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Leaf values: JSON in, canonical values and the text that stands in keys out. Must not know fields, items or keys.
+
+pub mod coerce;
+pub mod date_time;
+pub mod decimal;
+pub mod spread;
+pub mod value_type;

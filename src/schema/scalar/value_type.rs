@@ -1,0 +1,269 @@
+//! Scalar and enum types as they are kept in items, and the text and JSON forms of their values: any JSON in, the canonical value or its
+//! key text out. Must not know where a value comes from or where it goes.
+
+use crate::schema::scalar::date_time::{canonical_instant, is_date};
+use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
+use crate::schema::scalar::spread::Spread;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How a leaf or embedded value is kept in an item.
+#[derive(Debug, Clone)]
+pub enum ValueType {
+    /// `ID`: a string in the API; kept as a string.
+    Id,
+    /// `String`.
+    String,
+    /// `Int`: 32 bits.
+    Int,
+    /// `Float`.
+    Float,
+    /// `Boolean`.
+    Boolean,
+    /// `DateTime`: in the API and as text always UTC with milliseconds, `2026-11-20T09:30:00.000Z`.
+    DateTime(Moment),
+    /// `Date`: `2026-11-20`.
+    Date,
+    /// `Long`: 64 bits.
+    Long,
+    /// `Decimal`: up to 38 significant digits, a JSON string in the API, never through a float.
+    Decimal,
+    /// `JSON` and the schema's own scalars: any value.
+    Json,
+    /// `Binary`: base64 in the API.
+    Binary,
+    /// An enum, with the stored value of each of its values.
+    Enum(Arc<EnumValues>),
+    /// An object type without `@item`, kept as a map.
+    Embedded(String),
+    /// A list kept as a DynamoDB set of this element type (`stored: SET`).
+    Set(Box<ValueType>),
+    /// The number of a shard or a replica, from 0: only in key templates, and in what binds it.
+    Spread(Spread),
+}
+
+/// How a DateTime is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// ISO 8601 text.
+    Text,
+    /// A number of seconds since 1970.
+    EpochSeconds,
+    /// A number of milliseconds since 1970.
+    EpochMillis,
+}
+
+/// The values of an enum.
+#[derive(Debug, Clone)]
+pub struct EnumValues {
+    /// The enum's name.
+    pub name: String,
+    /// API name → stored text, in the order of the schema.
+    pub stored: indexmap::IndexMap<String, String>,
+}
+
+impl ValueType {
+    /// The type of a built-in or provided scalar, by name; a scalar of the schema's own is [`ValueType::Json`].
+    pub fn of_scalar(name: &str) -> ValueType {
+        match name {
+            "ID" => ValueType::Id,
+            "String" => ValueType::String,
+            "Int" => ValueType::Int,
+            "Float" => ValueType::Float,
+            "Boolean" => ValueType::Boolean,
+            "DateTime" => ValueType::DateTime(Moment::Text),
+            "Date" => ValueType::Date,
+            "Long" => ValueType::Long,
+            "Decimal" => ValueType::Decimal,
+            "Binary" => ValueType::Binary,
+            _ => ValueType::Json,
+        }
+    }
+
+    /// The type's name in the API; a set is named as the list that it is there.
+    pub fn name(&self) -> String {
+        match self {
+            ValueType::Id => "ID".to_owned(),
+            ValueType::String => "String".to_owned(),
+            ValueType::Int => "Int".to_owned(),
+            ValueType::Float => "Float".to_owned(),
+            ValueType::Boolean => "Boolean".to_owned(),
+            ValueType::DateTime(_) => "DateTime".to_owned(),
+            ValueType::Date => "Date".to_owned(),
+            ValueType::Long => "Long".to_owned(),
+            ValueType::Decimal => "Decimal".to_owned(),
+            ValueType::Json => "JSON".to_owned(),
+            ValueType::Binary => "Binary".to_owned(),
+            ValueType::Enum(values) => values.name.clone(),
+            ValueType::Embedded(name) => name.clone(),
+            ValueType::Set(element) => format!("[{}]", element.name()),
+            ValueType::Spread(_) => "Int".to_owned(),
+        }
+    }
+
+    /// The text of a value as it stands in keys: canonical, so that equal values have equal text. `None` for null and unfit values.
+    /// An enum value is given by its API name and written as its stored text.
+    pub fn to_text(&self, value: &Value) -> Option<String> {
+        let value = self.coerce(value).ok()?;
+        match self {
+            ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
+            ValueType::Enum(values) => values.stored.get(value.as_str()?).cloned(),
+            ValueType::Float => canonical_float(value.as_f64()?),
+            _ => match value {
+                Value::String(text) => Some(text),
+                Value::Number(number) => Some(number.to_string()),
+                Value::Bool(bool) => Some(bool.to_string()),
+                _ => None,
+            },
+        }
+    }
+
+    /// Reads a value back from the text of a key; enum text back to its API name. Instants and decimal numbers may stand there in another
+    /// spelling than the canonical one, which is what comes back.
+    pub fn from_text(&self, text: &str) -> Option<Value> {
+        match self {
+            ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
+            ValueType::Int | ValueType::Long => {
+                let integer: i64 = text.parse().ok()?;
+                // One value, one text: `+7`, `007` and `-0` are not how a number is written.
+                (integer.to_string() == text).then(|| self.coerce(&integer.into()).ok()).flatten()
+            }
+            ValueType::Spread(_) => {
+                let number: u64 = text.parse().ok()?;
+                (number.to_string() == text).then(|| self.coerce(&number.into()).ok()).flatten()
+            }
+            ValueType::Float => (numeral_length(text)? == text.len()).then(|| float(text.parse().ok()?)).flatten(),
+            ValueType::Boolean => text.parse().ok().map(Value::Bool),
+            ValueType::Enum(values) => values.api_name(text).map(Value::from),
+            _ => self.coerce(&Value::from(text)).ok(),
+        }
+    }
+
+    /// Input coercion of our own scalars (DateTime, Date, Long, Decimal, JSON, Binary) and the built-in ones, from JSON, to the canonical
+    /// value; the error is a sentence for the caller. Null stays null, whether it may be is for the field's or argument's type to say; an
+    /// object's fields are for their own types (GraphQL spec section 3.5, "Scalars", input coercion).
+    pub fn coerce(&self, value: &Value) -> Result<Value, String> {
+        let canonical = match (self, value) {
+            (_, Value::Null) | (ValueType::Embedded(_), Value::Object(_)) => Some(value.clone()),
+            (ValueType::Json, _) => return numbers_fit(value).map(|()| value.clone()),
+            (ValueType::Id | ValueType::String, Value::String(_)) | (ValueType::Boolean, Value::Bool(_)) => Some(value.clone()),
+            (ValueType::Id, Value::Number(number)) => (!number.is_f64()).then(|| number.to_string().into()),
+            (ValueType::Int, _) => integer(value).and_then(|integer| i32::try_from(integer).ok()).map(Value::from),
+            (ValueType::Long, Value::String(text)) => text.parse::<i64>().ok().map(Value::from),
+            (ValueType::Long, _) => integer(value).map(Value::from),
+            (ValueType::Float, Value::Number(number)) => number.as_f64().and_then(float),
+            (ValueType::DateTime(_), Value::String(text)) => canonical_instant(text).map(Value::from),
+            (ValueType::Date, Value::String(text)) => is_date(text).then(|| value.clone()),
+            (ValueType::Decimal, Value::String(text)) => return decimal(text),
+            (ValueType::Decimal, Value::Number(number)) if !number.is_f64() => return decimal(&number.to_string()),
+            (ValueType::Binary, Value::String(text)) => STANDARD.decode(text).is_ok().then(|| value.clone()),
+            (ValueType::Enum(values), Value::String(name)) => values.stored.contains_key(name).then(|| value.clone()),
+            (ValueType::Set(element), Value::Array(elements)) => return set(element, elements),
+            (ValueType::Spread(spread), _) => spread.number(value).map(Value::from),
+            // A single value stands for a list of one (GraphQL spec section 3.11, "List", input coercion).
+            (ValueType::Set(element), _) => return set(element, std::slice::from_ref(value)),
+            _ => None,
+        };
+        canonical.ok_or_else(|| format!("{} cannot be {}: {}.", self.name(), excerpt(value), self.expectation()))
+    }
+
+    /// What a value of this type has to be, for a caller who gave another.
+    fn expectation(&self) -> String {
+        match self {
+            ValueType::Id => "it is a string or an integer".to_owned(),
+            ValueType::String => "it is a string".to_owned(),
+            ValueType::Int => "it is an integer of 32 bits".to_owned(),
+            ValueType::Float => "it is a number with a magnitude from 1E-130 to 9.9E+125, or 0".to_owned(),
+            ValueType::Boolean => "it is true or false".to_owned(),
+            ValueType::DateTime(_) => "it is a date and time with an offset, such as \"2026-11-20T09:30:00Z\"".to_owned(),
+            ValueType::Date => "it is a day of the calendar, such as \"2026-11-20\"".to_owned(),
+            ValueType::Long => "it is an integer of 64 bits".to_owned(),
+            ValueType::Decimal => "it is a string such as \"12.50\", since a number with decimals may not be exact in JSON".to_owned(),
+            ValueType::Json => "it is any value".to_owned(),
+            ValueType::Binary => "it is a string in base64, with padding".to_owned(),
+            ValueType::Enum(values) => {
+                format!("it is one of {}", values.stored.keys().map(String::as_str).collect::<Vec<_>>().join(", "))
+            }
+            ValueType::Embedded(_) => "it is an object".to_owned(),
+            ValueType::Set(_) => "it is a list".to_owned(),
+            ValueType::Spread(spread) => format!("it is an integer from 0 to {}", spread.count - 1),
+        }
+    }
+}
+
+impl EnumValues {
+    /// The API name of a stored text.
+    pub fn api_name(&self, stored: &str) -> Option<&str> {
+        self.stored.iter().find(|(_, text)| *text == stored).map(|(name, _)| name.as_str())
+    }
+}
+
+/// The integer that a JSON number stands for; `1.0` is one (RFC 8259 does not tell it from `1`).
+fn integer(value: &Value) -> Option<i64> {
+    // From 2^53 on, a float does not tell which integer was meant.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value.as_i64() {
+        Some(integer) => Some(integer),
+        None => value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < EXACT).map(|float| float as i64),
+    }
+}
+
+/// The canonical JSON value of a float: an integer where it is one, so that equal floats are equal values.
+fn float(float: f64) -> Option<Value> {
+    canonical_float(float)?;
+    Some(integer(&Value::from(float)).map_or_else(|| Value::from(float), Value::from))
+}
+
+fn decimal(text: &str) -> Result<Value, String> {
+    canonical_decimal(text).map(Value::from).map_err(|mistake| format!("Decimal cannot be {}: {mistake}.", excerpt(&text.into())))
+}
+
+/// Whether DynamoDB can keep every number of a JSON value; the error is a sentence for the caller.
+fn numbers_fit(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Number(number) => match canonical_decimal(&number.to_string()) {
+            Ok(_) => Ok(()),
+            Err(mistake) => Err(format!("a number cannot be {}: {mistake}.", excerpt(value))),
+        },
+        Value::Array(values) => values.iter().try_for_each(numbers_fit),
+        Value::Object(fields) => fields.values().try_for_each(numbers_fit),
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+    }
+}
+
+/// The canonical elements of a set, each once: DynamoDB refuses a set that holds a value twice.
+fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
+    let mut seen = std::collections::HashSet::new();
+    let mut elements = Vec::with_capacity(values.len());
+    for value in values {
+        let value = element.coerce(value)?;
+        if value.is_null() {
+            return Err(format!("[{}] cannot hold null: it is kept as a set.", element.name()));
+        }
+        if seen.insert(value.to_string()) {
+            elements.push(value);
+        }
+    }
+    Ok(Value::Array(elements))
+}
+
+/// A value as it may stand in an error: short, whatever was sent.
+pub fn excerpt(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::String(text) if text.chars().nth(LONGEST).is_some() => {
+            format!("{}…", Value::from(text.chars().take(LONGEST).collect::<String>()))
+        }
+        Value::Number(number) if number.to_string().len() > LONGEST => {
+            format!("{}…", number.to_string().chars().take(LONGEST).collect::<String>())
+        }
+        _ => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "value_type_tests.rs"]
+mod tests;

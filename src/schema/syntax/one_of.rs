@@ -1,0 +1,56 @@
+//! OneOf input objects (GraphQL specification of September 2025, section 3.10.1), which apollo-compiler 1 does not know: a schema in, the
+//! same with `@oneOf` and `__Type.isOneOf` as if they were built in, or what is wrong with its OneOf input objects, out.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::syntax::span;
+use apollo_compiler::ast::{DirectiveLocation, Type};
+use apollo_compiler::schema::{ExtendedType, InputObjectType};
+use apollo_compiler::{Name, Schema};
+
+const DIRECTIVE: Name = Name::new_static_unchecked("oneOf");
+/// The field of `__Type` that tells whether a type is a OneOf input object.
+pub const IS_ONE_OF: Name = Name::new_static_unchecked("isOneOf");
+
+/// Whether exactly one field of an input object must be given.
+pub fn is_one_of(input: &InputObjectType) -> bool {
+    input.directives.has(&DIRECTIVE)
+}
+
+/// Adds the directive and the field of introspection. Both are made of built-in neighbours, so that they count as built in: a printed
+/// schema leaves them out.
+pub fn define(schema: &mut Schema) {
+    if !schema.directive_definitions.contains_key(&DIRECTIVE)
+        && let Some(mut definition) = schema.directive_definitions.get("specifiedBy").cloned()
+    {
+        let of = definition.make_mut();
+        of.description = Some("Indicates exactly one field must be supplied and this field must not be `null`.".into());
+        of.name = DIRECTIVE;
+        of.arguments.clear();
+        of.locations = vec![DirectiveLocation::InputObject];
+        schema.directive_definitions.insert(DIRECTIVE, definition);
+    }
+    if let Some(ExtendedType::Object(ty)) = schema.types.get_mut("__Type")
+        && let Some(mut field) = ty.fields.get("specifiedByURL").cloned()
+    {
+        let of = field.make_mut();
+        of.name = IS_ONE_OF;
+        of.ty = Type::Named(Name::new_static_unchecked("Boolean"));
+        ty.make_mut().fields.insert(IS_ONE_OF, field);
+    }
+}
+
+/// Every field of a OneOf input object may be null, and none has a default.
+pub fn check(schema: &Schema, findings: &mut Findings) {
+    let inputs = schema.types.values().filter_map(|ty| ty.as_input_object()).filter(|input| is_one_of(input));
+    for (input, field) in inputs.flat_map(|input| input.fields.values().map(move |field| (input, field))) {
+        let place = span::of(field.name.location());
+        if field.ty.is_non_null() {
+            let message = format!("`{}.{}` is never null, but exactly one field of a `@oneOf` input is given", input.name, field.name);
+            findings.error("KF0002", &place, message, Some(format!("make it `{}`", (*field.ty).clone().nullable())));
+        }
+        if field.default_value.is_some() {
+            let message = format!("`{}.{}` has a default, but exactly one field of a `@oneOf` input is given", input.name, field.name);
+            findings.error("KF0002", &place, message, Some("leave the default out".into()));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The author's text in, apollo-compiler's schema out, with Keyfold's definitions added. Must not know what the directives mean.
+//!
+//! Keyfold's definitions are a source file of their own, so that positions in the author's file stay right. Names that authors use
+//! (`DateTime`, `Order`, `PageInfo` …) give way to a definition of the author's; Keyfold's own (directives, `keyfold__…`) stand, so that
+//! a file which carries a copy of the definitions loads as well.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::syntax::definitions::{RESERVED, defined_name, definitions, directive_name};
+use crate::schema::syntax::{input_defaults, one_of, span};
+use apollo_compiler::ast::Document;
+use apollo_compiler::diagnostic::ToCliReport;
+use apollo_compiler::parser::FileId;
+use apollo_compiler::validation::{DiagnosticList, WithErrors};
+use apollo_compiler::{Name, Schema};
+use std::collections::HashSet;
+
+/// Parses and validates. `None` after a syntax error; after other errors the part of the schema that could be built, so that
+/// further mistakes can be found.
+pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> {
+    let mut authors = match Document::parse(text, file) {
+        Ok(document) => document,
+        Err(WithErrors { partial, errors }) => {
+            report("KF0001", &errors, partial.sources.keys().next().copied(), findings);
+            return None;
+        }
+    };
+    let file_id = authors.sources.keys().next().copied();
+    let mut ours = definitions();
+    let directives: HashSet<Name> = ours.definitions.iter().filter_map(directive_name).cloned().collect();
+    authors.definitions.retain(|definition| {
+        let copy = directive_name(definition).is_some_and(|name| directives.contains(name));
+        !copy && !defined_name(definition).is_some_and(|name| name.starts_with(RESERVED))
+    });
+    let redefined: HashSet<&Name> = authors.definitions.iter().filter_map(defined_name).collect();
+    ours.definitions.retain(|definition| defined_name(definition).is_none_or(|name| !redefined.contains(name)));
+
+    let mut schema = match Schema::builder().add_ast(&ours).add_ast(&authors).build() {
+        Ok(schema) => schema,
+        Err(WithErrors { partial, errors }) => {
+            report("KF0002", &errors, file_id, findings);
+            partial
+        }
+    };
+    one_of::define(&mut schema);
+    one_of::check(&schema, findings);
+    match schema.validate() {
+        Ok(valid) => {
+            input_defaults::check(&valid, findings);
+            Some(valid.into_inner())
+        }
+        Err(WithErrors { partial, errors }) => {
+            report("KF0002", &errors, file_id, findings);
+            Some(partial)
+        }
+    }
+}
+
+/// Takes over the compiler's findings; one in another file than the author's stands at the start of the text.
+fn report(code: &'static str, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
+    for diagnostic in errors.iter() {
+        let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);
+        findings.error(code, &span::of(location), diagnostic.error.to_string(), None);
+    }
+}

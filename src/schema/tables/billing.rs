@@ -1,0 +1,60 @@
+//! `billing:` and the capacities of a `@table` and its indexes in, how they are paid for out. Must not know keys or names.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::syntax::directives::{argument, member};
+use crate::schema::syntax::span;
+use crate::schema::table::{Billing, Capacity};
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, Value};
+
+/// The capacity that is not written down, in units of reading and of writing: what the DynamoDB console begins with.
+const USUAL_CAPACITY: u32 = 5;
+/// What a capacity with another billing needs.
+const ONLY_PROVISIONED: &str = "write `billing: PROVISIONED`, or leave the capacity out";
+
+/// How a table is billed.
+pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing {
+    let provisioned = argument(directive, "billing").and_then(|value| value.as_enum()).is_some_and(|name| name == "PROVISIONED");
+    let capacity = |name: &str, findings: &mut Findings| {
+        let written = argument(directive, name)?;
+        if !provisioned {
+            let message = format!("`{name}` is of no use: each request is paid for");
+            findings.error("KF0108", &span::of(written.location()), message, Some(ONLY_PROVISIONED.to_owned()));
+        }
+        units(name, written, findings)
+    };
+    let read = capacity("readCapacity", findings).unwrap_or(USUAL_CAPACITY);
+    let write = capacity("writeCapacity", findings).unwrap_or(USUAL_CAPACITY);
+    if provisioned { Billing::Provisioned(Capacity { read, write }) } else { Billing::PayPerRequest }
+}
+
+/// The capacity of an index; what it does not say is as the table says.
+pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: &mut Findings) -> Option<Capacity> {
+    let capacity = |name: &str, findings: &mut Findings| {
+        let written = member(written, name)?;
+        let place = span::of(written.location());
+        if local {
+            let help = "leave it out: its capacity is the table's".to_owned();
+            findings.error("KF0108", &place, "a local index has no capacity of its own", Some(help));
+        } else if billing == Billing::PayPerRequest {
+            let message = format!("`{name}` is of no use: each request is paid for");
+            findings.error("KF0108", &place, message, Some(ONLY_PROVISIONED.to_owned()));
+        }
+        units(name, written, findings)
+    };
+    let (read, write) = (capacity("readCapacity", findings), capacity("writeCapacity", findings));
+    match billing {
+        Billing::Provisioned(table) if !local => Some(Capacity { read: read.unwrap_or(table.read), write: write.unwrap_or(table.write) }),
+        _ => None,
+    }
+}
+
+/// DynamoDB API reference, `ProvisionedThroughput`: at least one unit.
+fn units(name: &str, written: &Node<Value>, findings: &mut Findings) -> Option<u32> {
+    let number = written.to_i32()?;
+    let units = u32::try_from(number).ok().filter(|units| *units > 0);
+    if units.is_none() {
+        findings.error("KF0108", &span::of(written.location()), format!("`{name}` is {number}, and the least is 1"), None);
+    }
+    units
+}

@@ -1,0 +1,211 @@
+//! `@table` directives in, plain tables out. Must not know item types.
+
+mod billing;
+
+use super::table::{Index, KeyAttribute, KeyType, Projection, StreamView, Table};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::syntax::directives::{argument, flag, items, member, string, text};
+use crate::schema::syntax::environment::expand;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::At;
+use apollo_compiler::ast::{Directive, Value};
+use apollo_compiler::{Node, Schema};
+
+/// Local indexes that a table may have (DynamoDB developer guide, "Quotas", secondary indexes per table).
+const LOCAL_INDEXES: usize = 5;
+
+/// A table as the schema declares it.
+pub struct DeclaredTable {
+    /// What the file calls it, whatever the environment: its name with the defaults of all variables, or as it is written where one has none.
+    pub name: String,
+    /// The table, under its name in this environment.
+    pub table: Table,
+}
+
+/// Reads every `@table`; what is wrong with one does not hide the others.
+pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<DeclaredTable> {
+    let mut tables: Vec<DeclaredTable> = Vec::new();
+    for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "table") {
+        let Some(written) = self::text(directive, "name") else { continue };
+        let table_name = match expand(&written.value, environment) {
+            Ok(name) => {
+                check_name("table", &At { value: name.clone(), span: written.span.clone() }, findings);
+                name
+            }
+            Err(unset) => {
+                let place = span::within(text, &written.span, &unset.span);
+                let help = Some("set it, or give a default: `${NAME:-default}`".to_owned());
+                findings.error("KF0103", &place, unset.message, help);
+                written.value.clone()
+            }
+        };
+        let name = expand(&written.value, &|_| None).unwrap_or_else(|_| written.value.clone());
+        // Two tables of one name in the file would be one where no variable is set, and `@item(table:)` could mean either.
+        let twice = tables.iter().find_map(|known| {
+            let same = [(&known.table.name, &table_name), (&known.name, &name)];
+            same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
+        });
+        if let Some(twice) = twice {
+            findings.error("KF0101", &written.span, format!("the table `{twice}` is declared twice"), None);
+            continue;
+        }
+        tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
+    }
+    tables
+}
+
+fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> Table {
+    let partition = KeyAttribute {
+        name: text(directive, "partitionKey").map_or_else(|| "pk".to_owned(), |at| at.value),
+        kind: key_type(argument(directive, "partitionKeyType")),
+    };
+    let sort = text(directive, "sortKey").map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
+    let mut table = Table {
+        time_to_live: text(directive, "timeToLive").map(|at| at.value),
+        billing: billing::of_table(directive, findings),
+        stream: argument(directive, "stream").and_then(stream_view),
+        point_in_time_recovery: flag(directive, "pointInTimeRecovery"),
+        ..Table::new(name, partition, sort)
+    };
+    if table.sort.as_ref().is_some_and(|sort| sort.name == table.partition.name) {
+        let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
+        findings.error("KF0105", &place, format!("`{}` is the partition key already", table.partition.name), None);
+    }
+    for written in argument(directive, "indexes").map(items).unwrap_or_default() {
+        if let Some(index) = index(&table, written, findings) {
+            check_types(&table, &index, written, findings);
+            table.indexes.push(index);
+        }
+    }
+    if table.indexes.iter().filter(|index| index.local).count() > LOCAL_INDEXES {
+        let message = format!("`{}` has more than {LOCAL_INDEXES} local indexes", table.name);
+        findings.error("KF0104", &crate::schema::syntax::directives::named(directive), message, None);
+    }
+    table
+}
+
+fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Option<Index> {
+    let name = member(written, "name").and_then(string)?;
+    check_name("index", &name, findings);
+    if table.indexes.iter().any(|index| index.name == name.value) {
+        findings.error("KF0102", &name.span, format!("the index `{}` is declared twice", name.value), None);
+        return None;
+    }
+    let key = |attribute: &str, kind: &str| {
+        member(written, attribute)
+            .and_then(string)
+            .map(|at| At { value: KeyAttribute { name: at.value, kind: key_type(member(written, kind)) }, span: at.span })
+    };
+    let (partition, sort) = (key("partitionKey", "partitionKeyType"), key("sortKey", "sortKeyType"));
+    let local = partition.is_none();
+    if local && (sort.is_none() || table.sort.is_none()) {
+        let message = match sort {
+            None => format!("the index `{}` has no key attribute of its own", name.value),
+            Some(_) => format!("the index `{}` is local, and `{}` has no sort key", name.value, table.name),
+        };
+        findings.error("KF0104", &name.span, message, Some("a local index needs a `sortKey`, a global one a `partitionKey`".into()));
+        return None;
+    }
+    let used = partition.as_ref().map_or(&table.partition.name, |partition| &partition.value.name);
+    if let Some(sort) = sort.as_ref().filter(|sort| sort.value.name == *used) {
+        findings.error("KF0105", &sort.span, format!("`{}` is the partition key already", sort.value.name), None);
+    }
+    Some(Index {
+        local,
+        partition: partition.map_or_else(|| table.partition.clone(), |at| at.value),
+        sort: sort.map(|at| at.value),
+        projection: projection(&name, written, findings),
+        capacity: billing::of_index(table.billing, local, written, findings),
+        name: name.value,
+    })
+}
+
+fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings) -> Projection {
+    let kind = member(written, "projection").and_then(|value| value.as_enum()).map(|name| name.as_str());
+    let included: Vec<String> =
+        member(written, "include").map(items).unwrap_or_default().iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+    match (kind, included.is_empty()) {
+        (Some("INCLUDE"), true) => {
+            let message = format!("the index `{}` includes attributes but names none", name.value);
+            findings.error("KF0106", &name.span, message, Some("list them: `include: [\"title\"]`".into()));
+        }
+        (Some("INCLUDE"), false) | (_, true) => {}
+        (_, false) => {
+            let message = format!("the index `{}` names attributes to include, but its projection is not INCLUDE", name.value);
+            findings.error("KF0106", &name.span, message, Some("write `projection: INCLUDE`, or leave `include` out".into()));
+        }
+    }
+    match kind {
+        Some("KEYS_ONLY") => Projection::KeysOnly,
+        Some("INCLUDE") => Projection::Include(included),
+        _ => Projection::All,
+    }
+}
+
+/// An attribute has one type in all the keys of a table.
+fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &mut Findings) {
+    let own = [(&index.partition, "partitionKey")].into_iter().chain(index.sort.as_ref().map(|sort| (sort, "sortKey")));
+    for (key, member_name) in own {
+        let other = table.key_attributes().into_iter().find(|known| known.name == key.name && known.kind != key.kind);
+        if let Some(other) = other {
+            let place = member(written, member_name).map(|value| span::of(value.location())).unwrap_or_default();
+            let message =
+                format!("`{}` is of type {:?} here and of type {:?} in another key of `{}`", key.name, key.kind, other.kind, table.name);
+            findings.error("KF0107", &place, message, Some(format!("write `{member_name}Type: {:?}`", other.kind)));
+        }
+    }
+}
+
+/// DynamoDB developer guide, "Naming rules": 3 to 255 characters of letters, digits, `_`, `-` and `.`.
+fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
+    let fits = (3..=255).contains(&name.value.len()) && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    if !fits {
+        let message = format!("`{}` is no {what} name that DynamoDB takes", name.value);
+        findings.error("KF0103", &name.span, message, Some("3 to 255 letters, digits, `_`, `-` and `.`".into()));
+    }
+}
+
+fn stream_view(value: &Node<Value>) -> Option<StreamView> {
+    let name = value.as_enum()?;
+    [StreamView::KeysOnly, StreamView::NewImage, StreamView::OldImage, StreamView::NewAndOldImages]
+        .into_iter()
+        .find(|view| name == view.name())
+}
+
+fn key_type(value: Option<&Node<Value>>) -> KeyType {
+    match value.and_then(|value| value.as_enum()).map(|name| name.as_str()) {
+        Some("N") => KeyType::N,
+        Some("B") => KeyType::B,
+        _ => KeyType::S,
+    }
+}
+
+/// The table that a type's `@item` means, by what the file calls it or by its name in this environment.
+pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
+    let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+    let place = crate::schema::syntax::directives::named(directive);
+    match (text(directive, "table"), tables.len()) {
+        (Some(written), 1..) => {
+            // What the file says comes first: no environment makes it mean another of its tables.
+            let in_file = tables.iter().position(|table| table.name == written.value);
+            let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
+            if found.is_none() {
+                let message = format!("there is no table `{}`", written.value);
+                findings.error("KF0202", &written.span, message, crate::schema::diagnostics::suggestion::suggest(&written.value, names));
+            }
+            found
+        }
+        (None, 1) => Some(0),
+        (_, 0) => {
+            let help = "declare it: `extend schema @table(name: \"data\", partitionKey: \"PK\", sortKey: \"SK\")`";
+            findings.error("KF0201", &place, format!("`{type_name}` is an item, but the schema has no table"), Some(help.into()));
+            None
+        }
+        (None, _) => {
+            let message = format!("`{type_name}` does not say in which table it is");
+            findings.error("KF0202", &place, message, Some(format!("add `table:` with one of {}", list(&names))));
+            None
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Key templates: `Group#{groupId}` with typed, ordered, invertible placeholders. Values in, key text out, and back. Must not know
+//! tables, indexes or items.
+//!
+//! The laws, each proved by a property test:
+//! - no two different tuples of values make the same text, and a text that was written is read back as the values it was written of;
+//! - reading never fails hard: a text that is not of the template is `None`;
+//! - a text that is read but was not written here (an instant without milliseconds in existing data) gives the values that it spells.
+//!
+//! Why they hold: a text is taken apart from left to right, and where a part ends is never in doubt. [`escape`] shows it for free text,
+//! [`form`] gives every other type a form of its own, and [`invertible`] refuses the templates in which two forms could run together.
+
+mod escape;
+mod form;
+mod invertible;
+mod overlap;
+pub mod part;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
+use crate::schema::scalar::spread::Spread;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::part::{Fields, LONGEST_KEY, Part, RenderMistake, TemplateMistake, spread_of};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// A parsed key template.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// Literals and placeholders in order; as they are parsed, never two literals side by side.
+    pub parts: Vec<Part>,
+}
+
+impl Template {
+    /// Parses a template and checks that it can be inverted; `resolve` gives a field's type (`Json` for a plain list). All mistakes are
+    /// reported.
+    pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Self, Vec<TemplateMistake>> {
+        let (parts, mut mistakes) = syntax::parse(text, resolve);
+        mistakes.extend(invertible::mistakes(&parts));
+        mistakes.sort_by_key(|mistake| mistake.span.start);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
+    }
+
+    /// The fields of the placeholders, in order, each once. The number of a shard or a replica is none.
+    pub fn fields(&self) -> Vec<&str> {
+        let mut fields: Vec<&str> = Vec::new();
+        for part in &self.parts {
+            if let Part::Placeholder { field, value, .. } = part
+                && !matches!(value, ValueType::Spread(_))
+                && !fields.contains(&field.as_str())
+            {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
+    /// The first number that is not padded (field, position of the part): as text `10` sorts before `9`.
+    pub fn bare_number(&self) -> Option<(String, usize)> {
+        self.parts.iter().enumerate().find_map(|(position, part)| match part {
+            Part::Placeholder { field, value, width: None } if form::is_number(value) => Some((field.clone(), position)),
+            _ => None,
+        })
+    }
+
+    /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: whether a key may be
+    /// empty is for the caller to say.
+    pub fn render(&self, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
+        self.render_parts(self.parts.len(), value)
+    }
+
+    /// The text of the first `parts` parts, written exactly as a whole key would begin. For a prefix that matches the keys with these
+    /// values and no others, `parts` counts in the literal that follows the last placeholder, if one does: `Group#1` also begins
+    /// `Group#10`, `Group#1#` does not.
+    pub fn render_parts(&self, parts: usize, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
+        let (mut key, mut longest) = (String::new(), (0, ""));
+        for (position, part) in self.parts.iter().enumerate().take(parts) {
+            let (field, kind, width) = match part {
+                Part::Literal(literal) => {
+                    key.push_str(literal);
+                    continue;
+                }
+                Part::Placeholder { field, value, width } => (field, value, *width),
+            };
+            let Some(value) = value(field).filter(|value| !value.is_null()) else { return Ok(None) };
+            let text = form::write(kind, width, &value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?;
+            longest = longest.max((text.len(), field));
+            match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
+                // What is too long for a key anyway is not worth the work.
+                Some(literal) if text.len() <= LONGEST_KEY => key.push_str(&escape::write(&text, literal)),
+                _ => key.push_str(&text),
+            }
+        }
+        if key.len() > LONGEST_KEY && !self.is_binary() {
+            let sentence = format!("It makes a key of {} bytes, and a key has {LONGEST_KEY} at most.", key.len());
+            return Err(RenderMistake::Unfit(longest.1.to_owned(), sentence));
+        }
+        Ok(Some(key))
+    }
+
+    /// Whether keys with other values may begin with the text of the first `parts` parts as well: of two enum values the longer may begin
+    /// with the shorter and what follows it (`IN_` begins `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`). What is read back tells them apart.
+    pub fn runs_on(&self, parts: usize) -> bool {
+        self.parts.iter().take(parts).enumerate().any(|(position, part)| {
+            let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };
+            let next = self.literal(position + 1).filter(|_| position + 1 < parts).unwrap_or_default();
+            let goes_on = |rest: &str| !rest.is_empty() && (rest.starts_with(next) || next.starts_with(rest));
+            let texts = || values.stored.values();
+            texts().any(|one| texts().any(|other| other.strip_prefix(one.as_str()).is_some_and(goes_on)))
+        })
+    }
+
+    /// The text with which every key begins whose first `parts` parts have the given values and whose next placeholder's value begins
+    /// with `prefix`; `None` if a value is null or missing. No such key is missed. The flag tells whether only such keys begin with the
+    /// text; if not, the value that is read back has to be checked.
+    ///
+    /// Free text is exact unless `prefix` holds what is escaped. Instants and dates are taken in their canonical form. Other forms have no
+    /// beginnings that mean something: for them, all keys that begin with the first `parts` parts match.
+    pub fn render_begins_with(
+        &self,
+        parts: usize,
+        prefix: &str,
+        value: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<Option<(String, bool)>, RenderMistake> {
+        let Some(mut key) = self.render_parts(parts, value)? else { return Ok(None) };
+        let kind = match self.parts.get(parts) {
+            Some(Part::Placeholder { value, .. }) => Some(value),
+            _ => None,
+        };
+        let same = match (kind, self.literal(parts + 1)) {
+            (Some(ValueType::Id | ValueType::String), Some(literal)) => escape::unchanged(prefix, literal),
+            (Some(ValueType::Id | ValueType::String), None) => prefix,
+            // What is longer begins no value, but it could begin a key.
+            (Some(ValueType::DateTime(_)), _) => prefix.get(..INSTANT_LENGTH).unwrap_or(prefix),
+            (Some(ValueType::Date), _) => prefix.get(..DATE_LENGTH).unwrap_or(prefix),
+            _ => "",
+        };
+        key.push_str(same);
+        Ok(Some((key, same == prefix)))
+    }
+
+    /// The template of one shard or replica: its number stands in it as text.
+    pub fn of_number(&self, number: u8) -> Template {
+        // The literals stay apart, so that free text before them ends and is escaped as it was.
+        let number = |part: &Part| match part {
+            Part::Placeholder { value: ValueType::Spread(_), .. } => Part::Literal(number.to_string()),
+            other => other.clone(),
+        };
+        Template { parts: self.parts.iter().map(number).collect() }
+    }
+
+    /// Reads the fields back out of a key text, each once; `None` if the text is not of this template.
+    pub fn read(&self, text: &str) -> Option<Fields> {
+        // No key is longer, so a longer text is none; it also bounds the work.
+        if text.len() > LONGEST_KEY && !self.is_binary() {
+            return None;
+        }
+        let mut fields = self.read_from(0, text, &mut HashSet::new())?;
+        fields.reverse();
+        let mut once: Fields = Vec::with_capacity(fields.len());
+        for (field, value) in fields {
+            match once.iter().find(|(known, _)| *known == field) {
+                Some((_, known)) if *known != value => return None,
+                Some(_) => {}
+                None => once.push((field, value)),
+            }
+        }
+        // The number is the same wherever it stands, and no field.
+        if let Some(spread) = self.spread() {
+            once.retain(|(field, _)| *field != spread.placeholder());
+        }
+        Some(once)
+    }
+
+    /// The template without the number of its shard or replica.
+    pub fn without_spread(&self) -> Template {
+        let is_number = |part: &&Part| matches!(part, Part::Placeholder { value: ValueType::Spread(_), .. });
+        Template { parts: self.parts.iter().filter(|part| !is_number(part)).cloned().collect() }
+    }
+
+    /// Whether some text could be of both templates (conservative: true where it cannot be ruled out).
+    pub fn overlaps(&self, other: &Template) -> bool {
+        overlap::overlap(self.parts.iter(), other.parts.iter())
+    }
+
+    /// The fields of the parts from `position` on, last first. `dead` holds what has been tried in vain: position and length of the rest.
+    fn read_from<'t>(&self, position: usize, text: &'t str, dead: &mut HashSet<(usize, usize)>) -> Option<Fields> {
+        let (field, kind, width) = match self.parts.get(position) {
+            None => return text.is_empty().then(Vec::new),
+            Some(Part::Literal(literal)) => return self.read_from(position + 1, text.strip_prefix(literal.as_str())?, dead),
+            Some(Part::Placeholder { field, value, width }) => (field, value, *width),
+        };
+        if dead.contains(&(position, text.len())) {
+            return None;
+        }
+        let readings: Vec<(usize, Cow<'t, str>)> = if form::is_free_text(kind) {
+            match self.literal(position + 1) {
+                Some(literal) => {
+                    let end = text.find(literal)?;
+                    vec![(end, escape::read(&text[..end], literal))]
+                }
+                None => vec![(text.len(), Cow::Borrowed(text))],
+            }
+        } else {
+            form::lengths(kind, width, text).into_iter().map(|length| (length, Cow::Borrowed(&text[..length]))).collect()
+        };
+        for (length, written) in readings {
+            let Some(value) = form::read(kind, width, &written) else { continue };
+            if let Some(mut fields) = self.read_from(position + 1, &text[length..], dead) {
+                fields.push((field.clone(), value));
+                return Some(fields);
+            }
+        }
+        dead.insert((position, text.len()));
+        None
+    }
+
+    /// Whether the key is bytes, which are shorter than their text.
+    fn is_binary(&self) -> bool {
+        matches!(self.parts.as_slice(), [Part::Placeholder { value: ValueType::Binary, .. }])
+    }
+
+    /// The literal at a position.
+    fn literal(&self, position: usize) -> Option<&str> {
+        match self.parts.get(position) {
+            Some(Part::Literal(literal)) => Some(literal),
+            _ => None,
+        }
+    }
+}
+
+impl Template {
+    /// The spread of the template, if it has one.
+    pub fn spread(&self) -> Option<Spread> {
+        self.spreads().next()
+    }
+
+    /// Every spread that stands in the template.
+    pub fn spreads(&self) -> impl Iterator<Item = Spread> {
+        self.parts.iter().filter_map(spread_of)
+    }
+}

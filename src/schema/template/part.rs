@@ -1,0 +1,67 @@
+//! The parts of a template, and what can be wrong with its text or with the values that it writes. Plain data.
+
+use crate::schema::scalar::spread::Spread;
+use crate::schema::scalar::value_type::ValueType;
+use serde_json::Value;
+
+/// The longest text that a key attribute may hold, in bytes (DynamoDB developer guide, "Constraints in Amazon DynamoDB": 2,048 for a
+/// partition key; a sort key has 1,024, which the table checks).
+pub const LONGEST_KEY: usize = 2048;
+
+/// A part of a template.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Text as it stands in the key.
+    Literal(String),
+    /// A field's value.
+    Placeholder {
+        /// The field's name.
+        field: String,
+        /// The field's type, which gives the value's form.
+        value: ValueType,
+        /// Zero-padded width of a number: `{score:08}` is 8.
+        width: Option<u8>,
+    },
+}
+
+/// Field name → value, as a template reads it back.
+pub type Fields = Vec<(String, Value)>;
+
+/// A mistake in a template's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateMistake {
+    /// Byte range within the template's text.
+    pub span: std::ops::Range<usize>,
+    /// What is wrong.
+    pub kind: TemplateMistakeKind,
+}
+
+/// What can be wrong with a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TemplateMistakeKind {
+    /// A brace that is not closed, is empty or holds no name; a sentence says which.
+    Malformed(String),
+    /// A placeholder whose field does not exist: its name.
+    UnknownField(String),
+    /// A placeholder whose field cannot stand in a key (a list, an embedded type, JSON …): its name.
+    NotAKeyType(String),
+    /// A shard or a replica without a number of them; a sentence.
+    Spread(String),
+    /// Two different values could make the same text; the text says which and why.
+    NotInvertible(String),
+}
+
+/// Why a key could not be made from values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RenderMistake {
+    /// A value has not the form that its placeholder needs (a number too wide, a negative padded number …): field and a sentence.
+    Unfit(String, String),
+}
+
+/// The spread of which a part is the number.
+pub fn spread_of(part: &Part) -> Option<Spread> {
+    match part {
+        Part::Placeholder { value: ValueType::Spread(spread), .. } => Some(*spread),
+        _ => None,
+    }
+}

@@ -1,0 +1,201 @@
+//! Fields without `@find` in, where each is stored out. Must not know finds.
+//!
+//! A field lives in the attribute that `@attribute(name:)` names, or in one of its own name; except that a field without `@attribute`
+//! which can be read back out of the keys lives there only. That is so where every alternative of a table key's template holds it, or
+//! where an index key holds it and is written whenever the field has a value: beside it, that template has non-null fields only.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::model::Stored;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::rules::Rules;
+use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::syntax::directives::{name as name_argument, named, text};
+use crate::schema::syntax::span;
+use crate::schema::table::{KeyType, Table};
+use crate::schema::template::Template;
+use crate::schema::template::part::Part;
+use crate::schema::types::draft::{Declared, Draft, Kind, Record, is_find};
+use crate::schema::types::values;
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::schema::{ExtendedType, ObjectType};
+
+/// The stored fields of a type as they are declared. `table` is that of an item type.
+pub fn declare(draft: &Draft, object: &ObjectType, table: Option<&Table>, findings: &mut Findings) -> Record {
+    let mut record = Record::new();
+    for field in object.fields.values().filter(|field| !is_find(field)) {
+        check_bare(object, field, findings);
+        if let Some(declared) = declared(draft, object, field, table, findings) {
+            record.insert(field.name.to_string(), declared);
+        }
+    }
+    check_attributes(object, &record, findings);
+    record
+}
+
+/// A stored field has no arguments and does not write.
+fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
+    if let Some(argument) = field.arguments.first() {
+        let message = format!("`{}.{}` is stored, so its argument `{}` has no meaning", object.name, field.name, argument.name);
+        findings.error("KF0305", &span::of(argument.name.location()), message, Some("add `@find` if it is a relation".into()));
+    }
+    if let Some(write) = crate::schema::syntax::directives::write_of(&field.directives) {
+        let message = format!("`@{}` stands on `{}.{}`, but only fields of the Mutation type write", write.name, object.name, field.name);
+        findings.error("KF0505", &named(write), message, None);
+    }
+}
+
+fn declared(
+    draft: &Draft,
+    object: &ObjectType,
+    field: &FieldDefinition,
+    table: Option<&Table>,
+    findings: &mut Findings,
+) -> Option<Declared> {
+    let place = span::of(field.name.location());
+    let inner = field.ty.inner_named_type();
+    let coordinate = format!("{}.{}", object.name, field.name);
+    let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
+        (_, None) | (Some(Kind::NoConnection), _) => return None,
+        (Some(Kind::Item), _) => Some((format!("`{coordinate}` holds items of `{inner}`, which no attribute can hold"), true)),
+        (Some(Kind::Connection(_)), _) => Some((format!("`{coordinate}` is a connection, which no attribute can hold"), true)),
+        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo), _) | (None, Some(ExtendedType::InputObject(_))) => {
+            Some((format!("`{coordinate}` is a `{inner}`, which no attribute can hold"), false))
+        }
+        (None, Some(ExtendedType::Interface(_) | ExtendedType::Union(_))) => {
+            Some((format!("`{coordinate}` is of the abstract type `{inner}`, which no attribute can hold"), false))
+        }
+        _ => None,
+    };
+    if let Some((message, relation)) = not_stored {
+        findings.error("KF0304", &place, message, relation.then(|| "add `@find` to make it a relation".into()));
+        return None;
+    }
+    let attribute = field.directives.get("attribute");
+    let written = attribute.and_then(|directive| text(directive, "name"));
+    let mut declared = Declared {
+        ty: field.ty.clone(),
+        value: values::of_named(draft.schema, inner)?,
+        attribute: written.as_ref().map_or_else(|| field.name.to_string(), |at| at.value.clone()),
+        named: written.is_some(),
+        span: written.map_or(place, |at| at.span),
+        rules: Rules::default(),
+    };
+    if let Some(stored) = attribute.and_then(|directive| name_argument(directive, "stored")) {
+        keep(&mut declared, &stored, &coordinate, findings);
+    }
+    if table.is_some_and(|table| table.time_to_live.as_deref() == Some(&declared.attribute)) {
+        time_to_live(&mut declared, &coordinate, findings);
+    }
+    if declared.attribute.is_empty() {
+        findings.error("KF0301", &declared.span, format!("`{coordinate}` is stored in an attribute without a name"), None);
+    }
+    Some(declared)
+}
+
+/// `stored:` on a field.
+fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, findings: &mut Findings) {
+    let moment = matches!(declared.value, ValueType::DateTime(_));
+    match stored.value.as_str() {
+        "EPOCH_SECONDS" if moment => declared.value = ValueType::DateTime(Moment::EpochSeconds),
+        "EPOCH_MILLIS" if moment => declared.value = ValueType::DateTime(Moment::EpochMillis),
+        "SET" if declared.ty.is_list() && declared.ty.item_type().is_named() && values::stored_key_type(&declared.value).is_some() => {
+            declared.value = ValueType::Set(Box::new(declared.value.clone()));
+        }
+        other => {
+            let help = match other {
+                "SET" => "a set is a list of texts, numbers or binary values",
+                _ => "an epoch is a DateTime",
+            };
+            let message = format!("`{coordinate}` of type `{}` cannot be stored as {other}", declared.ty);
+            findings.error("KF0303", &stored.span, message, Some(help.into()));
+        }
+    }
+}
+
+/// The time to live is a number of seconds (DynamoDB developer guide, "Time to Live").
+fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findings) {
+    match declared.value {
+        ValueType::DateTime(_) if !declared.ty.is_list() => declared.value = ValueType::DateTime(Moment::EpochSeconds),
+        ValueType::Int | ValueType::Long if !declared.ty.is_list() => {}
+        _ => {
+            let message = format!("`{coordinate}` is the table's time to live, which is no `{}`", declared.ty);
+            findings.error("KF0307", &declared.span, message, Some("make it a DateTime".into()));
+        }
+    }
+}
+
+/// No two fields share an attribute.
+fn check_attributes(object: &ObjectType, record: &Record, findings: &mut Findings) {
+    for (position, (name, field)) in record.iter().enumerate() {
+        if let Some((other, _)) = record.iter().take(position).find(|(_, known)| known.attribute == field.attribute) {
+            let message = format!("`{}.{name}` and `{other}` are both stored in the attribute `{}`", object.name, field.attribute);
+            findings.error("KF0301", &field.span, message, Some("give one of them another `@attribute(name:)`".into()));
+        }
+    }
+}
+
+/// Where a field of an item is stored, seen with the item's keys.
+pub fn place(name: &str, declared: &Declared, record: &Record, keys: &ItemKeys, table: &Table) -> Stored {
+    let held = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&name));
+    let own: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
+    let mut holders: Vec<String> = keys.keys.iter().filter(|(_, templates)| held(templates)).map(|(key, _)| key.clone()).collect();
+
+    let non_null = |field: &str| field == name || record.get(field).is_some_and(|other| other.ty.is_non_null());
+    let always_written = |key: &String| {
+        let templates = keys.keys.get(key).map(Vec::as_slice).unwrap_or_default();
+        own.contains(&key.as_str()) || templates.iter().any(|template| template.fields().into_iter().all(non_null))
+    };
+    // A read asks for one of them: one that every item has.
+    holders.sort_by_key(|key| (!own.contains(&key.as_str()), !always_written(key)));
+    let same = key_is_the_field(name, declared, keys, table);
+    // DynamoDB looks for the time to live in its attribute and nowhere else.
+    let expires = table.time_to_live.as_deref() == Some(&declared.attribute);
+    let in_keys_only = !declared.named && !same && !expires && holders.iter().any(always_written);
+    Stored { attribute: (!in_keys_only).then(|| declared.attribute.clone()), keys: holders, value: declared.value.clone() }
+}
+
+/// Whether the key attribute of the field's stored name is the field itself: its template is `{field}`, and the value is kept the same way.
+fn key_is_the_field(name: &str, declared: &Declared, keys: &ItemKeys, table: &Table) -> bool {
+    keys.keys.get(&declared.attribute).is_some_and(|templates| is_whole(templates, name))
+        && table.key_attributes().iter().any(|key| key.name == declared.attribute && keeps(declared, key.kind))
+}
+
+fn keeps(declared: &Declared, kind: KeyType) -> bool {
+    !declared.ty.is_list() && values::stored_key_type(&declared.value) == Some(kind)
+}
+
+/// Whether the templates are just `{field}`.
+pub fn is_whole(templates: &[Template], name: &str) -> bool {
+    match templates {
+        [template] => matches!(template.parts.as_slice(), [Part::Placeholder { field, width: None, .. }] if field == name),
+        _ => false,
+    }
+}
+
+/// A stored attribute must not be a key attribute with other content, nor a constant.
+pub fn check_conflicts(type_name: &str, record: &Record, keys: &ItemKeys, table: &Table, findings: &mut Findings) {
+    let key_attributes = table.key_attributes();
+    for (name, declared) in record {
+        let stored = place(name, declared, record, keys, table);
+        let Some(attribute) = stored.attribute else { continue };
+        let clash = key_attributes.iter().find(|key| key.name == attribute).filter(|key| match keys.keys.contains_key(&key.name) {
+            true => !key_is_the_field(name, declared, keys, table),
+            // The type is not in that index, but DynamoDB refuses an index key's attribute that has another type.
+            false => !keeps(declared, key.kind),
+        });
+        if let Some(key) = clash {
+            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, which is a key attribute of other content");
+            let names: Vec<&str> = key_attributes.iter().map(|key| key.name.as_str()).collect();
+            let help = match keeps(declared, key.kind) {
+                true => format!("make the key `{{{name}}}`, or name another attribute than {}", list(&names)),
+                false => format!("name another attribute than {}", list(&names)),
+            };
+            findings.error("KF0302", &declared.span, message, Some(help));
+        }
+        if keys.constants.iter().any(|(constant, _)| *constant == attribute) {
+            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, which is a constant of the type");
+            findings.error("KF0302", &declared.span, message, Some("name another attribute for one of them".into()));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A field's arguments in, and the fields of their input objects under dotted names (`input.name`); their types out, and whether an
+//! input object can be an embedded object. Must not know what they are used for.
+
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::span;
+use crate::schema::syntax::span::Span;
+use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::values;
+use apollo_compiler::Schema;
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
+use apollo_compiler::schema::{ExtendedType, InputObjectType};
+
+/// How deep input objects are looked into.
+const DEEPEST: usize = 8;
+
+/// An argument, or a field of an argument's input object.
+#[derive(Debug, Clone)]
+pub struct Input<'a> {
+    /// Its name, dotted within an input object.
+    pub name: String,
+    /// Its declared type.
+    pub ty: &'a Type,
+    /// Whether it may be null or missing, itself or the object that holds it.
+    pub nullable: bool,
+    /// The place of the argument's name.
+    pub span: Span,
+}
+
+impl Input<'_> {
+    /// How a value of it is kept; an input object counts as an embedded object of its name.
+    pub fn value(&self, schema: &Schema) -> Option<ValueType> {
+        let name = self.ty.inner_named_type();
+        match object_of(schema, name) {
+            Some(_) => Some(ValueType::Embedded(name.to_string())),
+            None => values::of_named(schema, name),
+        }
+    }
+}
+
+/// An argument by its name, or a field of one by its dotted name.
+pub fn input<'a>(schema: &'a Schema, field: &'a FieldDefinition, name: &str) -> Option<Input<'a>> {
+    let mut segments = name.split('.');
+    let first = segments.next()?;
+    let argument = field.arguments.iter().find(|argument| argument.name == first)?;
+    let mut found = of(first.to_owned(), argument, span::of(argument.name.location()));
+    for segment in segments {
+        let object = object_of(schema, found.ty.inner_named_type()).filter(|_| found.ty.is_named())?;
+        found = within(&found, object.fields.get(segment)?);
+    }
+    Some(found)
+}
+
+/// The arguments of a field.
+pub fn arguments(field: &FieldDefinition) -> impl Iterator<Item = Input<'_>> {
+    field.arguments.iter().map(|argument| of(argument.name.to_string(), argument, span::of(argument.name.location())))
+}
+
+/// The fields of an input object that is not in a list, under their dotted names; none of anything else.
+pub fn members<'a>(schema: &'a Schema, input: &Input<'a>) -> Vec<Input<'a>> {
+    let object = object_of(schema, input.ty.inner_named_type()).filter(|_| input.ty.is_named());
+    object.map(|object| object.fields.values().map(|field| within(input, field)).collect()).unwrap_or_default()
+}
+
+fn of<'a>(name: String, definition: &'a InputValueDefinition, span: Span) -> Input<'a> {
+    Input { name, ty: &definition.ty, nullable: !definition.ty.is_non_null(), span }
+}
+
+fn within<'a>(outer: &Input, field: &'a InputValueDefinition) -> Input<'a> {
+    let inner = of(format!("{}.{}", outer.name, field.name), field, outer.span.clone());
+    Input { nullable: inner.nullable || outer.nullable, ..inner }
+}
+
+fn object_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a InputObjectType> {
+    match schema.types.get(name)? {
+        ExtendedType::InputObject(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// Whether a value of the one type can be written where the other is kept.
+pub fn writable(draft: &Draft, from: &ValueType, to: &ValueType) -> Result<(), String> {
+    match (from, to) {
+        (ValueType::Embedded(from), ValueType::Embedded(to)) if from == to => Ok(()),
+        (ValueType::Embedded(from), ValueType::Embedded(to)) => {
+            let unlike = || format!("a `{from}` is no `{to}`");
+            let object = object_of(draft.schema, from).ok_or_else(unlike)?;
+            object_fits(draft, object, draft.records.get(to).ok_or_else(unlike)?, DEEPEST)
+        }
+        (_, ValueType::Json) => Ok(()),
+        (from, ValueType::Set(to)) if values::fits(from, to) => Ok(()),
+        (ValueType::Set(from), ValueType::Set(to)) if values::fits(from, to) => Ok(()),
+        (ValueType::Set(from), to) if values::fits(from, to) => Ok(()),
+        _ if values::fits(from, to) => Ok(()),
+        _ => Err(format!("{} is not {}", from.name(), to.name())),
+    }
+}
+
+/// Each field of the input object is one of the embedded object, and what this needs is there or has a default.
+fn object_fits(draft: &Draft, object: &InputObjectType, record: &Record, depth: usize) -> Result<(), String> {
+    for (name, field) in &object.fields {
+        let Some(declared) = record.get(name.as_str()) else {
+            return Err(format!("`{}.{name}` has no field to be written to", object.name));
+        };
+        let inner = field.ty.inner_named_type();
+        let sound = match (object_of(draft.schema, inner), &declared.value) {
+            (Some(input), ValueType::Embedded(to)) if depth > 0 => {
+                draft.records.get(to).map_or(Ok(()), |record| object_fits(draft, input, record, depth - 1))
+            }
+            // What is nested deeper than anybody writes is for the run to refuse.
+            (Some(_), ValueType::Embedded(_)) => Ok(()),
+            (Some(_), ValueType::Json) => Ok(()),
+            (Some(_), _) => Err(String::new()),
+            (None, to) => values::of_named(draft.schema, inner).map_or(Ok(()), |from| writable(draft, &from, to)),
+        };
+        if sound.is_err() || depth_of(&field.ty) != depth_of(&declared.ty) {
+            return Err(format!("`{}.{name}` of type `{}` cannot be written as `{}`", object.name, field.ty, declared.ty));
+        }
+    }
+    for (name, declared) in record {
+        let brought = object.fields.get(name.as_str()).is_some_and(|field| field.ty.is_non_null());
+        if declared.ty.is_non_null() && declared.rules.default.is_none() && !brought {
+            return Err(format!("`{}` may lack `{name}`, which is never null", object.name));
+        }
+    }
+    Ok(())
+}
+
+/// How many lists a type is wrapped in.
+pub fn depth_of(ty: &Type) -> usize {
+    match ty {
+        Type::List(item) | Type::NonNullList(item) => 1 + depth_of(item),
+        Type::Named(_) | Type::NonNullNamed(_) => 0,
+    }
+}

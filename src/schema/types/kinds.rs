@@ -1,0 +1,133 @@
+//! Object types in, what each stands for out: root, item, connection, edge, page info or embedded. Must not know keys or finds.
+//!
+//! A connection is recognised by its shape, not by its name: a type without `@item` whose fields are `nodes`, `edges` and `pageInfo`
+//! (each optional, one of the first two there) and whose nodes are items, or of an abstract type (Relay cursor connections specification).
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::syntax::directives::named;
+use crate::schema::syntax::span;
+use crate::schema::types::draft::{Kind, objects};
+use apollo_compiler::ast::{FieldDefinition, OperationType};
+use apollo_compiler::schema::{ExtendedType, ObjectType};
+use apollo_compiler::{Node, Schema};
+use indexmap::IndexMap;
+
+/// The name of the type that tells where a page stands.
+pub const PAGE_INFO: &str = "PageInfo";
+
+/// Classifies every object type.
+pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Kind> {
+    let mut kinds: IndexMap<String, Kind> = IndexMap::new();
+    for object in objects(schema) {
+        kinds.insert(object.name.to_string(), first_kind(schema, object, findings));
+    }
+    for object in objects(schema) {
+        if kinds.get(object.name.as_str()) != Some(&Kind::Embedded) {
+            continue;
+        }
+        if let Some((node, edge)) = connection(schema, &kinds, object) {
+            kinds.insert(object.name.to_string(), Kind::Connection(node.clone()));
+            if let Some(edge) = edge {
+                check_edge(edge, &node, findings);
+                kinds.insert(edge.name.to_string(), Kind::Edge);
+            }
+        }
+    }
+    for object in objects(schema) {
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded)
+            && let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
+        {
+            report_no_connection(object, page_info, findings);
+            kinds.insert(object.name.to_string(), Kind::NoConnection);
+        }
+    }
+    kinds
+}
+
+fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Findings) -> Kind {
+    let item = object.directives.get("item");
+    let root = [OperationType::Query, OperationType::Mutation, OperationType::Subscription]
+        .into_iter()
+        .find(|operation| schema.root_operation(*operation) == Some(&object.name));
+    if let (Some(operation), Some(item)) = (root, item) {
+        let message = format!("`{}` is the root of every {operation}, not an item", object.name);
+        findings.error("KF0203", &named(item), message, None);
+    }
+    match (root, item) {
+        (Some(operation), _) => Kind::Root(operation),
+        (None, Some(_)) => Kind::Item,
+        (None, None) if object.name == PAGE_INFO && is_page_info(object) => Kind::PageInfo,
+        (None, None) => Kind::Embedded,
+    }
+}
+
+/// Whether a type has the shape of `PageInfo`: nothing but its four fields, of their types.
+fn is_page_info(object: &ObjectType) -> bool {
+    object.fields.iter().all(|(name, field)| match name.as_str() {
+        "hasNextPage" | "hasPreviousPage" => field.ty.is_named() && field.ty.inner_named_type() == "Boolean",
+        "startCursor" | "endCursor" => is_cursor(field),
+        _ => false,
+    })
+}
+
+fn is_cursor(field: &FieldDefinition) -> bool {
+    field.ty.is_named() && ["String", "ID"].contains(&field.ty.inner_named_type().as_str())
+}
+
+/// The node type and the edge type of a connection.
+fn connection<'s>(
+    schema: &'s Schema,
+    kinds: &IndexMap<String, Kind>,
+    object: &ObjectType,
+) -> Option<(String, Option<&'s Node<ObjectType>>)> {
+    let page_info =
+        |field: &FieldDefinition| field.ty.is_named() && kinds.get(field.ty.inner_named_type().as_str()) == Some(&Kind::PageInfo);
+    let (mut node, mut edge) = (None::<String>, None);
+    for (name, field) in &object.fields {
+        let of_list = field.ty.is_list() && field.ty.item_type().is_named();
+        let inner = field.ty.inner_named_type();
+        let found = match name.as_str() {
+            "pageInfo" if page_info(field) => continue,
+            "nodes" if of_list => inner,
+            "edges" if of_list => {
+                let object = schema.get_object(inner)?;
+                edge = Some(object);
+                object.fields.get("node").filter(|node| node.ty.is_named())?.ty.inner_named_type()
+            }
+            _ => return None,
+        };
+        if node.as_deref().is_some_and(|known| known != found.as_str()) {
+            return None;
+        }
+        node = Some(found.to_string());
+    }
+    let node = node?;
+    let abstract_type = matches!(schema.types.get(node.as_str()), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
+    (abstract_type || kinds.get(&node) == Some(&Kind::Item)).then_some((node, edge))
+}
+
+fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
+    for (name, field) in &edge.fields {
+        if !(name == "node" || name == "cursor" && is_cursor(field)) {
+            let message = format!("`{}` is an edge over `{node}`, and `{name}` is no part of an edge", edge.name);
+            findings.error("KF0502", &span::of(name.location()), message, Some("an edge has `node` and `cursor: String!`".into()));
+        }
+    }
+}
+
+/// A type that holds a `pageInfo` was meant as a connection: say what keeps it from being one.
+fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findings: &mut Findings) {
+    let others: Vec<&str> =
+        object.fields.keys().map(|name| name.as_str()).filter(|name| !["nodes", "edges", "pageInfo"].contains(name)).collect();
+    let why = if !others.is_empty() {
+        format!("{} does not belong to one", list(&others))
+    } else if object.fields.len() == 1 {
+        "it has neither `nodes` nor `edges`".to_owned()
+    } else {
+        "its `nodes`, or the `node` of its `edges`, are not lists of one item type".to_owned()
+    };
+    let help =
+        "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
+    findings.error("KF0501", &span::of(page_info.name.location()), format!("`{}` is no connection: {why}", object.name), Some(help.into()));
+}

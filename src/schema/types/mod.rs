@@ -1,0 +1,10 @@
+//! Object types in, what each stands for and where its fields are stored out; and, at the end, the types of the model.
+
+pub mod draft;
+pub mod fields;
+pub mod inputs;
+pub mod kinds;
+pub mod names;
+pub mod objects;
+pub mod unavailable;
+pub mod values;

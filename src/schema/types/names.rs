@@ -1,0 +1,128 @@
+//! An item type and a field's arguments in, what the names of a condition or an expression over them mean out. Must not know what the
+//! condition is for.
+
+use crate::schema::expression::names::{Named, Names};
+use crate::schema::model::Stored;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::table::Table;
+use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::{fields, inputs, values};
+use apollo_compiler::ast::FieldDefinition;
+
+/// The names of an item's fields and a field's arguments.
+pub struct ItemNames<'a> {
+    /// The schema under way.
+    pub draft: &'a Draft<'a>,
+    /// The field with the arguments.
+    pub field: &'a FieldDefinition,
+    /// The item's stored fields.
+    pub record: &'a Record,
+    /// The item's keys.
+    pub keys: &'a ItemKeys,
+    /// The item's table.
+    pub table: &'a Table,
+    /// Whether `attribute_exists` may ask a key for the fields that it holds.
+    pub keys_tell: bool,
+    /// The item that a mutation's `@find` found, whose fields are named as `:Repo.nextNumber`: its type and stored fields.
+    pub found: Option<(&'a str, &'a Record)>,
+}
+
+impl<'a> ItemNames<'a> {
+    /// Where a field is stored.
+    pub fn place(&self, name: &str) -> Option<Stored> {
+        let declared = self.record.get(name)?;
+        Some(fields::place(name, declared, self.record, self.keys, self.table))
+    }
+
+    /// The attribute that holds a field as it is; a field that stands in the text of a key has none.
+    pub fn attribute(&self, name: &str) -> Option<String> {
+        let declared = self.record.get(name)?;
+        let stored = self.place(name)?;
+        let whole = |key: &&String| {
+            self.keys.keys.get(*key).is_some_and(|templates| fields::is_whole(templates, name))
+                && self
+                    .table
+                    .key_attributes()
+                    .iter()
+                    .any(|known| known.name == **key && values::stored_key_type(&declared.value) == Some(known.kind))
+        };
+        stored.attribute.or_else(|| stored.keys.iter().find(whole).cloned())
+    }
+
+    /// The field of the found item that an argument's name stands for. An argument of the type's name goes before.
+    pub fn of_found(&self, name: &str) -> Option<&crate::schema::types::draft::Declared> {
+        let ((item, record), (first, field)) = (self.found?, name.split_once('.')?);
+        (first == item && inputs::input(self.draft.schema, self.field, first).is_none()).then(|| record.get(field))?
+    }
+
+    /// The stored field that a dotted path names.
+    pub fn declared(&self, names: &[&str]) -> Option<&crate::schema::types::draft::Declared> {
+        let (first, rest) = names.split_first()?;
+        rest.iter().try_fold(self.record.get(*first)?, |declared, name| self.embedded(&declared.value)?.get(*name))
+    }
+
+    /// The stored fields of an embedded object.
+    pub fn embedded(&self, value: &ValueType) -> Option<&'a Record> {
+        match value {
+            ValueType::Embedded(name) => self.draft.records.get(name),
+            _ => None,
+        }
+    }
+
+    fn walk(&self, names: &[&str], own: &dyn Fn(&str) -> Option<String>) -> Result<Named, (usize, Vec<String>)> {
+        let mut record = self.record;
+        let mut attributes = Vec::new();
+        let mut kind: Option<(ValueType, bool)> = None;
+        for (position, name) in names.iter().enumerate() {
+            let first = position == 0;
+            let choices = || {
+                let visible = record.iter().filter(|(name, _)| !first || own(name).is_some());
+                (position, visible.map(|(name, _)| name.clone()).collect::<Vec<_>>())
+            };
+            let declared = record.get(*name).ok_or_else(choices)?;
+            let stored = if first { own(name) } else { Some(declared.attribute.clone()) };
+            attributes.push(stored.ok_or_else(choices)?);
+            kind = Some((declared.value.clone(), declared.ty.is_list()));
+            if position + 1 < names.len() {
+                record = self.embedded(&declared.value).ok_or((position + 1, Vec::new()))?;
+            }
+        }
+        let (value, list) = kind.ok_or((0, Vec::new()))?;
+        Ok((attributes, value, list))
+    }
+}
+
+impl Names for ItemNames<'_> {
+    fn path(&self, names: &[&str]) -> Result<Named, (usize, Vec<String>)> {
+        self.walk(names, &|name| self.attribute(name))
+    }
+
+    fn existing(&self, names: &[&str]) -> Result<Named, (usize, Vec<String>)> {
+        if !self.keys_tell {
+            return self.path(names);
+        }
+        self.walk(names, &|name| {
+            let own = |key: &&String| self.table.primary_key().any(|known| known.name == **key);
+            self.attribute(name).or_else(|| self.place(name)?.keys.iter().find(own).cloned())
+        })
+    }
+
+    fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {
+        let schema = self.draft.schema;
+        let choices = || {
+            let all = inputs::arguments(self.field).flat_map(|input| match inputs::members(schema, &input) {
+                members if members.is_empty() => vec![input.name],
+                members => members.into_iter().map(|member| member.name).collect(),
+            });
+            let found = self.found.iter().flat_map(|(item, record)| record.keys().map(move |field| format!("{item}.{field}")));
+            all.chain(found).collect::<Vec<_>>()
+        };
+        if let Some(declared) = self.of_found(name) {
+            return Ok((declared.value.clone(), declared.ty.is_list()));
+        }
+        let input = inputs::input(schema, self.field, name).ok_or_else(choices)?;
+        let value = input.value(schema).ok_or_else(choices)?;
+        Ok((value, input.ty.is_list()))
+    }
+}

@@ -1,0 +1,138 @@
+//! Object types in, the model's types with their fields out. Must not know how a find is served.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::rules::Rules;
+use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
+use crate::schema::syntax::directives::{named, write_of};
+use crate::schema::syntax::span;
+use crate::schema::types::draft::{Draft, Kind};
+use crate::schema::types::fields;
+use crate::schema::{finds, rules as field_rules, writes};
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
+use indexmap::IndexMap;
+
+/// Every object type; the fields that have mistakes are left out.
+pub fn read(draft: &Draft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
+    let mut types = IndexMap::new();
+    for object in draft.objects() {
+        let name = object.name.to_string();
+        let Some(kind) = draft.kind(&name) else { continue };
+        let mut read = IndexMap::new();
+        for field in object.fields.values() {
+            if let Some(field_kind) = field_kind(draft, (&name, kind), field, findings) {
+                let rules = draft.records.get(&name).and_then(|record| record.get(field.name.as_str()));
+                let rules = rules.map(|declared| declared.rules.clone()).unwrap_or_default();
+                read.insert(field.name.to_string(), model_field(field, field_kind, rules));
+            }
+        }
+        let Some(kind) = type_kind(draft, &name, kind) else { continue };
+        let defaults = field_rules::in_order(&read);
+        types.insert(name.clone(), ObjectType { name, kind, fields: read, defaults });
+    }
+    types
+}
+
+fn type_kind(draft: &Draft, name: &str, kind: &Kind) -> Option<TypeKind> {
+    Some(match kind {
+        Kind::Root(_) => TypeKind::Root,
+        Kind::Item => TypeKind::Item(draft.items.get(name)?.clone()),
+        Kind::Embedded => TypeKind::Embedded,
+        Kind::Connection(node) => TypeKind::Connection(node.clone()),
+        Kind::Edge => TypeKind::Edge,
+        Kind::PageInfo => TypeKind::PageInfo,
+        Kind::NoConnection => return None,
+    })
+}
+
+fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefinition, findings: &mut Findings) -> Option<FieldKind> {
+    let find = field.directives.get("find");
+    let place = span::of(field.name.location());
+    let coordinate = format!("{type_name}.{}", field.name);
+    match kind {
+        Kind::Root(OperationType::Subscription) => {
+            findings.error("KF0604", &place, format!("`{coordinate}`: subscriptions are not available yet"), None);
+            None
+        }
+        Kind::Root(operation) => {
+            let write = write_of(&field.directives);
+            match (operation, write, find) {
+                (OperationType::Mutation, Some(_), _) => {
+                    writes::read(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)))
+                }
+                (OperationType::Mutation, None, Some(find)) => {
+                    let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
+                    findings.error("KF0505", &named(find), format!("`{coordinate}` reads, and writes nothing"), Some(help.into()));
+                    None
+                }
+                (_, Some(write), _) => {
+                    let message = format!("`@{}` stands on `{coordinate}`, but only fields of the Mutation type write", write.name);
+                    findings.error("KF0505", &named(write), message, None);
+                    None
+                }
+                (_, None, Some(find)) => finds::read(draft, type_name, field, find, findings).map(FieldKind::Find),
+                (_, None, None) => {
+                    let help = match operation {
+                        OperationType::Mutation => "add `@put`, `@update` or `@delete`",
+                        _ => "add `@find`",
+                    };
+                    findings.error("KF0401", &place, format!("nothing says where `{coordinate}` comes from"), Some(help.into()));
+                    None
+                }
+            }
+        }
+        Kind::Item | Kind::Embedded => match find {
+            Some(find) => finds::read(draft, type_name, field, find, findings).map(FieldKind::Find),
+            None => stored(draft, type_name, &field.name).map(FieldKind::Stored),
+        },
+        Kind::Connection(_) | Kind::Edge | Kind::PageInfo => {
+            if let Some(directive) = find.or(write_of(&field.directives)) {
+                let message = format!("`{coordinate}` is a part of a page and comes with it, so `@{}` has no meaning", directive.name);
+                findings.error("KF0503", &named(directive), message, Some("leave it out".into()));
+            }
+            Some(FieldKind::Page)
+        }
+        Kind::NoConnection => None,
+    }
+}
+
+fn stored(draft: &Draft, type_name: &str, field_name: &str) -> Option<crate::schema::model::Stored> {
+    let record = draft.records.get(type_name)?;
+    let declared = record.get(field_name)?;
+    match draft.kind(type_name) {
+        Some(Kind::Item) => {
+            let keys = draft.items.get(type_name)?;
+            Some(fields::place(field_name, declared, record, keys, draft.tables.get(keys.table)?))
+        }
+        _ => Some(crate::schema::model::Stored {
+            attribute: Some(declared.attribute.clone()),
+            keys: Vec::new(),
+            value: declared.value.clone(),
+        }),
+    }
+}
+
+fn model_field(field: &FieldDefinition, kind: FieldKind, rules: Rules) -> Field {
+    let argument = |argument: &InputValueDefinition| Argument {
+        name: argument.name.to_string(),
+        ty: (*argument.ty).clone(),
+        default: argument.default_value.as_ref().map(|value| json(value)),
+    };
+    let arguments = field.arguments.iter().map(|definition| argument(definition)).collect();
+    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules }
+}
+
+/// A constant of the schema as JSON; an enum's value is its name.
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null | Value::Variable(_) => serde_json::Value::Null,
+        Value::Enum(name) => name.as_str().into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Boolean(value) => (*value).into(),
+        Value::Int(number) => serde_json::from_str(number.as_str()).unwrap_or_default(),
+        Value::Float(number) => serde_json::from_str(number.as_str()).unwrap_or_default(),
+        Value::List(items) => items.iter().map(|item| json(item)).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| (name.to_string(), json(member))).collect::<serde_json::Map<_, _>>().into()
+        }
+    }
+}

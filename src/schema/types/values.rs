@@ -1,0 +1,92 @@
+//! Names of GraphQL leaf types in, value types out, with the stored text of enum values; and which value may stand for which.
+//! Must not know items or keys.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::scalar::value_type::{EnumValues, Moment, ValueType};
+use crate::schema::syntax::directives::text;
+use crate::schema::syntax::span;
+use crate::schema::table::KeyType;
+use apollo_compiler::Schema;
+use apollo_compiler::schema::{EnumType, ExtendedType};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// The value type of a scalar, an enum, or (taken for embedded) an object type; `None` for every other.
+pub fn of_named(schema: &Schema, name: &str) -> Option<ValueType> {
+    match schema.types.get(name)? {
+        ExtendedType::Scalar(_) => Some(ValueType::of_scalar(name)),
+        ExtendedType::Enum(definition) => Some(ValueType::Enum(Arc::new(enum_values(definition)))),
+        ExtendedType::Object(_) => Some(ValueType::Embedded(name.to_owned())),
+        _ => None,
+    }
+}
+
+/// The stored text of each value: `@attribute(name:)` or the value's own name.
+fn enum_values(definition: &EnumType) -> EnumValues {
+    let stored: IndexMap<String, String> = definition
+        .values
+        .iter()
+        .map(|(name, value)| {
+            let stored = value.directives.get("attribute").and_then(|directive| text(directive, "name"));
+            (name.to_string(), stored.map_or_else(|| name.to_string(), |at| at.value))
+        })
+        .collect();
+    EnumValues { name: definition.name.to_string(), stored }
+}
+
+/// Two values of an enum must not be stored as the same text, and none as the empty one, which no key may hold.
+pub fn check_enums(schema: &Schema, findings: &mut Findings) {
+    for definition in schema.types.values().filter_map(|definition| definition.as_enum()) {
+        let values = enum_values(definition);
+        for (position, (name, stored)) in values.stored.iter().enumerate() {
+            let named = definition.values.get(name.as_str()).and_then(|value| value.directives.get("attribute"));
+            let place = named.and_then(|directive| text(directive, "name")).map(|at| at.span);
+            let place =
+                place.unwrap_or_else(|| span::of(definition.values.get_key_value(name.as_str()).and_then(|(key, _)| key.location())));
+            if stored.is_empty() {
+                findings.error("KF0306", &place, format!("`{}.{name}` is stored as an empty text", values.name), None);
+            }
+            if let Some((other, _)) = values.stored.iter().take(position).find(|(_, known)| *known == stored) {
+                let message = format!("`{}.{name}` is stored as \"{stored}\", as `{other}` is", values.name);
+                findings.error("KF0306", &place, message, Some("each value needs a stored text of its own".into()));
+            }
+            if let Some(place) = named.filter(|directive| directive.specified_argument_by_name("stored").is_some()) {
+                let message = format!("`stored:` says nothing about `{}.{name}`", values.name);
+                findings.error(
+                    "KF0303",
+                    &crate::schema::syntax::directives::named(place),
+                    message,
+                    Some("`@attribute(name:)` gives its stored text".into()),
+                );
+            }
+        }
+    }
+}
+
+/// Whether a value of the one type can stand where the other is wanted, without losing anything.
+pub fn fits(from: &ValueType, to: &ValueType) -> bool {
+    use ValueType as V;
+    match (from, to) {
+        (V::Id | V::String, V::Id | V::String) => true,
+        (V::Int, V::Int | V::Long | V::Float) | (V::Long, V::Long) | (V::Float, V::Float) => true,
+        (V::Boolean, V::Boolean) | (V::Date, V::Date) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
+        (V::DateTime(_), V::DateTime(_)) => true,
+        (V::Enum(a), V::Enum(b)) => a.name == b.name,
+        // A shard is numbered; a replica is chosen by the hash of any value that has a text.
+        (from, V::Spread(Spread { kind: SpreadKind::Shard, .. })) => matches!(from, V::Int),
+        (from, V::Spread(_)) => stored_key_type(from).is_some() || matches!(from, V::Boolean),
+        _ => false,
+    }
+}
+
+/// The type that DynamoDB keeps a value as when it is an attribute by itself; `None` for what is no key type.
+pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
+    use ValueType as V;
+    match value {
+        V::Id | V::String | V::Date | V::Enum(_) | V::DateTime(Moment::Text) => Some(KeyType::S),
+        V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
+        V::Binary => Some(KeyType::B),
+        V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) => None,
+    }
+}

@@ -1,0 +1,170 @@
+//! The actions of a field together in: what it gives back out, and what can only be judged of all of them: that every argument is used and
+//! no item is written twice. Must not change them.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::Find;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::{Action, ActionKind, WriteReturns, WriteTarget};
+use crate::schema::syntax::directives::named;
+use crate::schema::syntax::span;
+use crate::schema::types::draft::Kind;
+use crate::schema::types::inputs;
+use crate::schema::types::inputs::Input;
+use crate::schema::writes::acting::Writing;
+use crate::schema::writes::directive::{ActionDirective, Verb};
+
+/// How deep the fields of input objects are asked for.
+const DEEPEST: usize = 4;
+
+/// What the field gives back; `None` on a mistake.
+pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findings: &mut Findings) -> Option<WriteReturns> {
+    let ty = &writing.field.ty;
+    let inner = ty.inner_named_type().as_str();
+    let place = span::of(writing.field.name.location());
+    let is_many = |action: &Action| matches!(action.target, WriteTarget::Read { many: true, .. });
+    let of_type = || actions.iter().enumerate().filter(|(_, action)| action.item == inner && !matches!(action.kind, ActionKind::Check));
+    let refuse = |findings: &mut Findings, message: String, help: String| {
+        findings.error("KF0717", &place, message, Some(help));
+        None
+    };
+    if inner == "Boolean" && ty.is_named() {
+        return Some(WriteReturns::Done);
+    }
+    if writing.draft.kind(inner) != Some(&Kind::Item) || ty.is_list() && ty.item_type().is_list() {
+        let message = format!("`{}` of type `{ty}` is nothing that a mutation gives back", writing.coordinate());
+        return refuse(findings, message, "a mutation gives back an item that it writes, a list of those, or `Boolean!`".into());
+    }
+    let first = of_type().next();
+    match (ty.is_list(), first) {
+        (false, Some((position, action))) if !is_many(action) => Some(WriteReturns::Item(position)),
+        (true, Some((position, action))) if is_many(action) => Some(WriteReturns::Items(position)),
+        (false, None) if find.is_some_and(|find| find.item == inner) => Some(WriteReturns::Found),
+        (list, Some(_)) => {
+            let (what, help) = match list {
+                true => ("one item, not a list", format!("make it `{inner}`, or say `many: true`")),
+                false => ("several items", format!("make it `[{inner}!]!` or `Boolean!`")),
+            };
+            refuse(findings, format!("`{}` of type `{ty}` writes {what}", writing.coordinate()), help)
+        }
+        (_, None) => {
+            let written: Vec<String> = actions.iter().map(|action| format!("`{}`", action.item)).collect();
+            let message = format!("`{}` gives back `{inner}`, of which it writes none", writing.coordinate());
+            refuse(findings, message, format!("it writes {}; make it one of these, or `Boolean!`", written.join(", ")))
+        }
+    }
+}
+
+/// Every argument, and every field of an input object, is used.
+pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findings) -> bool {
+    let mut sound = true;
+    for argument in inputs::arguments(writing.field) {
+        for idle in idle(writing, &argument, used, DEEPEST) {
+            let message =
+                format!("nothing uses `{}`: it finds nothing, is not written, and stands in no condition or expression", idle.name);
+            let help = "name it as the stored field that it is, or use it in `set:`, `where:`, `if:` or `expression:`";
+            findings.error("KF0708", &idle.span, message, Some(help.into()));
+            sound = false;
+        }
+    }
+    sound
+}
+
+/// The parts of an input that nothing uses: itself, if no part is used.
+fn idle<'a>(writing: &Writing<'a>, input: &Input<'a>, used: &[String], depth: usize) -> Vec<Input<'a>> {
+    let within = format!("{}.", input.name);
+    if used.contains(&input.name) {
+        return Vec::new();
+    }
+    if depth == 0 || !used.iter().any(|name| name.starts_with(&within)) {
+        return vec![input.clone()];
+    }
+    inputs::members(writing.draft.schema, input).iter().flat_map(|member| idle(writing, member, used, depth - 1)).collect()
+}
+
+/// The arguments of an action, dotted.
+pub fn arguments_of(action: &Action) -> Vec<String> {
+    let mut all = Vec::new();
+    match &action.target {
+        WriteTarget::Key(sources) => sources.values().for_each(|source| arguments(source, &mut all)),
+        WriteTarget::Read { find, .. } => {
+            if let crate::schema::model::find::Via::Keys(paths) = &find.via {
+                paths.iter().flat_map(|path| path.bindings.values()).for_each(|source| arguments(source, &mut all));
+            }
+        }
+    }
+    action.values.values().filter_map(|value| value.source.as_ref()).for_each(|source| arguments(source, &mut all));
+    if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
+        arguments(source, &mut all);
+    }
+    all.extend(action.condition.iter().flat_map(Condition::arguments).map(str::to_owned));
+    if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
+        all.extend(expression.arguments().into_iter().map(str::to_owned));
+    }
+    all
+}
+
+fn arguments(source: &Source, all: &mut Vec<String>) {
+    match source {
+        Source::Argument(name) => all.push(name.clone()),
+        Source::Text(parts) => parts.iter().for_each(|part| match part {
+            TextPart::Value(source) => arguments(source, all),
+            TextPart::Literal(_) => {}
+        }),
+        Source::Parent(_) | Source::Item(..) => {}
+    }
+}
+
+/// DynamoDB refuses a transaction that works on an item twice
+/// (API reference, TransactWriteItems: "cannot include multiple operations on one item").
+pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], findings: &mut Findings) -> bool {
+    let mut sound = true;
+    for (position, (action, directive)) in actions.iter().enumerate() {
+        let key = key_of(writing, action);
+        let same = |(other, _): &&(Action, &ActionDirective)| other.item == action.item && key.is_some() && key_of(writing, other) == key;
+        if let Some((_, first)) = actions.iter().take(position).find(same) {
+            let message = format!(
+                "`{}` works on the `{}` of the `{}` before, and DynamoDB takes one action an item",
+                directive.name(),
+                action.item,
+                first.name()
+            );
+            let help = match (first.verb, directive.verb) {
+                (Verb::Check, _) | (_, Verb::Check) => "move the check's `if:` to the other one",
+                _ => "write it as one",
+            };
+            findings.error("KF0716", &directive.span, message, Some(help.into()));
+            sound = false;
+        }
+    }
+    sound
+}
+
+/// The sources of an action's whole key; `None` where it is not known at load.
+fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
+    let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
+    let table = writing.draft.tables.get(keys.table)?;
+    let fields = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().flat_map(|template| template.fields());
+    let mut key: Vec<(String, Source)> = Vec::new();
+    for field in fields {
+        let source = match &action.target {
+            WriteTarget::Key(sources) if sources.is_empty() => {
+                let value = action.values.get(field)?;
+                value.source.clone()?
+            }
+            WriteTarget::Key(sources) => sources.get(field)?.clone(),
+            WriteTarget::Read { .. } => return None,
+        };
+        if !key.iter().any(|(known, _)| known == field) {
+            key.push((field.to_owned(), source));
+        }
+    }
+    key.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Some(key)
+}
+
+/// The place of the field's first write directive, for what is wrong with them together.
+pub fn place(writing: &Writing) -> span::Span {
+    crate::schema::syntax::directives::write_of(&writing.field.directives).map(named).unwrap_or_default()
+}
