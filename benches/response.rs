@@ -131,7 +131,7 @@ impl Bench {
             cpu_time(REQUESTS, |_| {
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
-                    let loaders = Loaders::new(store, deadline());
+                    let loaders = Loaders::new(store.clone(), deadline());
                     let context = ExecutionContext {
                         model: &self.model,
                         loaders: &loaders,

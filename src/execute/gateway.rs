@@ -11,8 +11,8 @@ use super::write::lanes::Lanes;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
+use crate::table::data_store::DataStore;
 use crate::table::loaders::Loaders;
-use crate::table::store::Store;
 use apollo_compiler::ast::OperationType;
 use serde_json::Value;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Gateway {
 
 struct Inner {
     model: Arc<Model>,
-    store: Store,
+    store: Arc<dyn DataStore>,
     operations: OperationCache,
     max_nodes: usize,
     cursor_key: CursorKey,
@@ -56,7 +56,8 @@ pub struct Response {
 
 impl Gateway {
     /// A gateway for a schema on a store.
-    pub fn new(model: Arc<Model>, store: Store, settings: Settings) -> Self {
+    pub fn new(model: Arc<Model>, store: impl Into<Arc<dyn DataStore>>, settings: Settings) -> Self {
+        let store = store.into();
         let operations = OperationCache::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
@@ -70,7 +71,7 @@ impl Gateway {
     }
 
     /// The store.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Arc<dyn DataStore> {
         &self.inner.store
     }
 
@@ -88,7 +89,7 @@ impl Gateway {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),
         };
-        let loaders = Loaders::new(store, deadline);
+        let loaders = Loaders::new(store.clone(), deadline);
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
         let context = ExecutionContext {

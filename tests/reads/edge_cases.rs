@@ -11,6 +11,7 @@ use std::sync::Arc;
 /// A schema's only table with items, each a JSON object of strings and integers.
 struct World {
     gateway: Gateway,
+    store: Store,
     recorder: Arc<Recorder>,
 }
 
@@ -31,7 +32,7 @@ impl World {
         };
         store.load(&model.tables[0], items.iter().map(item).collect(), support::deadline()).await.unwrap();
         recorder.take();
-        Self { gateway: Gateway::new(model, store, support::settings()), recorder }
+        Self { gateway: Gateway::new(model, &store, support::settings()), store, recorder }
     }
 
     async fn response(&self, query: &str) -> Value {
@@ -524,7 +525,7 @@ type Query {
         })
         .collect();
     let model = world.gateway.model().clone();
-    world.gateway.store().load(&model.tables[0], items, support::deadline()).await.unwrap();
+    world.store.load(&model.tables[0], items, support::deadline()).await.unwrap();
     let long = STANDARD.encode([7; 1100]);
     for (field, expected) in [
         ("prices(list: \"l\", over: 0, under: 3)".to_owned(), 1),

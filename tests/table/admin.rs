@@ -3,10 +3,10 @@
 use crate::fixture::{key_attribute, table};
 use crate::scripted::{Reply, Server};
 use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView, Table};
-use keyfold::table::definition::{continuous_backups_input, create_table_input};
-use keyfold::table::error::TableErrorKind;
-use keyfold::table::store::Store;
-use keyfold::table::tap::Recorder;
+use keyfold::table::admin::definition::{continuous_backups_input, create_table_input};
+use keyfold::table::data::error::TableErrorKind;
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[tokio::test]
 async fn missing_tables_are_made_as_declared_and_only_once() {
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     assert_eq!(store.create_missing(&[table("things")]).await.unwrap(), ["things"]);
     let calls = recorder.take();
     let create = |calls: &[(String, Value)]| calls.iter().find(|(operation, _)| operation == "CreateTable").map(|(_, body)| body.clone());
@@ -78,7 +78,7 @@ async fn capacity_stream_and_backups_are_asked_for() {
     assert!(input["LocalSecondaryIndexes"][0].get("ProvisionedThroughput").is_none());
 
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&[provisioned()]).await.unwrap();
     let calls = recorder.take();
     let bodies = |wanted: &str| calls.iter().filter(|(operation, _)| operation == wanted).map(|(_, body)| body.clone()).collect::<Vec<_>>();
@@ -105,13 +105,13 @@ async fn backups_that_are_being_prepared_are_waited_for() {
     });
     let mut table = provisioned();
     table.time_to_live = None;
-    assert_eq!(Store::over(server).create_missing(&[table]).await.unwrap(), ["things"]);
+    assert_eq!(SdkStore::over(server).create_missing(&[table]).await.unwrap(), ["things"]);
     assert_eq!(asked.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
 async fn every_difference_is_a_sentence() {
-    let store = Store::in_memory().unwrap();
+    let store = SdkStore::in_memory().unwrap();
     store.create_missing(&[table("things")]).await.unwrap();
     let changed = |change: &dyn Fn(&mut Table)| {
         let mut table = table("things");
@@ -181,7 +181,7 @@ async fn a_new_table_is_waited_for() {
         "CreateTable" => Reply::error(400, "ResourceInUseException"),
         other => panic!("{other} is not called for a table that somebody else has made"),
     });
-    assert!(Store::over(server).create_missing(&[table("things")]).await.unwrap().is_empty());
+    assert!(SdkStore::over(server).create_missing(&[table("things")]).await.unwrap().is_empty());
     assert_eq!(described.load(Ordering::SeqCst), 7);
 }
 
@@ -201,7 +201,7 @@ async fn a_table_whose_making_was_not_answered_is_made_all_the_same() {
         }
         other => panic!("unexpected: {other:?}"),
     });
-    assert_eq!(Store::over(server).create_missing(&[table("things")]).await.unwrap(), ["things"]);
+    assert_eq!(SdkStore::over(server).create_missing(&[table("things")]).await.unwrap(), ["things"]);
     assert_eq!(enabled.load(Ordering::SeqCst), 1);
 }
 
@@ -214,7 +214,7 @@ async fn readiness_is_told_soon() {
         (|| Reply::Never, TableErrorKind::Timeout, "DescribeTable things"),
     ] {
         let begun = tokio::time::Instant::now();
-        let error = Store::over(Server::new(move |_, _, _| reply())).ready(&[table("things")]).await.unwrap_err();
+        let error = SdkStore::over(Server::new(move |_, _, _| reply())).ready(&[table("things")]).await.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.detail.contains(words), "{error}");
         assert!(begun.elapsed().as_secs_f64() <= 3.1);

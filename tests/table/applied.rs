@@ -3,7 +3,7 @@
 use crate::fixture::table;
 use crate::scripted::Reply;
 use dynoxide::{Database, DynoxideError};
-use keyfold::table::definition::create_table_input;
+use keyfold::table::admin::definition::create_table_input;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 

@@ -1,29 +1,29 @@
 //! The embedded store in a directory and over time.
 
 use crate::fixture::{deadline, fill, get, item, query, s, sort_key, table};
-use keyfold::table::attribute::Attribute;
-use keyfold::table::error::TableErrorKind;
-use keyfold::table::loaders::Loaders;
-use keyfold::table::store::Store;
+use keyfold::table::data::attribute::Attribute;
+use keyfold::table::data::error::TableErrorKind;
+use keyfold::table::request::loaders::Loaders;
+use keyfold::table::sdk::store::SdkStore;
 use std::time::{Duration, SystemTime};
 
 #[tokio::test]
 async fn data_survives_a_restart_and_a_second_process_is_refused() {
     let parent = tempfile::tempdir().unwrap();
     let directory = parent.path().join("made/when missing");
-    let store = Store::in_directory(&directory).unwrap();
+    let store = SdkStore::in_directory(&directory).unwrap();
     fill(&store, 30).await;
 
-    let refused = Store::in_directory(&directory).err().unwrap();
+    let refused = SdkStore::in_directory(&directory).err().unwrap();
     assert_eq!(refused.kind, TableErrorKind::Unavailable);
     assert!(refused.detail.contains("in use by another process") && refused.detail.contains("when missing"), "{refused}");
 
     let clone = store.clone();
     drop(store);
-    assert!(Store::in_directory(&directory).is_err(), "a clone holds the directory too");
+    assert!(SdkStore::in_directory(&directory).is_err(), "a clone holds the directory too");
     drop(clone);
 
-    let store = Store::in_directory(&directory).unwrap();
+    let store = SdkStore::in_directory(&directory).unwrap();
     assert!(store.create_missing(&[table("things")]).await.unwrap().is_empty(), "the table is there");
     let page = Loaders::new(&store, deadline()).query(&query("things", "p")).await.unwrap();
     let keys: Vec<Attribute> = page.items.iter().map(|item| item["SK"].clone()).collect();
@@ -35,16 +35,16 @@ async fn a_directory_that_cannot_be_used_is_told() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     std::fs::write(&file, "no directory").unwrap();
-    let error = Store::in_directory(&file).err().unwrap();
-    assert!(error.detail.contains("cannot make the data directory"), "{error}");
+    let error = SdkStore::in_directory(&file).err().unwrap();
+    assert!(error.detail.contains("cannot create the data directory"), "{error}");
     std::fs::write(parent.path().join("keyfold.db"), "this is no database, however long one reads on in it".repeat(50)).unwrap();
-    let error = Store::in_directory(parent.path()).err().unwrap();
+    let error = SdkStore::in_directory(parent.path()).err().unwrap();
     assert!(error.detail.contains("cannot open the data"), "{error}");
 }
 
 #[test]
 fn a_store_can_be_made_outside_a_run_time() {
-    let store = Store::in_memory().unwrap();
+    let store = SdkStore::in_memory().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         fill(&store, 1).await;
@@ -54,7 +54,7 @@ fn a_store_can_be_made_outside_a_run_time() {
 
 #[tokio::test(start_paused = true)]
 async fn expired_items_are_deleted_and_others_stay() {
-    let store = Store::in_memory().unwrap();
+    let store = SdkStore::in_memory().unwrap();
     fill(&store, 0).await;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let expiring = |sk: &str, at: u64| {

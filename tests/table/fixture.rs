@@ -1,10 +1,10 @@
 //! Tables, items and calls that the tests share.
 
 use keyfold::schema::table::{Index, KeyAttribute, KeyType, Projection, Table};
-use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
-use keyfold::table::call::{Expression, Get, Query};
-use keyfold::table::store::Store;
-use keyfold::table::write::{WriteAction, WriteCall};
+use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::data::call::{Expression, Get, Query};
+use keyfold::table::data::write::{WriteAction, WriteCall};
+use keyfold::table::sdk::store::SdkStore;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -82,7 +82,7 @@ pub fn query(table: &str, pk: &str) -> Query {
 }
 
 /// Makes the table `things` and fills a partition `p` with `count` items.
-pub async fn fill(store: &Store, count: usize) {
+pub async fn fill(store: &SdkStore, count: usize) {
     let table = table("things");
     store.create_missing(std::slice::from_ref(&table)).await.unwrap();
     store.load(&table, (0..count).map(|i| item("p", &sort_key(i))).collect(), deadline()).await.unwrap();

@@ -7,6 +7,7 @@ mod bulk;
 mod embedded;
 mod faults;
 mod fixture;
+mod own_store;
 mod reads;
 #[allow(dead_code)]
 mod scripted;

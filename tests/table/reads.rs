@@ -1,18 +1,18 @@
 //! The loaders on the embedded store: which calls are made, and what they bring.
 
 use crate::fixture::{deadline, fill, get, item, numbered, query, s, sort_key, table};
-use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
-use keyfold::table::call::{Expression, Get, SortCondition};
-use keyfold::table::loaders::Loaders;
-use keyfold::table::store::Store;
-use keyfold::table::tap::Recorder;
+use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::data::call::{Expression, Get, SortCondition};
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::request::loaders::Loaders;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A store with `count` items in partition `p` of table `things`, its recorder, and loaders on it.
 async fn filled(count: usize) -> (Arc<Recorder>, Loaders) {
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, count).await;
     recorder.take();
     (recorder, Loaders::new(&store, deadline()))
@@ -59,7 +59,7 @@ async fn keys_are_read_a_hundred_a_call() {
 #[tokio::test]
 async fn one_batch_spans_tables_and_tasks() {
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     let tables = [table("things"), table("users")];
     store.create_missing(&tables).await.unwrap();
     for table in &tables {
@@ -153,7 +153,7 @@ async fn impossible_keys_are_no_calls_and_spoil_no_batch() {
 
 #[tokio::test]
 async fn numbers_match_in_any_spelling() {
-    let store = Store::in_memory().unwrap();
+    let store = SdkStore::in_memory().unwrap();
     let table = numbered("numbers");
     store.create_missing(std::slice::from_ref(&table)).await.unwrap();
     let number = |text: &str| Item::from([("PK".to_owned(), s("p")), ("n".to_owned(), Attribute::N(text.into()))]);
@@ -260,9 +260,9 @@ async fn a_count_brings_no_items() {
 
 #[tokio::test]
 async fn a_missing_table_and_a_missing_index_are_told_apart_from_mistakes() {
-    use keyfold::table::error::TableErrorKind::{Invalid, NoSuchTable};
+    use keyfold::table::data::error::TableErrorKind::{Invalid, NoSuchTable};
     let (_, loaders) = filled(1).await;
-    let kind = |error: keyfold::table::error::TableError| error.kind;
+    let kind = |error: keyfold::table::data::error::TableError| error.kind;
     assert_eq!(loaders.query(&query("missing", "p")).await.map_err(kind).unwrap_err(), NoSuchTable);
     assert_eq!(loaders.get(&[get("missing", "p", "a")]).await.remove(0).map_err(kind).unwrap_err(), NoSuchTable);
     let mut no_index = query("things", "p");

@@ -1,9 +1,9 @@
 //! A real connection over plain HTTP: what the SDK makes of a body that is cut off on the wire, and of a server without credentials.
 
 use crate::fixture::{count_up, deadline, query};
-use keyfold::table::loaders::Loaders;
-use keyfold::table::store::Store;
-use keyfold::table::write::WriteError;
+use keyfold::table::data::write::WriteError;
+use keyfold::table::request::loaders::Loaders;
+use keyfold::table::sdk::store::SdkStore;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -37,7 +37,7 @@ async fn a_body_cut_off_on_the_wire_is_asked_for_again() {
             }
         }
     });
-    let store = Store::connect(Some(&format!("http://{address}")), Some("eu-central-1")).await.unwrap();
+    let store = SdkStore::connect(Some(&format!("http://{address}")), Some("eu-central-1")).await.unwrap();
     let page = Loaders::new(&store, deadline()).query(&query("things", "p")).await.unwrap();
     assert_eq!((page.count, server.await.unwrap()), (1, 3));
 }
@@ -46,7 +46,7 @@ async fn a_body_cut_off_on_the_wire_is_asked_for_again() {
 async fn a_write_to_nobody_has_failed_and_one_that_was_heard_is_uncertain() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let store = Store::connect(Some(&url), Some("eu-central-1")).await.unwrap();
+    let store = SdkStore::connect(Some(&url), Some("eu-central-1")).await.unwrap();
     let server = tokio::spawn(async move {
         let (mut connection, _) = listener.accept().await.unwrap();
         let mut request = vec![0; 16 * 1024];

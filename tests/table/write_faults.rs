@@ -3,11 +3,11 @@
 use crate::applied::Applied;
 use crate::fixture::{count_up, deadline, expression, item, key, sort_key, write};
 use crate::scripted::{LOST, REFUSED, Reply, Server};
-use keyfold::table::attribute::Key;
-use keyfold::table::error::{TableError, TableErrorKind};
-use keyfold::table::loaders::Loaders;
-use keyfold::table::store::Store;
-use keyfold::table::write::{ConditionFailure, WriteAction, WriteError};
+use keyfold::table::data::attribute::Key;
+use keyfold::table::data::error::{TableError, TableErrorKind};
+use keyfold::table::data::write::{ConditionFailure, WriteAction, WriteError};
+use keyfold::table::request::loaders::Loaders;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn refusing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
 }
 
 fn loaders(server: &Server) -> Loaders {
-    Loaders::new(&Store::over(server.clone()), deadline())
+    Loaders::new(SdkStore::over(server.clone()), deadline())
 }
 
 fn canceled(codes: &[&str]) -> Reply {
@@ -97,7 +97,7 @@ async fn what_certainly_was_not_done_is_tried_again() {
     for (name, reply) in REFUSED {
         let (applied, server) = refusing(6, reply);
         let now = loaders(&server).write(&count_up("a")).await.unwrap().unwrap();
-        assert_eq!(now["n"], keyfold::table::attribute::Attribute::N("1".into()), "{name}");
+        assert_eq!(now["n"], keyfold::table::data::attribute::Attribute::N("1".into()), "{name}");
         assert_eq!((server.requests(), applied.count("a").as_deref()), (7, Some("1")), "{name}");
 
         let (applied, server) = refusing(6, reply);
@@ -196,7 +196,7 @@ async fn a_condition_that_fails_after_a_lost_attempt_has_failed() {
     match loaders(&server).transact(&calls, "token").await {
         Err(WriteError::Conditions(conditions)) => {
             let [ConditionFailure { position: 1, item: Some(item) }] = &conditions[..] else { panic!("{conditions:?}") };
-            assert_eq!(item["n"], keyfold::table::attribute::Attribute::N("7".into()));
+            assert_eq!(item["n"], keyfold::table::data::attribute::Attribute::N("7".into()));
         }
         other => panic!("{other:?}"),
     }
@@ -245,21 +245,21 @@ async fn what_will_not_pass_is_told_at_once() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_after_the_deadline() {
     let server = Server::new(|_, _, _| Reply::Never);
-    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now());
+    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now());
     assert_eq!(failed(loaders.write(&count_up("a")).await).kind, TableErrorKind::Timeout);
     assert_eq!(failed(loaders.transact(&[count_up("a")], "token").await).kind, TableErrorKind::Timeout);
     assert!(loaders.delete_batch("things", vec![key("p", "a")]).await.is_err());
     assert_eq!(server.requests(), 0);
     // A write that the deadline cuts short has been sent.
-    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now() + Duration::from_millis(100));
+    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_millis(100));
     uncertain(loaders.write(&count_up("a")).await);
     assert_eq!(server.requests(), 1);
     // So has one that was cut short after others were refused.
     let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
-    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now() + Duration::from_secs(2));
+    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.write(&count_up("a")).await);
     let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
-    let loaders = Loaders::new(&Store::over(server.clone()), Instant::now() + Duration::from_secs(2));
+    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.transact(&[count_up("a")], "token").await);
 }
 
@@ -289,7 +289,7 @@ async fn a_partial_batch_of_deletes_is_completed() {
     for (_, reply) in LOST.into_iter().chain(REFUSED) {
         let (applied, server) = deleting(60, reply);
         let keys: Vec<Key> = (0..60).chain(20..30).map(|i| key("p", &sort_key(i))).collect();
-        let loaders = Loaders::new(&Store::over(server.clone()), Instant::now() + Duration::from_secs(120));
+        let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(120));
         loaders.delete_batch("things", keys).await.unwrap();
         assert!((0..60).all(|i| applied.count(&sort_key(i)).is_none()));
         assert_eq!(loaders.calls().len(), 3);

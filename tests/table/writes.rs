@@ -1,19 +1,19 @@
 //! Writes on the embedded store: what is sent, what comes back, and what later reads see.
 
 use crate::fixture::{count_up, deadline, expression, fill, get, item, key, s, sort_key, table, write};
-use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
-use keyfold::table::call::Get;
-use keyfold::table::error::TableErrorKind;
-use keyfold::table::loaders::Loaders;
-use keyfold::table::store::Store;
-use keyfold::table::tap::Recorder;
-use keyfold::table::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
+use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::data::call::Get;
+use keyfold::table::data::error::TableErrorKind;
+use keyfold::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::request::loaders::Loaders;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::json;
 use std::sync::Arc;
 
 async fn filled(count: usize) -> (Arc<Recorder>, Loaders) {
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, count).await;
     recorder.take();
     let loaders = Loaders::new(&store, deadline());
@@ -21,7 +21,7 @@ async fn filled(count: usize) -> (Arc<Recorder>, Loaders) {
 }
 
 /// `attribute_not_exists(PK)`
-fn absent() -> Option<keyfold::table::call::Expression> {
+fn absent() -> Option<keyfold::table::data::call::Expression> {
     Some(expression("attribute_not_exists(#f0)", &[("#f0", "PK")], &[]))
 }
 

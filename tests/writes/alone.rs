@@ -20,7 +20,7 @@ fn fails(case: &Case) -> Option<String> {
     block_on(async {
         let engine = Engine::new(case.seed);
         let gateway = gateway(&engine, &model, 0);
-        gateway.store().create_missing(&model.tables).await.unwrap();
+        engine.store(0).create_missing(&model.tables).await.unwrap();
         let mut memory = Memory::new();
         for operation in &case.operations {
             let mutation = &case.schema.mutations[operation.mutation];

@@ -200,7 +200,7 @@ pub fn gateway(engine: &Arc<Engine>, model: &Arc<Model>, writer: usize) -> Gatew
 /// Makes the tables and the first operations; what the model has of them.
 pub async fn begin(case: &Case, engine: &Arc<Engine>, model: &Arc<Model>) -> Memory {
     let first = gateway(engine, model, WRITERS);
-    first.store().create_missing(&model.tables).await.unwrap();
+    engine.store(WRITERS).create_missing(&model.tables).await.unwrap();
     let mut memory = Memory::new();
     for operation in case.operations.iter().filter(|operation| operation.writer.is_none()) {
         let mutation = &case.schema.mutations[operation.mutation];

@@ -24,7 +24,7 @@ fn fails(case: &Case) -> Option<String> {
     block_on(async {
         let engine = Engine::new(case.seed);
         let gateway = gateway(&engine, &model, 0);
-        gateway.store().create_missing(&model.tables).await.unwrap();
+        engine.store(0).create_missing(&model.tables).await.unwrap();
         engine.unsettle(0, TROUBLES);
         let mut memory = Memory::new();
         for operation in &case.operations {

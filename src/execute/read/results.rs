@@ -104,7 +104,7 @@ impl<'a> WaveResults<'a> {
         }
         // Later waves need no call for items that a shared Query has read.
         if !known.is_empty() {
-            loaders.know(known).await;
+            loaders.prime(known).await;
         }
     }
 

@@ -1,0 +1,220 @@
+//! Declared tables in; created tables, differences, and whether the tables can be used out. Part of [`SdkStore`].
+
+use super::definition::create_table;
+use super::differences::{differences, time_to_live_difference};
+use crate::schema::table::Table;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::retry::backoff::Backoff;
+use crate::table::sdk::store::SdkStore;
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::types::{
+    IndexStatus, PointInTimeRecoverySpecification, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
+};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Longest time to create all tables. DynamoDB takes some seconds for each.
+const CREATE_LIMIT: Duration = Duration::from_secs(300);
+/// Longest time to compare all tables.
+const COMPARE_LIMIT: Duration = Duration::from_secs(30);
+/// Longest time of a readiness check: a probe cannot wait.
+const READY_LIMIT: Duration = Duration::from_secs(3);
+/// Longest time until a server's first answer: the user may have typed a wrong address.
+const REACH_LIMIT: Duration = Duration::from_secs(5);
+/// Tables that are described side by side.
+const TABLES_AT_ONCE: usize = 8;
+
+impl SdkStore {
+    /// Creates the missing tables with their indexes, time to live, stream and point-in-time recovery, and waits until all declared tables
+    /// can be used. Gives the names of the created ones. It never changes an existing table, even if that differs from its declaration.
+    pub async fn create_missing(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
+        let deadline = Instant::now() + CREATE_LIMIT;
+        let mut made = Vec::new();
+        for table in tables {
+            match self.describe(&table.name, deadline).await {
+                Ok(_) => {}
+                Err(error) if error.kind == TableErrorKind::NoSuchTable => {
+                    if self.create(table, deadline).await? {
+                        made.push(table);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for table in tables {
+            self.wait_until_active(table, deadline).await?;
+        }
+        for table in &made {
+            if let Some(attribute) = &table.time_to_live {
+                self.enable_time_to_live(table, attribute, deadline).await?;
+            }
+            if table.point_in_time_recovery {
+                self.enable_point_in_time_recovery(table, deadline).await?;
+            }
+        }
+        Ok(made.iter().map(|table| table.name.clone()).collect())
+    }
+
+    /// Compares the existing tables with the declared ones: a sentence for each difference (missing table, other key, missing index …).
+    pub async fn differences(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
+        let deadline = Instant::now() + COMPARE_LIMIT;
+        // Collected before they run: inside the stream, the compiler cannot prove that the futures are `Send`.
+        let asked: Vec<_> = tables.iter().map(|table| self.differences_of(table, deadline)).collect();
+        let all: Vec<Vec<String>> = stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 3 seconds at most.
+    pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
+        let deadline = Instant::now() + READY_LIMIT;
+        let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
+        stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
+    }
+
+    /// Whether a server answers at all, even that the table is missing or may not be described. Takes 5 seconds at most.
+    pub async fn reachable(&self, table: &Table) -> Result<(), TableError> {
+        match self.describe(&table.name, Instant::now() + REACH_LIMIT).await {
+            Err(error) if matches!(error.kind, TableErrorKind::Unavailable | TableErrorKind::Timeout) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        usable(table, &self.describe(&table.name, deadline).await?)
+    }
+
+    async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
+        let attempts = self.attempts("DescribeTable", table, deadline);
+        let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
+        output.table.ok_or_else(|| {
+            let detail = format!("DescribeTable {table}: the answer has no table");
+            TableError { kind: TableErrorKind::Unavailable, detail }
+        })
+    }
+
+    /// Creates a table; `false` if another process has just created it.
+    async fn create(&self, table: &Table, deadline: Instant) -> Result<bool, TableError> {
+        let request = create_table(self.client(), table).map_err(|error| {
+            let detail = format!("CreateTable {}: {error}", table.name);
+            TableError { kind: TableErrorKind::Invalid, detail }
+        })?;
+        let attempts = self.attempts("CreateTable", &table.name, deadline);
+        let mut first = true;
+        let answer = attempts.send(|| {
+            let (request, first) = (request.clone(), std::mem::replace(&mut first, false));
+            async move {
+                match request.send().await {
+                    // After an attempt without an answer, we may have created it ourselves.
+                    Err(error) if error.as_service_error().is_some_and(|refusal| refusal.is_resource_in_use_exception()) => Ok(!first),
+                    answer => answer.map(|_| true),
+                }
+            }
+        });
+        answer.await
+    }
+
+    async fn wait_until_active(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        let mut backoff = Backoff::new(self.retries());
+        loop {
+            let trouble = match self.describe(&table.name, deadline).await {
+                Ok(description) => match usable(table, &description) {
+                    Err(trouble) if trouble.kind == TableErrorKind::Unavailable => trouble,
+                    // Waiting does not create a missing index. `differences` reports it.
+                    _ => return Ok(()),
+                },
+                // DescribeTable is eventually consistent, and may not know the new table yet.
+                Err(trouble) if trouble.kind == TableErrorKind::NoSuchTable => trouble,
+                Err(error) => return Err(error),
+            };
+            if !backoff.pause(deadline).await {
+                return Err(trouble);
+            }
+        }
+    }
+
+    async fn enable_time_to_live(&self, table: &Table, attribute: &str, deadline: Instant) -> Result<(), TableError> {
+        // DynamoDB refuses to enable it twice.
+        if self.time_to_live(&table.name, deadline).await?.as_deref() == Some(attribute) {
+            return Ok(());
+        }
+        let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(attribute).build();
+        let specification = specification.map_err(|error| {
+            let detail = format!("UpdateTimeToLive {}: {error}", table.name);
+            TableError { kind: TableErrorKind::Invalid, detail }
+        })?;
+        let attempts = self.attempts("UpdateTimeToLive", &table.name, deadline);
+        let request = self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
+        attempts.send(|| request.clone().send()).await.map(drop)
+    }
+
+    async fn enable_point_in_time_recovery(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        let specification = PointInTimeRecoverySpecification::builder().point_in_time_recovery_enabled(true).build();
+        let specification = specification.map_err(|error| {
+            let detail = format!("UpdateContinuousBackups {}: {error}", table.name);
+            TableError { kind: TableErrorKind::Invalid, detail }
+        })?;
+        let attempts = self.attempts("UpdateContinuousBackups", &table.name, deadline);
+        let request = self.client().update_continuous_backups().table_name(&table.name);
+        let request = request.point_in_time_recovery_specification(specification);
+        let answer = attempts.send(|| async {
+            match request.clone().send().await {
+                // The embedded store and some compatible servers have no backups.
+                Err(error) if error.code() == Some("UnknownOperationException") => {
+                    tracing::warn!(table = table.name, "this server has no point-in-time recovery");
+                    Ok(())
+                }
+                answer => answer.map(drop),
+            }
+        });
+        answer.await
+    }
+
+    /// The attribute of the time to live, if it is enabled.
+    async fn time_to_live(&self, table: &str, deadline: Instant) -> Result<Option<String>, TableError> {
+        let attempts = self.attempts("DescribeTimeToLive", table, deadline);
+        let output = attempts.send(|| self.client().describe_time_to_live().table_name(table).send()).await?;
+        let enabled = output
+            .time_to_live_description
+            .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
+        Ok(enabled.and_then(|found| found.attribute_name))
+    }
+
+    async fn differences_of(&self, table: &Table, deadline: Instant) -> Result<Vec<String>, TableError> {
+        let description = match self.describe(&table.name, deadline).await {
+            Ok(description) => description,
+            Err(error) if error.kind == TableErrorKind::NoSuchTable => return Ok(vec![format!("Table {} does not exist.", table.name)]),
+            Err(error) => return Err(error),
+        };
+        let mut all = differences(table, &description);
+        if table.time_to_live.is_some() {
+            let enabled = self.time_to_live(&table.name, deadline).await?;
+            all.extend(time_to_live_difference(table, enabled.as_deref()));
+        }
+        Ok(all)
+    }
+}
+
+/// Whether a table and those of its indexes that are declared can be read and written now.
+fn usable(table: &Table, description: &TableDescription) -> Result<(), TableError> {
+    let trouble = |kind, detail| Err(TableError { kind, detail });
+    match description.table_status() {
+        Some(TableStatus::Active | TableStatus::Updating) => {}
+        status => {
+            let status = status.map_or("in an unknown state", TableStatus::as_str);
+            return trouble(TableErrorKind::Unavailable, format!("table {} is {status}", table.name));
+        }
+    }
+    for index in table.indexes.iter().filter(|index| !index.local) {
+        let found = description.global_secondary_indexes().iter().find(|found| found.index_name() == Some(&index.name));
+        match found.map(|found| found.index_status()) {
+            None => return trouble(TableErrorKind::NoSuchTable, format!("index {} of table {} does not exist", index.name, table.name)),
+            // Some compatible servers report no status.
+            Some(None | Some(IndexStatus::Active | IndexStatus::Updating)) => {}
+            Some(Some(status)) => {
+                return trouble(TableErrorKind::Unavailable, format!("index {} of table {} is {status}", index.name, table.name));
+            }
+        }
+    }
+    Ok(())
+}

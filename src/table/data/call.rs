@@ -1,0 +1,95 @@
+//! Reads as plain data: the calls that the layers above make, and the pages that they get.
+
+use super::attribute::{Attribute, Item, Key, KeyValue};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// One item by its key. The loader batches them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Get {
+    /// The table's name.
+    pub table: Arc<str>,
+    /// The item's key.
+    pub key: Key,
+    /// The attributes to read, sorted, including the key attributes. All Gets of one table in one request have the same list.
+    pub projection: Arc<[String]>,
+    /// Whether to read strongly.
+    pub consistent: bool,
+}
+
+/// Hashes the key's values only: Gets of one request rarely differ in anything else.
+impl Hash for Get {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.partition.1.hash(state);
+        self.key.sort.as_ref().map(|(_, value)| value).hash(state);
+    }
+}
+
+/// One page of one partition of a table or an index (or of a whole one, by Scan).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// The table's name.
+    pub table: Arc<str>,
+    /// The index's name.
+    pub index: Option<Arc<str>>,
+    /// The partition key attribute and its value; `None` is a Scan.
+    pub partition: Option<(String, KeyValue)>,
+    /// The sort key attribute and its condition.
+    pub sort: Option<(String, SortCondition)>,
+    /// The filter that DynamoDB applies after it has read, and charged for, the items.
+    pub filter: Option<Expression>,
+    /// The attributes to read, sorted; `None` only counts (`Select: COUNT`).
+    pub projection: Option<Arc<[String]>>,
+    /// Ascending order of the sort key.
+    pub forward: bool,
+    /// Most items to read, before the filter. It is always sent: without it, a server may read the whole partition.
+    pub limit: u32,
+    /// The key after which to start: the last key of the page before.
+    pub start: Option<Item>,
+    /// Whether to read strongly.
+    pub consistent: bool,
+}
+
+/// A condition on a sort key (DynamoDB developer guide, "Key condition expressions for the Query operation").
+#[derive(Debug, Clone, PartialEq)]
+pub enum SortCondition {
+    /// `= v`
+    Equal(KeyValue),
+    /// `< v`
+    Less(KeyValue),
+    /// `<= v`
+    LessOrEqual(KeyValue),
+    /// `> v`
+    Greater(KeyValue),
+    /// `>= v`
+    GreaterOrEqual(KeyValue),
+    /// `BETWEEN a AND b`
+    Between(KeyValue, KeyValue),
+    /// `begins_with(v)`
+    BeginsWith(KeyValue),
+}
+
+/// A condition or filter expression with its placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// The text, with `#n0` and `:v0` placeholders.
+    pub text: String,
+    /// `#n0` → attribute name.
+    pub names: BTreeMap<String, String>,
+    /// `:v0` → value.
+    pub values: BTreeMap<String, Attribute>,
+}
+
+/// The result of a Query or Scan.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The items that pass the filter, in order; empty for a count.
+    pub items: Vec<Arc<Item>>,
+    /// How many items pass the filter.
+    pub count: u32,
+    /// How many items were read. Fewer than the limit if a page's megabyte or the data ends.
+    pub scanned: u32,
+    /// The start of the next page; `None` at the end of the data.
+    pub last_key: Option<Item>,
+}

@@ -1,0 +1,39 @@
+//! The errors of table calls: a closed set of kinds, whatever the server said.
+
+use std::fmt;
+
+/// An error of a table call.
+#[derive(Debug, Clone)]
+pub struct TableError {
+    /// Its kind.
+    pub kind: TableErrorKind,
+    /// What the server or the transport said: for logs, never for clients.
+    pub detail: String,
+}
+
+/// Kinds of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableErrorKind {
+    /// The server throttled the call until the deadline.
+    Throttled,
+    /// No answer before the deadline.
+    Timeout,
+    /// The server could not be reached, or failed.
+    Unavailable,
+    /// The table or index does not exist.
+    NoSuchTable,
+    /// The credentials were refused, or do not permit the call.
+    Denied,
+    /// A condition did not hold.
+    Condition,
+    /// The server refused the call as invalid: a bug of ours.
+    Invalid,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.kind, self.detail)
+    }
+}
+
+impl std::error::Error for TableError {}

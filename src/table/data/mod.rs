@@ -1,0 +1,12 @@
+//! What travels between the layers above and a store, as plain data. Must not know who sends it.
+
+pub mod attribute;
+pub mod call;
+pub mod error;
+pub(in crate::table) mod item_size;
+pub(in crate::table) mod key_identity;
+pub mod limits;
+pub mod number;
+pub mod sort_range;
+pub(in crate::table) mod transaction;
+pub mod write;

@@ -1,0 +1,70 @@
+//! What a store must do for requests: give the items of a set of keys, give pages of a range, and write. Must not know the AWS SDK,
+//! GraphQL or HTTP.
+//!
+//! Makers: [`super::sdk::store::SdkStore`] over DynamoDB, over a compatible server or over the embedded engine; tests bring their own.
+//! [`super::request::loaders`] bundles the calls of one request before it asks a store.
+
+use super::data::attribute::{Item, Key};
+use super::data::call::{Page, Query};
+use super::data::error::TableError;
+use super::data::write::{BatchWrite, WriteCall, WriteError};
+use super::retry::budget::RetryBudget;
+use crate::schema::table::Table;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// A result and the capacity units that it consumed.
+pub type Metered<T> = (T, f64);
+
+/// The item of a key; `None` where no item has it.
+pub type GetResult = Result<Option<Arc<Item>>, TableError>;
+
+/// One of the items that one call reads.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemRequest<'a> {
+    /// The table's name.
+    pub table: &'a str,
+    /// The item's key.
+    pub key: &'a Key,
+    /// The attributes to read, the key attributes among them; none are all. Equal for all items of a table in one call.
+    pub projection: &'a [String],
+    /// Whether to read strongly.
+    pub consistent: bool,
+}
+
+/// Tables that requests read and write.
+///
+/// Every method repeats what may be repeated until its deadline. Keys, ranges and numbers of items are within DynamoDB's limits: the
+/// loaders see to it.
+pub trait DataStore: Send + Sync {
+    /// Reads 1 to 100 items of any tables, no key twice, by GetItem or BatchGetItem. The results are in the order of the requests.
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>>;
+
+    /// Reads one page by Query, or by Scan where the query names no partition.
+    fn read_page<'a>(&'a self, query: &'a Query, deadline: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>>;
+
+    /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was before a put or a
+    /// delete; `None` where there was none. A write that may have been made is never repeated: it is [`WriteError::Uncertain`].
+    fn write<'a>(&'a self, call: &'a WriteCall, deadline: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>>;
+
+    /// Makes all writes or none by TransactWriteItems. The token has 1 to 36 bytes; a transaction with a known token is made once.
+    fn transact<'a>(&'a self, calls: &'a [WriteCall], token: &'a str, deadline: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
+
+    /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After an error, some of them may have been made.
+    fn write_batch<'a>(
+        &'a self,
+        table: &'a str,
+        writes: Vec<BatchWrite>,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Metered<()>, TableError>>;
+
+    /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes 3 seconds at most.
+    fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>>;
+
+    /// What bounds the retries of all requests together.
+    fn retries(&self) -> &RetryBudget;
+
+    /// Whether global indexes may be behind their tables.
+    fn has_eventual_indexes(&self) -> bool;
+}

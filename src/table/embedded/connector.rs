@@ -1,0 +1,115 @@
+//! HTTP requests as the AWS SDK writes them in, the embedded engine's answers out; no socket between them.
+
+use crate::table::embedded::engine::Engine;
+use crate::table::embedded::observer::CallObserver;
+use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use dynoxide::{Database, DynoxideError};
+use serde::{Serialize, de::DeserializeOwned};
+use std::sync::Arc;
+
+/// The embedded engine in place of an HTTP client.
+#[derive(Debug, Clone)]
+pub(in crate::table) struct Connector {
+    /// The engine that answers.
+    pub(in crate::table) engine: Arc<Engine>,
+    /// Who observes each call.
+    pub(in crate::table) observer: Option<Arc<dyn CallObserver>>,
+}
+
+impl HttpClient for Connector {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let target = request.headers().get("x-amz-target").unwrap_or_default();
+        let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+        if let Some(observer) = &self.observer {
+            observer.begun(&operation, request.body().bytes().unwrap_or_default());
+        }
+        let (engine, observer) = (self.engine.clone(), self.observer.clone());
+        HttpConnectorFuture::new(async move {
+            let answer = engine.run(move |database| {
+                let sent = request.body().bytes().unwrap_or_default();
+                let (status, body) = answer(database, &operation, sent);
+                if let Some(observer) = &observer {
+                    observer.answered(&operation, sent, &body);
+                }
+                (status, body)
+            });
+            let (status, body) = answer.await.map_err(|stopped| ConnectorError::other(stopped, None))?;
+            let status = status.try_into().map_err(|invalid| ConnectorError::other(Box::new(invalid), None))?;
+            let mut response = HttpResponse::new(status, SdkBody::from(body));
+            response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+            Ok(response)
+        })
+    }
+}
+
+/// Runs one operation of the DynamoDB API: its name and JSON body in, HTTP status and JSON body out.
+fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, Vec<u8>) {
+    let result = match operation {
+        "GetItem" => typed(body, |request| database.get_item(request)),
+        "BatchGetItem" => typed(body, |request| database.batch_get_item(request)),
+        "Query" => typed(body, |request| database.query(request)),
+        "Scan" => typed(body, |request| database.scan(request)),
+        "PutItem" => typed(body, |request| database.put_item(request)),
+        "UpdateItem" => typed(body, |request| database.update_item(request)),
+        "DeleteItem" => typed(body, |request| database.delete_item(request)),
+        "BatchWriteItem" => typed(body, |request| database.batch_write_item(request)),
+        "TransactGetItems" => typed(body, |request| database.transact_get_items(request)),
+        "TransactWriteItems" => typed(body, |request| database.transact_write_items(request)),
+        "CreateTable" => typed(body, |request| database.create_table(request)),
+        "DescribeTable" => typed(body, |request| database.describe_table(request)),
+        "UpdateTable" => typed(body, |request| database.update_table(request)),
+        "DeleteTable" => typed(body, |request| database.delete_table(request)),
+        "ListTables" => typed(body, |request| database.list_tables(request)),
+        "UpdateTimeToLive" => typed(body, |request| database.update_time_to_live(request)),
+        "DescribeTimeToLive" => typed(body, |request| database.describe_time_to_live(request)),
+        "ListStreams" => typed(body, |request| database.list_streams(request)),
+        "DescribeStream" => typed(body, |request| database.describe_stream(request)),
+        "GetShardIterator" => typed(body, |request| database.get_shard_iterator(request)),
+        "GetRecords" => typed(body, |request| database.get_records(request)),
+        _ => return (400, br#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.to_vec()),
+    };
+    match result {
+        Ok(body) => (200, body),
+        // DynamoDB puts this envelope around some refusals of writes; the engine leaves it to its caller.
+        Err(DynoxideError::EnvelopedValidation(message)) if matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem") => {
+            let refusal = DynoxideError::ValidationException(format!("1 validation error detected: {message}"));
+            (refusal.status_code(), refusal.to_json().into_bytes())
+        }
+        Err(refusal) => (refusal.status_code(), refusal.to_json().into_bytes()),
+    }
+}
+
+fn typed<Q: DeserializeOwned, R: Serialize>(
+    body: &[u8],
+    operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
+) -> Result<Vec<u8>, DynoxideError> {
+    let response = operation(serde_json::from_slice(body).map_err(|error| refusal(&error))?)?;
+    serde_json::to_vec(&response).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
+}
+
+/// Turns a request that does not decode into DynamoDB's refusal. The engine writes the class of the refusal before the text.
+fn refusal(error: &serde_json::Error) -> DynoxideError {
+    let full = error.to_string();
+    let bare = full.rfind(" at line ").map_or(full.as_str(), |place| &full[..place]);
+    if let Some(message) = bare.strip_prefix("VALIDATION_REQUEST:") {
+        DynoxideError::EnvelopedValidation(message.to_owned())
+    } else if let Some(message) = bare.strip_prefix("VALIDATION:").or(full.strip_prefix("VALIDATION_AS_READ:")) {
+        DynoxideError::ValidationException(message.to_owned())
+    } else if let Some(message) = bare.strip_prefix("SERIALIZATION:").or(full.strip_prefix("SERIALIZATION_AS_READ:")) {
+        DynoxideError::SerializationException(message.to_owned())
+    } else if ["missing field", "unknown variant", "invalid type: null", "AttributeValue"].iter().any(|words| bare.contains(words)) {
+        DynoxideError::ValidationException(bare.to_owned())
+    } else {
+        DynoxideError::SerializationException(bare.to_owned())
+    }
+}

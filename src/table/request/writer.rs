@@ -1,0 +1,101 @@
+//! The writes of one request as plain data in, their results out. Each is counted among the request's calls, and later Gets of the request
+//! read again.
+
+use super::loaders::{CallRecord, Loaders, milliseconds};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::key_identity::{canonical, key_can_exist};
+use crate::table::data::transaction;
+use crate::table::data::write::{BATCHES_AT_ONCE, BatchWrite, WriteCall, WriteError, batches};
+use crate::table::retry::backoff::Backoff;
+use futures_util::stream::{self, StreamExt};
+use std::collections::HashSet;
+use tokio::time::Instant;
+
+impl Loaders {
+    /// The waits before a write without an answer is sent again.
+    pub fn backoff(&self) -> Backoff<'_> {
+        Backoff::new(self.session.store.retries())
+    }
+
+    /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was before a put or a
+    /// delete; `None` if there was none. A write that may have been made is never sent again: it is [`WriteError::Uncertain`].
+    pub async fn write(&self, call: &WriteCall) -> Result<Option<Item>, WriteError> {
+        let session = &self.session;
+        let slot = session.reserve();
+        let _permit = session.permit().await.map_err(WriteError::Failed)?;
+        let begun = Instant::now();
+        let answer = session.store.write(call, session.deadline).await;
+        self.forget();
+        let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
+        if let Some(operation) = call.action.operation() {
+            session.record(slot, record(operation, call.table.to_string(), (1, items), capacity, begun));
+        }
+        answer.map(|(item, _)| item)
+    }
+
+    /// Makes all writes or none by TransactWriteItems; no writes need no call. The token of up to 36 bytes is the same in every attempt, so
+    /// that repeating an attempt never writes twice.
+    pub async fn transact(&self, calls: &[WriteCall], token: &str) -> Result<(), WriteError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        transaction::check(calls)?;
+        let session = &self.session;
+        let slot = session.reserve();
+        let _permit = session.permit().await.map_err(WriteError::Failed)?;
+        let begun = Instant::now();
+        let answer = session.store.transact(calls, token, session.deadline).await;
+        self.forget();
+        let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
+        session.record(slot, record("TransactWriteItems", transaction::tables_of(calls), (calls.len(), 0), capacity, begun));
+        answer.map(drop)
+    }
+
+    /// Deletes items by BatchWriteItem, 25 in each call, some calls side by side. Keys that no item can have need no call. After
+    /// [`WriteError::Uncertain`], some items are deleted: repeat the call to delete the rest.
+    pub async fn delete_batch(&self, table: &str, keys: Vec<Key>) -> Result<(), WriteError> {
+        let mut seen = HashSet::new();
+        let keys = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key).into_owned()));
+        self.batches(table, keys.map(BatchWrite::Delete)).await
+    }
+
+    /// Puts items by BatchWriteItem, 25 in each call, some calls side by side. They replace items with the same keys; no two may have one
+    /// key. Repeat the call after [`WriteError::Uncertain`].
+    pub async fn put_batch(&self, table: &str, items: Vec<Item>) -> Result<(), WriteError> {
+        self.batches(table, items.into_iter().map(BatchWrite::Put)).await
+    }
+
+    async fn batches(&self, table: &str, writes: impl Iterator<Item = BatchWrite>) -> Result<(), WriteError> {
+        let batches = batches(writes);
+        let single = batches.len() == 1;
+        // Collected before they run: inside the stream, the compiler cannot prove that the futures are `Send`.
+        let sent: Vec<_> = batches.into_iter().map(|batch| self.batch(table, batch)).collect();
+        let mut answers = stream::iter(sent).buffer_unordered(BATCHES_AT_ONCE);
+        while let Some(answer) = answers.next().await {
+            if let Err(error) = answer {
+                let refused = matches!(error.kind, TableErrorKind::Invalid | TableErrorKind::Denied | TableErrorKind::NoSuchTable);
+                // Other batches may have been written.
+                return Err(if refused && single { WriteError::Failed(error) } else { WriteError::Uncertain(error) });
+            }
+        }
+        Ok(())
+    }
+
+    async fn batch(&self, table: &str, writes: Vec<BatchWrite>) -> Result<(), TableError> {
+        let session = &self.session;
+        let slot = session.reserve();
+        let _permit = session.permit().await?;
+        let (begun, keys) = (Instant::now(), writes.len());
+        let answer = session.store.write_batch(table, writes, session.deadline).await;
+        self.forget();
+        let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
+        session.record(slot, record("BatchWriteItem", table.to_owned(), (keys, 0), capacity, begun));
+        answer.map(drop)
+    }
+}
+
+/// The record of a write, with the number of keys it wrote and of items it returned.
+fn record(operation: &'static str, table: String, (keys, items): (usize, usize), capacity: f64, begun: Instant) -> CallRecord {
+    CallRecord { operation, table, index: None, keys, items, capacity, write: true, ms: milliseconds(begun), wave: 0 }
+}

@@ -1,0 +1,148 @@
+//! Where the tables are in, a configured client of the AWS SDK out.
+
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::embedded::connector::Connector;
+use crate::table::sdk::attempts::ATTEMPT_LIMIT;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Config, Credentials, ProvideCredentials, Region, SharedHttpClient};
+use aws_sdk_dynamodb::config::{HttpClient, StalledStreamProtectionConfig};
+use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
+
+/// Longest time to make a connection. Within a region it takes milliseconds.
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// Longest wait for credentials for a compatible server, which may not need any.
+const CREDENTIALS_LIMIT: Duration = Duration::from_secs(3);
+/// The region for servers that have none.
+const ANY_REGION: &str = "us-east-1";
+
+/// A client of the embedded store. Its calls need no signature and no time limits.
+pub(super) fn embedded(connector: Connector) -> Client {
+    let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
+    let config = config.endpoint_url("http://embedded").allow_no_auth().http_client(connector);
+    let config = config.timeout_config(TimeoutConfig::disabled());
+    Client::from_conf(without_retries(config).build())
+}
+
+/// A client that sends by the given HTTP client, with the settings of [`connect`] but for credentials and region.
+pub(super) fn over(http: impl HttpClient + 'static) -> Client {
+    let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
+    let config = config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http);
+    Client::from_conf(with_limits(config).build())
+}
+
+/// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the environment, the profile,
+/// the container or the machine. A compatible server gets placeholder credentials if there are none, because such servers ignore them.
+pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<Client, TableError> {
+    let endpoint = endpoint_url.map(server_url).transpose()?;
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(https_client());
+    if let Some(region) = region {
+        loader = loader.region(Region::new(region.to_owned()));
+    }
+    if let Some(url) = endpoint_url {
+        loader = loader.endpoint_url(url);
+    }
+    let found = loader.load().await;
+    let mut config = Builder::from(&found);
+    if found.region().is_none() {
+        if endpoint_url.is_none() {
+            return Err(invalid("no AWS region is set; use --region or AWS_REGION".to_owned()));
+        }
+        config = config.region(Region::new(ANY_REGION));
+    }
+    if endpoint.is_some_and(|url| !is_of_aws(&url)) && !has_credentials(&found).await {
+        config = config.credentials_provider(any_credentials());
+    }
+    Ok(Client::from_conf(with_limits(config).build()))
+}
+
+/// The HTTP client for `https://` and `http://`. All calls share its pool of connections.
+fn https_client() -> SharedHttpClient {
+    aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https()
+}
+
+async fn has_credentials(found: &aws_config::SdkConfig) -> bool {
+    let Some(provider) = found.credentials_provider() else { return false };
+    matches!(timeout(CREDENTIALS_LIMIT, provider.provide_credentials()).await, Ok(Ok(_)))
+}
+
+/// Reads the address of a server.
+fn server_url(text: &str) -> Result<Url, TableError> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or_else(|| invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and perhaps a port")))
+}
+
+/// Whether an endpoint belongs to AWS, where placeholder credentials would only hide that there are none.
+fn is_of_aws(endpoint: &Url) -> bool {
+    let host = endpoint.host_str().unwrap_or_default();
+    [".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws"].iter().any(|domain| host.ends_with(domain))
+}
+
+fn any_credentials() -> Credentials {
+    Credentials::new("keyfold", "keyfold", None, None, "none needed")
+}
+
+/// The SDK limits only the time to connect: without these, a server that never answers would hold a request for ever.
+fn with_limits(config: Builder) -> Builder {
+    let limits = TimeoutConfig::builder().connect_timeout(CONNECT_LIMIT).read_timeout(ATTEMPT_LIMIT);
+    without_retries(config.timeout_config(limits.build()))
+}
+
+/// Our own retries replace the SDK's, and the limit of an attempt replaces its protection from stalled streams.
+fn without_retries(config: Builder) -> Builder {
+    config.retry_config(RetryConfig::disabled()).stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+}
+
+fn invalid(detail: String) -> TableError {
+    TableError { kind: TableErrorKind::Invalid, detail }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_of_aws_are_told_from_others() {
+        for url in ["https://dynamodb.eu-central-1.amazonaws.com", "https://vpce-1.dynamodb.us-east-1.vpce.amazonaws.com:443/"] {
+            assert!(is_of_aws(&server_url(url).unwrap()), "{url}");
+        }
+        for url in ["http://localhost:8000", "http://amazonaws.com.example.org", "http://db/?x=.amazonaws.com", "http://[::1]:8000"] {
+            assert!(!is_of_aws(&server_url(url).unwrap()), "{url}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn missing_credentials_are_told_at_once() {
+        let sources = aws_config::provider_config::ProviderConfig::without_region().with_http_client(https_client());
+        let nobody = aws_config::profile::ProfileFileCredentialsProvider::builder().configure(&sources);
+        let nobody = nobody.profile_name("there is no such profile").build();
+        let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
+        let config = config.credentials_provider(nobody).http_client(https_client());
+        let client = Client::from_conf(with_limits(config).build());
+        let begun = tokio::time::Instant::now();
+        let budget = crate::table::retry::budget::RetryBudget::default();
+        let deadline = begun + Duration::from_secs(30);
+        let attempts = crate::table::sdk::attempts::Attempts { operation: "ListTables", table: "", deadline, budget: &budget };
+        let error = attempts.send(|| client.list_tables().send()).await.unwrap_err();
+        assert_eq!((error.kind, begun.elapsed()), (TableErrorKind::Denied, Duration::ZERO), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_client_of_dynamodb_needs_no_call_to_be_made() {
+        assert!(connect(None, Some("eu-central-1")).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_that_is_no_url_is_refused_before_anything_is_sent() {
+        for text in ["localhost:8000", "http://", "https:// host", "http://host:99999", "ftp://host", ""] {
+            let error = connect(Some(text), None).await.unwrap_err();
+            assert_eq!(error.kind, TableErrorKind::Invalid, "{text}");
+            assert!(error.detail.starts_with(&format!("{text:?} is not the URL of a server")), "{error}");
+        }
+    }
+}

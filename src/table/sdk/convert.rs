@@ -1,0 +1,108 @@
+//! Attribute values of the AWS SDK in, ours out, and back, by move. Only this file knows both.
+
+use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use std::collections::HashMap;
+
+/// An item as the SDK holds it.
+pub(in crate::table) type SdkItem = HashMap<String, AttributeValue>;
+
+/// An item of the SDK as ours; `None` if a value has a type that this SDK does not know, because an item with a gap would be wrong.
+pub(in crate::table) fn item_from_sdk(item: SdkItem) -> Option<Item> {
+    let mut ours = Item::with_capacity(item.len());
+    for (name, value) in item {
+        ours.insert(name, attribute_from_sdk(value)?);
+    }
+    Some(ours)
+}
+
+/// Our item as the SDK's.
+pub(in crate::table) fn item_to_sdk(item: Item) -> SdkItem {
+    item.into_iter().map(|(name, value)| (name, attribute_to_sdk(value))).collect()
+}
+
+/// A key as the SDK's item of one or two attributes.
+pub(in crate::table) fn key_to_sdk(key: &Key) -> SdkItem {
+    let attributes = std::iter::once(&key.partition).chain(key.sort.as_ref());
+    attributes.map(|(name, value)| (name.clone(), key_value_to_sdk(value))).collect()
+}
+
+/// The value of a key attribute as the SDK's.
+pub(in crate::table) fn key_value_to_sdk(value: &KeyValue) -> AttributeValue {
+    match value {
+        KeyValue::S(text) => AttributeValue::S(text.clone()),
+        KeyValue::N(text) => AttributeValue::N(text.clone()),
+        KeyValue::B(bytes) => AttributeValue::B(Blob::new(bytes.clone())),
+    }
+}
+
+/// Our value as the SDK's.
+pub(in crate::table) fn attribute_to_sdk(value: Attribute) -> AttributeValue {
+    match value {
+        Attribute::S(text) => AttributeValue::S(text),
+        Attribute::N(text) => AttributeValue::N(text),
+        Attribute::B(bytes) => AttributeValue::B(Blob::new(bytes)),
+        Attribute::Bool(truth) => AttributeValue::Bool(truth),
+        Attribute::Null => AttributeValue::Null(true),
+        Attribute::Ss(texts) => AttributeValue::Ss(texts),
+        Attribute::Ns(texts) => AttributeValue::Ns(texts),
+        Attribute::Bs(all) => AttributeValue::Bs(all.into_iter().map(Blob::new).collect()),
+        Attribute::L(values) => AttributeValue::L(values.into_iter().map(attribute_to_sdk).collect()),
+        Attribute::M(item) => AttributeValue::M(item_to_sdk(item)),
+    }
+}
+
+fn attribute_from_sdk(value: AttributeValue) -> Option<Attribute> {
+    Some(match value {
+        AttributeValue::S(text) => Attribute::S(text),
+        AttributeValue::N(text) => Attribute::N(text),
+        AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
+        AttributeValue::Bool(truth) => Attribute::Bool(truth),
+        AttributeValue::Null(_) => Attribute::Null,
+        AttributeValue::Ss(texts) => Attribute::Ss(texts),
+        AttributeValue::Ns(texts) => Attribute::Ns(texts),
+        AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(Blob::into_inner).collect()),
+        AttributeValue::L(values) => Attribute::L(values.into_iter().map(attribute_from_sdk).collect::<Option<_>>()?),
+        AttributeValue::M(item) => Attribute::M(item_from_sdk(item)?),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+pub(in crate::table) mod tests {
+    use super::*;
+
+    /// An item with a value of every type, nested ones among them.
+    pub(in crate::table) fn every_type() -> Item {
+        let inner = Item::from([("n".to_owned(), Attribute::N("12345678901234567890123456789012345678".into()))]);
+        Item::from([
+            ("PK".to_owned(), Attribute::S("p".into())),
+            ("s".to_owned(), Attribute::S(String::new())),
+            ("n".to_owned(), Attribute::N("-0.00001".into())),
+            ("b".to_owned(), Attribute::B(vec![0, 255])),
+            ("yes".to_owned(), Attribute::Bool(true)),
+            ("nothing".to_owned(), Attribute::Null),
+            ("ss".to_owned(), Attribute::Ss(vec!["a".into(), "b".into()])),
+            ("ns".to_owned(), Attribute::Ns(vec!["1".into(), "2".into()])),
+            ("bs".to_owned(), Attribute::Bs(vec![vec![1], vec![]])),
+            ("l".to_owned(), Attribute::L(vec![Attribute::Null, Attribute::L(vec![]), Attribute::M(inner.clone())])),
+            ("m".to_owned(), Attribute::M(inner)),
+        ])
+    }
+
+    #[test]
+    fn every_type_survives_the_way_there_and_back() {
+        assert_eq!(item_from_sdk(item_to_sdk(every_type())), Some(every_type()));
+    }
+
+    #[test]
+    fn a_key_is_read_out_of_an_item() {
+        let key = Key::of(&every_type(), "PK", Some("n")).unwrap();
+        assert_eq!(key.partition, ("PK".to_owned(), KeyValue::S("p".into())));
+        assert_eq!(key.sort, Some(("n".to_owned(), KeyValue::N("-0.00001".into()))));
+        assert_eq!(Key::of(&every_type(), "PK", Some("missing")), None);
+        assert_eq!(Key::of(&every_type(), "yes", None), None, "a Boolean is no key");
+    }
+}

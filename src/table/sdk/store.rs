@@ -1,0 +1,94 @@
+//! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine below the same client.
+
+use super::client;
+use crate::table::data::error::TableError;
+use crate::table::embedded::connector::Connector;
+use crate::table::embedded::engine::{Engine, Sweeper};
+use crate::table::embedded::observer::CallObserver;
+use crate::table::retry::budget::RetryBudget;
+use crate::table::sdk::attempts::Attempts;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::HttpClient;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// A store over the AWS SDK; cheap to clone. The embedded store closes when its last clone is dropped.
+#[derive(Clone)]
+pub struct SdkStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: Client,
+    retries: RetryBudget,
+    embedded: Option<Embedded>,
+}
+
+struct Embedded {
+    engine: Arc<Engine>,
+    _sweeper: Option<Sweeper>,
+}
+
+impl SdkStore {
+    /// The embedded store in memory. Inside a Tokio runtime it deletes expired items every minute.
+    pub fn in_memory() -> Result<Self, TableError> {
+        Ok(Self::embedded(Engine::in_memory()?, None))
+    }
+
+    /// The embedded store in memory, with an observer of its calls.
+    pub fn in_memory_observed(observer: Arc<dyn CallObserver>) -> Result<Self, TableError> {
+        Ok(Self::embedded(Engine::in_memory()?, Some(observer)))
+    }
+
+    /// As [`SdkStore::in_memory_observed`].
+    pub fn in_memory_tapped(observer: Arc<dyn CallObserver>) -> Result<Self, TableError> {
+        Self::in_memory_observed(observer)
+    }
+
+    /// The embedded store in a directory, created if it is missing. A lock file keeps a second process out. A write that was answered is on
+    /// disk. Inside a Tokio runtime the store deletes expired items every minute.
+    pub fn in_directory(directory: &Path) -> Result<Self, TableError> {
+        Ok(Self::embedded(Engine::in_directory(directory)?, None))
+    }
+
+    /// DynamoDB, or a compatible server at `endpoint_url`; credentials and region from the environment, as AWS tools take them.
+    /// Makes no call yet: [`SdkStore::ready`] says whether the tables can be used.
+    pub async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<Self, TableError> {
+        Ok(Self::on(client::connect(endpoint_url, region).await?))
+    }
+
+    /// A store whose calls go through this HTTP client, with the settings of [`SdkStore::connect`]: for tests that play the server.
+    pub fn over(http: impl HttpClient + 'static) -> Self {
+        Self::on(client::over(http))
+    }
+
+    fn on(client: Client) -> Self {
+        Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), embedded: None }) }
+    }
+
+    fn embedded(engine: Arc<Engine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
+        let client = client::embedded(Connector { engine: engine.clone(), observer });
+        let embedded = Some(Embedded { _sweeper: Sweeper::start(&engine), engine });
+        Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), embedded }) }
+    }
+
+    pub(in crate::table) fn client(&self) -> &Client {
+        &self.inner.client
+    }
+
+    /// What bounds the retries of all requests together.
+    pub(in crate::table) fn retries(&self) -> &RetryBudget {
+        &self.inner.retries
+    }
+
+    /// The attempts of a call, until it is answered or the deadline passes.
+    pub(in crate::table) fn attempts<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
+        Attempts { operation, table, deadline, budget: self.retries() }
+    }
+
+    /// The embedded engine, if this is the embedded store.
+    pub(in crate::table) fn engine(&self) -> Option<&Arc<Engine>> {
+        self.inner.embedded.as_ref().map(|embedded| &embedded.engine)
+    }
+}
