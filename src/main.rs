@@ -1,4 +1,4 @@
-//! The `keyfold` command: arguments in, exit code out (0, 1 for an error, 2 for a mistake of usage).
+//! The `keyfold` command: arguments in, an exit code out. 0 is success, 1 an error, 2 wrong usage.
 
 use clap::Parser;
 use keyfold::cli::{Cli, is_closed_pipe};

@@ -178,7 +178,7 @@ fn items_go_out_and_in_again_unchanged() {
     let import = |from: &str, data: &str| run(directory.path(), &["import", from, "--table", TABLE, "--data", data]);
     let export = |to: &str, data: &str| run(directory.path(), &["export", to, "--table", TABLE, "--data", data]);
     let done = import(samples.to_str().unwrap(), "one");
-    assert!(done.err.contains("213 items were loaded"), "{done:?}");
+    assert!(done.err.contains("Loaded 213 items"), "{done:?}");
     export("one.jsonl", "one").well();
     import("one.jsonl", "two").well();
     assert_eq!(with_input(directory.path(), &["import", "-", "--table", TABLE, "--data", "two"], "\n").code, Some(0));
@@ -195,7 +195,7 @@ fn items_go_out_and_in_again_unchanged() {
     assert_eq!((original.len(), items(&twice)), (213, original.clone()));
 
     let said = export("one.jsonl", "two").badly(1);
-    assert_eq!(said, "error: one.jsonl is there already, and an export overwrites no file: name another\n");
+    assert_eq!(said, "error: one.jsonl exists, and an export never overwrites a file; name another\n");
     assert!(export("three.jsonl", "no-such-directory").badly(1).contains("there is no data directory at no-such-directory"));
     assert!(!directory.path().join("no-such-directory").exists() && !directory.path().join("three.jsonl").exists());
 }
@@ -214,15 +214,15 @@ fn samples_of_another_schema_are_told() {
     let samples = directory.path().join("samples");
     fs::create_dir(&samples).unwrap();
     assert_eq!(complaint(&["docs"]), "");
-    let help = "  A file of samples has the name of its table, notes.jsonl; --sample DIR names another directory\n";
-    let said = format!("warning: samples holds no samples\n{help}");
+    let help = "  Name a sample file after its table, as in notes.jsonl; --sample DIR chooses another directory\n";
+    let said = format!("warning: samples contains no sample files\n{help}");
     assert_eq!(complaint(&["docs", "--sample", "samples"]), said);
     fs::write(samples.join("notes.jsonl"), "{\"Item\": {\"pk\": {\"S\": \"1\"}}}\n").unwrap();
     assert_eq!(complaint(&["docs", "--sample", "samples"]), "");
     for stray in ["tasks.jsonl", "Notes.jsonl", "README.md"] {
         fs::write(samples.join(stray), "").unwrap();
     }
-    let said = format!("warning: the schema has no table for Notes.jsonl, tasks.jsonl in samples\n{help}");
+    let said = format!("warning: no table of the schema matches Notes.jsonl, tasks.jsonl in samples\n{help}");
     assert_eq!(complaint(&["docs"]), said);
 }
 

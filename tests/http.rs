@@ -16,3 +16,5 @@ mod protocol;
 mod response;
 #[path = "http/validation.rs"]
 mod validation;
+#[path = "http/websocket.rs"]
+mod websocket;

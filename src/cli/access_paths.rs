@@ -1,15 +1,14 @@
-//! A model in, one entry for each way that each field is read or written out, as a table of 100 columns or as JSON: what `keyfold check`
-//! shows.
+//! A model in, the access paths of its fields out, as a table of 100 columns or as JSON: the output of `keyfold check`.
 
 use super::output::wrapped;
 use crate::schema::describe::{self, BoundField, PathRow};
 use crate::schema::model::Model;
 use serde_json::{Value, json};
 
-/// The widths of the columns; with two spaces between them they make 100.
+/// The widths of the columns. With two spaces between them, a line has 100.
 type Widths = [usize; 4];
 
-/// The first column is as wide as the fields need, within bounds; the second has what is left.
+/// The first column is as wide as the fields need, within bounds. The second has the rest.
 fn widths(rows: &[PathRow]) -> Widths {
     let field = rows.iter().map(|row| row.field.chars().count()).max().unwrap_or(0).clamp(12, 26);
     [field, 62 - field, 28, 4]
@@ -29,13 +28,13 @@ RULE of mutations
       2 an argument of the field's name         5 a field of an item in scope, seen as <type><Field>
       3 an argument <type><Field>               6 a field of an item in scope, of the same name";
 
-/// Every way in which a field reads or writes items; of one type's fields, if one is named.
+/// The access paths of all fields, or of one type's fields.
 pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
     let mine = |row: &PathRow| of.is_none_or(|name| row.field.split('.').next() == Some(name));
     describe::describe(model).into_iter().filter(mine).collect()
 }
 
-/// The rows as a table, with what the rules' numbers mean.
+/// The rows as a table, with the meaning of the rules' numbers.
 pub fn table(model: &Model, rows: &[PathRow]) -> String {
     let widths = widths(rows);
     let mut text = line(widths, &["FIELD", "CALL AND KEY", "BOUND", "RULE"]);
@@ -68,7 +67,7 @@ fn is_written(model: &Model, row: &PathRow) -> bool {
     })
 }
 
-/// A row as lines of the table; a field that has several rows is named once.
+/// A row as lines of the table. A field with several rows is named once.
 fn lines(widths: Widths, row: &PathRow, again: bool) -> String {
     let mut field: Vec<String> = if again { Vec::new() } else { vec![row.field.clone()] };
     field.extend((!row.when.is_empty()).then(|| format!("  with {}", row.when)));
@@ -86,7 +85,7 @@ fn lines(widths: Widths, row: &PathRow, again: bool) -> String {
     all.collect()
 }
 
-/// The call and where it goes; an index that does not fit beside its table stands below it.
+/// The call and its table. An index that does not fit beside the table goes below it.
 fn place(row: &PathRow, width: usize) -> Vec<String> {
     let table = if row.table.is_empty() { &row.place } else { &row.table };
     let call = format!("{} {table}", row.operation);
@@ -99,7 +98,7 @@ fn place(row: &PathRow, width: usize) -> Vec<String> {
     }
 }
 
-/// A key condition on one line if it fits, else each of its parts on its own.
+/// A key condition on one line if it fits, otherwise each of its parts on a line.
 fn clauses(condition: &str, width: usize) -> Vec<String> {
     if condition.is_empty() || condition.chars().count() <= width {
         return (!condition.is_empty()).then(|| condition.to_owned()).into_iter().collect();

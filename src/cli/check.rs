@@ -1,4 +1,4 @@
-//! `keyfold check`: a schema in, its mistakes and warnings out, and how each field is read and written.
+//! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written, out.
 
 use super::schema_file::{self, SchemaChoice};
 use super::{access_paths, output};
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Check a schema and show how each field is read and written; exit code 1 if it has mistakes
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The schema, if it is not what --schema names
+    /// The schema file [default: that of --schema]
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -22,12 +22,12 @@ pub struct Check {
     #[arg(long = "type", value_name = "TYPE")]
     of: Option<String>,
 
-    /// Form of what is shown; JSON holds mistakes and warnings, too
+    /// Form of the output; JSON includes mistakes and warnings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: CheckFormat,
 }
 
-/// Form of what is shown.
+/// Form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CheckFormat {
     Text,
@@ -65,7 +65,7 @@ impl Check {
     }
 }
 
-/// Mistakes and warnings, each with the line and the column where it begins, counted from 1.
+/// Mistakes and warnings, each with the line and the column of its beginning, counted from 1.
 fn listed(found: &Diagnostics) -> Vec<Value> {
     let one = |diagnostic: &Diagnostic| {
         let before = found.text.get(..diagnostic.span.start).unwrap_or(&found.text);

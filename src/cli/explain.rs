@@ -1,4 +1,4 @@
-//! `keyfold explain`: an operation in, its plan out. No store is asked for anything.
+//! `keyfold explain`: an operation in, its plan out. Makes no call.
 
 use super::output;
 use super::schema_file::{self, SchemaChoice};
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Print the plan of an operation: its waves and the calls in each
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// File with the operation; - is standard input
+    /// The file with the operation; - is standard input
     query: PathBuf,
 
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub struct Explain {
     #[arg(long, value_name = "JSON")]
     variables: Option<String>,
 
-    /// Which operation, where the file has several
+    /// Which operation, if the file has several
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
 
@@ -56,7 +56,7 @@ impl Explain {
     }
 }
 
-/// Errors of an operation, one a line, each with its place: that of a file has the file's name before it.
+/// Errors of an operation, one per line, each with its place. An error of a file begins with the file's name.
 fn listed(errors: &[GraphqlError], file: &Path) -> String {
     let file = if file == Path::new("-") { String::new() } else { format!("{}:", file.display()) };
     let line = |error: &GraphqlError| match error.locations.first() {

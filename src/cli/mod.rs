@@ -1,19 +1,13 @@
-//! The commands: arguments in, text and an exit code out. One file a command; the rest is what several commands share.
+//! The commands: arguments in, text and an exit code out. Each command is a file or a folder; the other files are shared.
 
 mod access_paths;
 mod check;
-mod dev;
 mod docs;
 mod explain;
-mod export;
-mod import;
-mod item_file;
+mod items;
 mod output;
-mod reload;
-mod samples;
 mod schema;
 mod schema_file;
-mod serve;
 mod server;
 mod shards;
 mod store_choice;
@@ -23,7 +17,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// A GraphQL gateway for DynamoDB single-table designs: one schema.graphql says what the API looks like and where items live.
+/// A GraphQL gateway for DynamoDB single-table designs: one schema.graphql describes the API and where its items live.
 #[derive(Debug, Parser)]
 #[command(name = "keyfold", version, max_term_width = 120)]
 pub struct Cli {
@@ -33,20 +27,20 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Dev(dev::Dev),
-    Serve(serve::Serve),
+    Dev(server::dev::Dev),
+    Serve(server::serve::Serve),
     Check(check::Check),
     Explain(explain::Explain),
     Schema(schema::PrintSchema),
     Tables(tables::Tables),
     Docs(docs::Docs),
-    Import(import::Import),
-    Export(export::Export),
+    Import(items::import::Import),
+    Export(items::export::Export),
     Shards(shards::Shards),
 }
 
 impl Cli {
-    /// Runs the command. An error is for the user: its chain of causes is printed and the exit code is 1.
+    /// Runs the command. An error is for the user: `main` prints its causes and exits with 1.
     pub async fn run(self) -> Result<ExitCode> {
         match self.command {
             Command::Dev(command) => command.run().await,
@@ -63,7 +57,7 @@ impl Cli {
     }
 }
 
-/// Whether the error is that nobody reads the output any more (`keyfold schema | head -1`), which is no mistake.
+/// Whether the error is that the reader of the output is gone (`keyfold schema | head -1`), which is no failure.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -1,4 +1,4 @@
-//! Text to the terminal: what to do where nobody reads it, and whether it may have colours.
+//! Text in, lines for the terminal out.
 
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
@@ -31,7 +31,7 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A text in lines of a width, broken at spaces; lines after the first are indented by two more than it. What is wider is broken within.
+/// A text in lines of a width, broken at spaces. Lines after the first are indented by two more. A longer word is broken.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let indent = text.chars().take_while(|letter| *letter == ' ').count();
     let mut lines = Vec::new();

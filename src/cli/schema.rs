@@ -1,4 +1,4 @@
-//! `keyfold schema`: the API as clients see it, or the directives that a schema may use.
+//! `keyfold schema`: a schema in, the API as clients see it out; or the directives that a schema may use.
 
 use super::output;
 use super::schema_file::{self, SchemaChoice};

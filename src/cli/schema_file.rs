@@ -1,4 +1,4 @@
-//! The path of a schema in, its checked model out, or a message that says how to go on.
+//! The path of a schema in, its checked model out, or a message that says what to do.
 
 use super::output;
 use crate::schema;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Which schema a command works on.
 #[derive(Debug, Clone, Args)]
 pub struct SchemaChoice {
-    /// The schema: the API and where its items live
+    /// The schema file
     #[arg(long, env = "KEYFOLD_SCHEMA", value_name = "FILE", default_value = "schema.graphql")]
     pub schema: PathBuf,
 }
@@ -25,7 +25,7 @@ pub struct Loaded {
     pub model: Model,
 }
 
-/// Loads a schema and shows its warnings on standard error; its mistakes are the error.
+/// Loads a schema and shows its warnings on standard error. Its mistakes are the error.
 pub fn load(path: &Path) -> Result<Loaded> {
     let text = read(path)?;
     match parse(path, &text) {
@@ -33,7 +33,7 @@ pub fn load(path: &Path) -> Result<Loaded> {
             show(&warnings);
             Ok(Loaded { text, model })
         }
-        Err(mistakes) => bail!("{} cannot be served\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
+        Err(mistakes) => bail!("{} has mistakes\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
     }
 }
 
@@ -43,8 +43,8 @@ pub fn read(path: &Path) -> Result<String> {
         ErrorKind::NotFound => {
             let looked = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             anyhow!(
-                "there is no schema at {}\n  Name another with --schema FILE or KEYFOLD_SCHEMA, or write one: types as in any GraphQL schema,\n  \
-                 and directives that say where items live (`keyfold schema --directives` lists them)",
+                "there is no schema at {}\n  Name another with --schema FILE or KEYFOLD_SCHEMA, or write one: GraphQL types with directives that say\n  \
+                 where items live (`keyfold schema --directives` lists them)",
                 looked.display()
             )
         }
@@ -53,12 +53,12 @@ pub fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// Checks the text of a schema; `${NAME}` in it is an environment variable.
+/// Checks the text of a schema. `${NAME}` in it stands for an environment variable.
 pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostics> {
     schema::load(&path.display().to_string(), text, &|name| std::env::var(name).ok())
 }
 
-/// Shows diagnostics on standard error, if there are some.
+/// Shows diagnostics, if there are any, on standard error.
 pub fn show(diagnostics: &Diagnostics) {
     if !diagnostics.list.is_empty() {
         eprintln!("{}", diagnostics.render(output::color()).trim_end());

@@ -1,6 +1,8 @@
-//! `keyfold shards`: the load on one key in, how many shards it needs out, with the arithmetic. No schema and no store is asked.
+//! `keyfold shards`: the load on one key in, how many shards it needs out, with the arithmetic. Needs no schema and no store.
 
 use super::output;
+use crate::schema::scalar::spread;
+use crate::table::data::limits::ITEM_BYTES;
 use anyhow::Result;
 use clap::{Args, ValueEnum, value_parser};
 use serde_json::{Value, json};
@@ -14,27 +16,25 @@ const WRITE_UNIT: u128 = 1024;
 const PARTITION_READS: u128 = 3000;
 /// Write units a second that one partition serves.
 const PARTITION_WRITES: u128 = 1000;
-/// The largest item (DynamoDB developer guide, "Quotas in Amazon DynamoDB", item size).
-const LARGEST_ITEM: u64 = 400 * 1024;
-/// The most shards or copies that a template takes.
-const MOST_SHARDS: u128 = crate::schema::scalar::spread::MOST as u128;
-/// More items than any table has, and few enough to reckon with.
+/// Most shards or copies that a template takes.
+const MOST_SHARDS: u128 = spread::MOST as u128;
+/// More items than any table has, and few enough for exact arithmetic.
 const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// More requests a second than any table serves.
 const MOST_REQUESTS: u64 = 1_000_000_000;
 
-/// Tell how many shards a key needs, and why
+/// Compute how many shards a key needs, and show why
 ///
-/// A key with more reads or writes than one partition serves is spread over shards: `{shard:n}` in its template. Every read asks all of
-/// them, each write goes to one.
+/// Spread a key with more reads or writes than one partition serves over shards: `{shard:n}` in its template. Every read asks all
+/// shards; each write goes to one.
 #[derive(Debug, Clone, Args)]
 pub struct Shards {
-    /// Items under the key, all of which a read brings
+    /// Items under the key; a read returns all of them
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value_parser!(u64).range(..=MOST_ITEMS))]
     items: u64,
 
     /// Average size of an item, in bytes
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = value_parser!(u64).range(1..=LARGEST_ITEM))]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = value_parser!(u64).range(1..=ITEM_BYTES as u64))]
     item_size: u64,
 
     /// Reads of the key in each second
@@ -45,32 +45,32 @@ pub struct Shards {
     #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = value_parser!(u64).range(..=MOST_REQUESTS))]
     writes: u64,
 
-    /// The reads are eventually consistent, as @find reads by itself: they cost half
+    /// The reads are eventually consistent, the default of @find, and cost half
     #[arg(long)]
     eventually_consistent: bool,
 
-    /// Form of the answer
+    /// Form of the output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: AnswerFormat,
 }
 
-/// Form of the answer.
+/// Form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum AnswerFormat {
     Text,
     Json,
 }
 
-/// What a load comes to. Units of eventually consistent reads are halves, so that they are counted in halves throughout.
+/// What a load needs. All read units are counted in halves, because an eventually consistent read costs half a unit.
 #[derive(Debug, PartialEq, Eq)]
 struct Need {
-    /// Read units of one read, strong ones: 4 KB each, rounded up.
+    /// Read units of one strong read: 4 KB each, rounded up.
     units_a_read: u128,
     /// Halves of read units in each second.
     half_units: u128,
     /// The formula for reads.
     by_reads: u128,
-    /// Shards of which each one's part of a read, in whole units, is within what a partition serves; `None` where no number is enough.
+    /// Shards at which a partition serves its part of every read, in whole units; `None` if no number is enough.
     served: Option<u128>,
     /// Write units of one write.
     units_a_write: u128,
@@ -79,7 +79,7 @@ struct Need {
 }
 
 impl Need {
-    /// The shards to write; `None` where no number is enough.
+    /// The number of shards; `None` if no number is enough.
     fn shards(&self) -> Option<u128> {
         Some(self.by_reads.max(self.served?).max(self.by_writes).max(1))
     }
@@ -118,7 +118,7 @@ impl Shards {
         }
     }
 
-    /// Every read asks every shard and costs each a whole unit at least, however few items are in it.
+    /// Every read asks every shard and costs each at least a whole unit, however few items it has.
     fn served(&self) -> Option<u128> {
         if self.reads == 0 {
             return Some(1);
@@ -141,7 +141,7 @@ impl Shards {
         let (units_a_read, units_a_write) = (counted(need.units_a_read, "unit"), counted(need.units_a_write, "unit"));
         let (read, written) = (halved(need.half_units), grouped(need.units_a_write * u128::from(self.writes)));
         let mut lines = vec![
-            "Reads: each brings all items, and a partition serves 3,000 read units a second.".to_owned(),
+            "Reads: each returns all items, and a partition serves 3,000 read units a second.".to_owned(),
             format!("  {items} × {size} / 4,096 = {units_a_read}, rounded up"),
             format!("  {units_a_read}{half} × {reads}/s = {read} units/s"),
             format!("  {read} units/s / 3,000 = {}, rounded up", counted(need.by_reads, "shard")),
@@ -169,14 +169,14 @@ impl Shards {
                 let why = if u128::from(self.reads) * self.halves() > 2 * PARTITION_READS {
                     format!("every read costs every shard a unit, and a partition serves {most} such reads a second")
                 } else {
-                    "one item alone is read more often than a partition serves".to_owned()
+                    "a single item is read more often than a partition serves".to_owned()
                 };
                 let copies = need.by_reads.max(2);
                 let help = if copies > MOST_SHARDS {
-                    "Nor are 100 copies, the most that {replica:n} takes: answer some of the reads from a cache, or keep less under one key."
+                    "100 copies, the most that {replica:n} takes, are not enough either: answer some reads from a cache, or keep less under one key."
                         .to_owned()
                 } else {
-                    format!("Copies are: {{replica:{copies}}} reads one of {copies}, and writes all of them.")
+                    format!("Use copies: {{replica:{copies}}} reads one of {copies} and writes all of them.")
                 };
                 vec![format!("No number of shards is enough: {why}."), help]
             }
@@ -242,7 +242,7 @@ fn halved(halves: u128) -> String {
     format!("{}{}", grouped(halves / 2), if halves % 2 == 1 { ".5" } else { "" })
 }
 
-/// What fits a JSON number stays exact; the largest load makes some 10²³ units, and a float of that.
+/// A number of up to 64 bits is exact; the largest load has some 10²³ units, which become a float.
 fn number(whole: u128) -> Value {
     u64::try_from(whole).map_or_else(|_| json!(whole as f64), Value::from)
 }
@@ -327,7 +327,7 @@ mod tests {
         assert!(eventual(1, 100, 6001, 0).text().contains("serves 6,000 such reads"));
         // An item of 400 KB is 100 units: a partition serves 30 reads of it.
         assert_eq!((load(5, 409_600, 30, 0).need().shards(), load(5, 409_600, 31, 0).need().shards()), (Some(5), None));
-        assert!(load(5, 409_600, 31, 0).text().contains("one item alone is read more often"));
+        assert!(load(5, 409_600, 31, 0).text().contains("a single item is read more often"));
         assert_eq!(often.json()["shards"], Value::Null);
     }
 
@@ -337,13 +337,13 @@ mod tests {
         assert!(wide.text().contains("That is 101 shards, and {shard:n} takes 100 at most"), "{}", wide.text());
         assert_eq!((wide.json()["shards"].clone(), wide.json()["template"].clone()), (json!(101), Value::Null));
         assert_eq!(load(0, 100, 0, 100_000).json()["template"], json!("{shard:100}"));
-        assert!(load(1, 100, 300_001, 0).text().contains("Nor are 100 copies"));
+        assert!(load(1, 100, 300_001, 0).text().contains("100 copies, the most"));
         assert!(load(1, 100, 300_000, 0).text().contains("{replica:100}"));
     }
 
     #[test]
     fn the_largest_load_is_reckoned_exactly() {
-        let huge = load(MOST_ITEMS, LARGEST_ITEM, MOST_REQUESTS, MOST_REQUESTS);
+        let huge = load(MOST_ITEMS, ITEM_BYTES as u64, MOST_REQUESTS, MOST_REQUESTS);
         assert_eq!(huge.need().units_a_read, 100_000_000_000_000);
         assert_eq!(huge.need().by_reads, 100_000_000_000_000 * 1_000_000_000 / 3000 + 1);
         assert_eq!((huge.need().by_writes, huge.need().shards()), (400_000_000, None));

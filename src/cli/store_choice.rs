@@ -1,8 +1,8 @@
-//! Options that say where the tables are in, a store out; and what a store's errors mean to the user.
+//! Options that say where the tables are in, a store out. Explains a store's errors to the user.
 
 use crate::schema::table::Table;
-use crate::table::error::{TableError, TableErrorKind};
-use crate::table::store::Store;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Remote {
 /// DynamoDB, a compatible server, or the directory of an embedded store.
 #[derive(Debug, Clone, Args)]
 pub struct StoreChoice {
-    /// Directory of an embedded store, as `keyfold dev --data` makes it
+    /// Directory of an embedded store that `keyfold dev --data` created
     #[arg(long, value_name = "DIR", conflicts_with_all = ["endpoint_url", "region"])]
     pub data: Option<PathBuf>,
 
@@ -31,11 +31,11 @@ pub struct StoreChoice {
 }
 
 impl Remote {
-    /// Connects, and asks for one of the tables to see that somebody answers: a long command would go on asking for minutes.
-    pub async fn connect(&self, tables: &[Table]) -> Result<Store> {
+    /// Connects, and describes one table to see that a server answers. Otherwise a long command would retry for minutes.
+    pub async fn connect(&self, tables: &[Table]) -> Result<SdkStore> {
         let endpoint_url = self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"));
         let region = self.region.clone().or_else(|| variable("KEYFOLD_REGION"));
-        let connected = Store::connect(endpoint_url.as_deref(), region.as_deref()).await;
+        let connected = SdkStore::connect(endpoint_url.as_deref(), region.as_deref()).await;
         let store = connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))?;
         if let Some(table) = tables.first() {
             store.reachable(table).await.map_err(|error| explained(error, "cannot reach DynamoDB"))?;
@@ -45,8 +45,8 @@ impl Remote {
 }
 
 impl StoreChoice {
-    /// Opens the store to read from; a directory must be there.
-    pub async fn open(&self, table: &Table) -> Result<Store> {
+    /// Opens the store to read from. A directory must exist.
+    pub async fn open(&self, table: &Table) -> Result<SdkStore> {
         match &self.data {
             Some(directory) => {
                 ensure!(directory.is_dir(), "there is no data directory at {}", directory.display());
@@ -56,42 +56,42 @@ impl StoreChoice {
         }
     }
 
-    /// Opens the store to write to. A directory and the table in it are made if they are missing; elsewhere a table is made only where
-    /// somebody asks for it, since it costs money.
-    pub async fn open_for(&self, table: &Table) -> Result<Store> {
+    /// Opens the store to write to. It creates a missing directory and the table in it. It never creates a table elsewhere, because a
+    /// table costs money.
+    pub async fn open_for(&self, table: &Table) -> Result<SdkStore> {
         let Some(directory) = &self.data else { return self.remote.connect(std::slice::from_ref(table)).await };
         let store = embedded(directory)?;
         let made = store.create_missing(std::slice::from_ref(table)).await;
-        made.map_err(|error| explained(error, &format!("cannot make the table {}", table.name)))?;
+        made.map_err(|error| explained(error, &format!("cannot create the table {}", table.name)))?;
         Ok(store)
     }
 }
 
-/// An environment variable that is not empty. Options that exclude others take theirs from here: to the parser of arguments, a variable
-/// is as good as an option that was typed, and one in the environment would forbid typing the other.
+/// An environment variable that is not empty. Options that exclude each other read their variables here: the parser of arguments treats a
+/// variable like an option, so that one in the environment would exclude the other on the command line.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The embedded store in a directory; its own error says what is wrong with that.
-pub fn embedded(directory: &Path) -> Result<Store> {
-    Store::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))
+/// The embedded store in a directory.
+pub fn embedded(directory: &Path) -> Result<SdkStore> {
+    SdkStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))
 }
 
-/// The error with what was tried in front and what may help behind.
+/// The error with what failed before it and what may help after it.
 pub fn explained(error: TableError, tried: &str) -> anyhow::Error {
     let help = match error.kind {
-        TableErrorKind::Denied => "Give credentials as for other AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        TableErrorKind::NoSuchTable => "`keyfold tables` prints the tables that the schema needs, `keyfold tables --create` makes them",
-        TableErrorKind::Unavailable | TableErrorKind::Timeout => "Is the address right, and does the server run?",
-        TableErrorKind::Throttled => "The table has too little throughput for this: try again later",
+        TableErrorKind::Denied => "Set credentials as for other AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        TableErrorKind::NoSuchTable => "`keyfold tables` prints the tables of the schema, `keyfold tables --create` creates them",
+        TableErrorKind::Unavailable | TableErrorKind::Timeout => "Check the address, and whether the server is running",
+        TableErrorKind::Throttled => "DynamoDB is throttling requests. Try again later",
         TableErrorKind::Condition | TableErrorKind::Invalid => "",
     };
     let separator = if help.is_empty() { "" } else { "\n  " };
     anyhow!("{tried}: {}{separator}{help}", error.detail)
 }
 
-/// The schema's table of this name, or a message that lists those there are.
+/// The schema's table of this name, or a message that lists its tables.
 pub fn table_named<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table> {
     tables.iter().find(|table| table.name == name).ok_or_else(|| {
         let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();

@@ -1,56 +1,61 @@
-//! What the HTTP layer asks of what is behind it, and the gateway there, which may be replaced while requests are served.
+//! What the HTTP layer asks of the gateway behind it: an operation in, a stream of responses out. The gateway may be replaced while
+//! requests are served.
 
 use crate::execute::gateway::{Gateway, Response};
 use crate::execute::request::Request;
 use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use std::future::Future;
 use std::sync::{PoisonError, RwLock};
 use tokio::time::Instant;
 
-/// What stands behind the HTTP layer.
+/// What runs operations.
 pub trait Backend: Send + Sync + 'static {
-    /// Prepares an operation; nothing is read or written before its work is polled.
-    fn begin(&self, call: Call) -> Work;
+    /// Prepares an operation. It reads and writes nothing before its responses are polled.
+    fn begin(&self, invocation: Invocation) -> Result<Execution, MayNotWrite>;
 
     /// Asks whether operations can be run; the error is the kind of trouble, without internals.
     fn ready(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
-/// An operation with what its way here says about it.
+/// An operation, and how its request wants it to be run.
 #[derive(Debug)]
-pub struct Call {
+pub struct Invocation {
     /// The operation.
     pub request: Request,
-    /// Whether it may change anything: not so by GET.
+    /// Whether it may change anything. A request by GET may not.
     pub may_write: bool,
-    /// When the answer must be there.
+    /// When the response must be there.
     pub deadline: Instant,
-    /// Whether the response tells the plan and the calls.
+    /// Whether the response explains the plan and the calls.
     pub explain: bool,
 }
 
-/// The work of a call.
-pub struct Work {
-    /// Whether it may change anything. If so, it must run to its end once it is polled, whoever waits for the answer.
+/// An operation that runs while its responses are polled.
+pub struct Execution {
+    /// Whether it may change anything. If so, it must run to its end once it is polled, even when the client is gone.
     pub writes: bool,
-    /// Does it.
-    pub answer: BoxFuture<'static, Answer>,
+    /// The responses in order. A query and a mutation have one.
+    pub responses: BoxStream<'static, Response>,
 }
 
-/// What came of a call.
-#[derive(Debug)]
-pub enum Answer {
-    /// A GraphQL response.
-    Response(Response),
-    /// The operation is a mutation and may not write; nothing was done.
-    MayNotWrite,
+/// The operation is a mutation, and its request may not write. Nothing was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MayNotWrite;
+
+impl Execution {
+    /// An operation with one response.
+    pub fn single(writes: bool, response: impl Future<Output = Response> + Send + 'static) -> Self {
+        Self { writes, responses: stream::once(response).boxed() }
+    }
 }
 
-/// The gateway that serves now. Requests that have begun go on with the one that they began with.
-pub struct Current {
+/// The gateway that serves now. Requests that have begun stay with the gateway they began with.
+pub struct CurrentGateway {
     gateway: RwLock<Gateway>,
 }
 
-impl Current {
+impl CurrentGateway {
     /// Serves this gateway.
     pub fn new(gateway: Gateway) -> Self {
         Self { gateway: RwLock::new(gateway) }
@@ -67,17 +72,16 @@ impl Current {
     }
 }
 
-impl Backend for Current {
-    fn begin(&self, call: Call) -> Work {
+impl Backend for CurrentGateway {
+    fn begin(&self, invocation: Invocation) -> Result<Execution, MayNotWrite> {
         let gateway = self.get();
-        let at_once = |answer: Answer| Work { writes: false, answer: std::future::ready(answer).boxed() };
-        match gateway.prepare(&call.request) {
-            Err(errors) => at_once(Answer::Response(Response::refused(&errors))),
-            Ok(prepared) if prepared.mutation && !call.may_write => at_once(Answer::MayNotWrite),
+        let Invocation { request, may_write, deadline, explain } = invocation;
+        match gateway.prepare(&request) {
+            Err(errors) => Ok(Execution::single(false, std::future::ready(Response::refused(&errors)))),
+            Ok(prepared) if prepared.mutation && !may_write => Err(MayNotWrite),
             Ok(prepared) => {
                 let writes = prepared.mutation;
-                let run = async move { Answer::Response(gateway.run(prepared, call.deadline, call.explain).await) };
-                Work { writes, answer: run.boxed() }
+                Ok(Execution::single(writes, async move { gateway.run(prepared, deadline, explain).await }))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A bound socket and the routes in, connections served until the process is asked to stop. Must not know what the routes do.
+//! A bound socket and the routes in, connections served until the server is asked to stop. Must not know what the routes do.
 
 use super::router::Routes;
 use super::settings::RequestLimits;
@@ -10,9 +10,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
-/// How long to wait before the next try where the system has no socket to give (too many open files).
+/// How long to wait before the next attempt when the system has no socket to give (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Whether every request was finished when the server stopped.
@@ -20,23 +20,20 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub enum Stopped {
     /// All were answered.
     Finished,
-    /// Some were cut off at the end of the time for shutting down.
+    /// Some were cut off when the time for shutting down was over.
     CutOff,
 }
 
-/// Serves until `stop` resolves, then lets the requests that have begun finish, within their time.
+/// Serves until `stop` resolves, then lets the requests that have begun finish, within the time for shutting down.
 ///
-/// HTTP/1.1 only: for HTTP/2 without TLS a server must first read which of the two a client speaks, and the library does that without a
-/// time limit. TLS, and HTTP/2 with it, is the work of the load balancer in front.
+/// It speaks HTTP/1.1 only. For HTTP/2 without TLS, a server must first read which protocol the client speaks, and the library does that
+/// without a time limit. TLS, and HTTP/2 with it, belongs to the load balancer in front.
 ///
-/// A connection that has become a WebSocket is no longer waited for, but the operations that it has begun are. So are the mutations whose
-/// clients have left.
+/// A WebSocket closes once its operations are answered. Mutations whose clients have left run to their end.
 pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
-    let most = u32::try_from(limits.max_connections).unwrap_or(u32::MAX);
-    let places = Arc::new(Semaphore::new(most as usize));
-    let (stopping, asked) = watch::channel(false);
+    let places = Arc::new(Semaphore::new(limits.max_connections));
     let mut stop = pin!(stop);
     loop {
         let place = tokio::select! {
@@ -48,13 +45,13 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
             () = &mut stop => break,
         };
         let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.router.clone())).with_upgrades();
-        let mut asked = asked.clone();
+        let mut open = routes.connections.open();
         tokio::spawn(async move {
             let _place = place;
             let mut connection = pin!(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
-                () = async { drop(asked.wait_for(|stopping| *stopping).await) } => {
+                () = open.closing() => {
                     connection.as_mut().graceful_shutdown();
                     connection.await
                 }
@@ -65,12 +62,11 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         });
     }
     drop(listener);
-    let _ = stopping.send(true);
+    routes.connections.close();
     let requests = u32::try_from(limits.max_requests).unwrap_or(u32::MAX);
     let finished = async {
-        // Every connection holds a place for as long as it is open, and every request a permit for as long as it is worked on. Once the
-        // connections are closed, only WebSockets can bring another request, and while all permits are wanted none gets one.
-        let _ = places.acquire_many(most).await;
+        routes.connections.closed().await;
+        // What still runs are mutations whose clients have left.
         let _ = routes.permits.acquire_many(requests).await;
     };
     match tokio::time::timeout(limits.shutdown_timeout, finished).await {
@@ -79,12 +75,12 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
     }
 }
 
-/// The next connection. Errors here are of one connection, or pass: none ends the server.
+/// The next connection. An error concerns one connection, or passes: none ends the server.
 async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                // A response is written at once, so waiting for more of it would only delay it.
+                // A response is written at once. Waiting for more of it would only delay it.
                 let _ = stream.set_nodelay(true);
                 return stream;
             }

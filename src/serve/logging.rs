@@ -1,4 +1,4 @@
-//! Log settings in, the process's log set up. Must not know what is logged.
+//! Log settings in, the log of this process set up. Must not know what is logged.
 
 use super::settings::{LogFormat, LogSettings};
 use std::io::IsTerminal;
@@ -12,12 +12,12 @@ pub enum LoggingError {
     /// The filter cannot be read.
     #[error("the log filter \"{0}\" cannot be read")]
     Filter(String, #[source] ParseError),
-    /// The process has a log already.
+    /// The log is set up already.
     #[error("the log is set up already")]
     Twice,
 }
 
-/// Sets up the log on stderr, for panics too.
+/// Sets up the log on standard error, for panics too.
 pub fn start(settings: &LogSettings) -> Result<(), LoggingError> {
     let filter = EnvFilter::try_new(&settings.log_filter).map_err(|error| LoggingError::Filter(settings.log_filter.clone(), error))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

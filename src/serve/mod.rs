@@ -1,15 +1,14 @@
-//! HTTP around a gateway: requests in, responses out. Must not know DynamoDB; what runs operations is behind [`backend::Backend`].
+//! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
+//!
+//! [`listener`] accepts connections, [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
+//! operations, [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
 
-pub mod accept;
 pub mod backend;
-pub mod graphql;
-pub mod health;
+pub mod endpoint;
+pub mod http;
 pub mod listener;
 pub mod logging;
-pub mod playground;
-pub mod request;
-pub mod request_log;
 pub mod router;
 pub mod settings;
-pub mod status;
+pub mod shutdown;
 pub mod websocket;

@@ -1,13 +1,15 @@
-//! The parts put together: which path is answered by what, and what stands around every request.
+//! The parts of a server in; its routes out: which handler answers which path, and what happens around every request.
 
-use super::accept::{MediaType, negotiate};
 use super::backend::Backend;
-use super::graphql::{self, Endpoint, refuse};
-use super::health::{self, Readiness};
+use super::endpoint::Endpoint;
+use super::http::graphql::{self, refuse};
+use super::http::health::{self, Readiness};
+use super::http::media_type::{MediaType, negotiate};
+use super::http::status::Refusal;
+use super::http::{playground, request_log};
 use super::settings::RequestLimits;
-use super::status::Refusal;
-use super::websocket::{self, Socket};
-use super::{playground, request_log};
+use super::shutdown::OpenConnections;
+use super::websocket::connection::{self, Sockets};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -18,6 +20,7 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
+use url::Url;
 
 /// How long a browser may remember what it may send.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
@@ -40,13 +43,15 @@ pub struct Parts {
 pub struct Routes {
     /// Answers the requests.
     pub router: Router,
-    /// One permit for each request that may be worked on at once. A server that stops waits until all are back.
+    /// One permit for each operation that may run at once. A server that stops waits until all are back.
     pub permits: Arc<Semaphore>,
+    /// The open connections. A server that stops asks them to close, and waits for them.
+    pub connections: OpenConnections,
 }
 
-/// An origin that is none.
+/// A text that is not an origin.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("\"{0}\" is not an origin: write a scheme, a host and perhaps a port (https://app.example.com), or *")]
+#[error("\"{0}\" is not an origin: write it as browsers do, https://app.example.com or http://localhost:3000, or write *")]
 pub struct NotAnOrigin(String);
 
 /// Every route of the server.
@@ -57,12 +62,13 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let permits = Arc::new(Semaphore::new(limits.max_requests));
     let places = Arc::new(Semaphore::new(limits.max_connections));
     let endpoint = Arc::new(Endpoint { backend, limits, explain, permits: permits.clone() });
-    let socket = Socket { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places };
+    let open = OpenConnections::default();
+    let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let page: Option<Arc<str>> = playground.map(Into::into);
 
     let mut routes = Router::new()
         .route("/graphql", any(graphql::handle).layer(body_limit).with_state(endpoint))
-        .route("/graphql/ws", get(websocket::handle).with_state(socket))
+        .route("/graphql/ws", get(connection::handle).with_state(sockets))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
         .route("/", get(move |headers: HeaderMap| async move { playground::answer(page.as_deref(), &headers) }))
@@ -70,7 +76,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }
-    Ok(Routes { router: routes.layer(middleware::from_fn(request_log::around)), permits })
+    Ok(Routes { router: routes.layer(middleware::from_fn(request_log::around)), permits, connections: open })
 }
 
 /// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.
@@ -92,10 +98,11 @@ fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
     Ok(Some(cors))
 }
 
+/// An origin is written as browsers send it: scheme, host and, unless it is the scheme's own, port (RFC 6454 section 6.2).
 fn parse_origin(text: &str) -> Result<HeaderValue, NotAnOrigin> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
-    let plain = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ', '*']);
-    HeaderValue::from_str(text).ok().filter(|_| plain).ok_or_else(|| NotAnOrigin(text.to_owned()))
+    let is_origin = Url::parse(text)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && !text.contains('*') && url.origin().ascii_serialization() == text);
+    HeaderValue::from_str(text).ok().filter(|_| is_origin).ok_or_else(|| NotAnOrigin(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -107,7 +114,9 @@ mod tests {
         for good in ["https://app.example.com", "http://localhost:3000", "http://[::1]:3000"] {
             assert!(parse_origin(good).is_ok(), "{good}");
         }
-        for odd in ["", "app.example.com", "https://", "https://a/", "https://a/b", "https://*.a", "ftp://a", "https://a b"] {
+        for odd in
+            ["", "app.example.com", "https://", "https://a/", "https://a/b", "https://*.a", "ftp://a", "https://a b", "http://localhost:80"]
+        {
             assert_eq!(parse_origin(odd), Err(NotAnOrigin(odd.into())));
         }
     }

@@ -1,10 +1,10 @@
-//! Every setting of the server, with its default beside its description; `--help` and the environment variables come from here.
+//! Options and environment variables in, the settings of the server out. `--help` comes from here.
 
 use crate::execute::request;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
-/// The shortest secret that keeps cursors from being read or made, in bytes (128 bits).
+/// Shortest secret that protects cursors, in bytes (128 bits).
 const SHORTEST_KEY: usize = 16;
 
 /// The settings of `keyfold dev` and `keyfold serve`.
@@ -19,11 +19,11 @@ pub struct ServerSettings {
     #[arg(long, env = "KEYFOLD_CURSOR_KEY", value_name = "SECRET", hide_env_values = true, value_parser = cursor_key)]
     pub cursor_key: Option<String>,
 
-    /// Let browsers of this origin call the API; repeat it for several, * for all
+    /// Let pages of this origin call the API, such as https://app.example.com; repeat it for several, * for all
     #[arg(long = "allow-origin", env = "KEYFOLD_ALLOW_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
     pub allow_origins: Vec<String>,
 
-    /// What clients may see beside data.
+    /// What clients may see besides data.
     #[command(flatten)]
     pub features: Features,
 
@@ -40,14 +40,14 @@ pub struct ServerSettings {
     pub log: LogSettings,
 }
 
-/// What clients may see beside data. Unset, all three are on in dev and off in serve, where the schema is nobody's business but its users'.
+/// What clients may see besides data. By default, all three are on in dev and off in serve.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Features {
     /// Let clients introspect the schema [default: on in dev, off in serve]
     #[arg(long, env = "KEYFOLD_INTROSPECTION", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub introspection: Option<bool>,
 
-    /// Do not let clients introspect the schema
+    /// Forbid introspection
     #[arg(long)]
     pub no_introspection: bool,
 
@@ -55,7 +55,7 @@ pub struct Features {
     #[arg(long, env = "KEYFOLD_PLAYGROUND", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub playground: Option<bool>,
 
-    /// Tell plan and calls to clients that send X-Keyfold-Explain: 1 [default: on in dev, off in serve]
+    /// Explain the plan and the calls to clients that send X-Keyfold-Explain: 1 [default: on in dev, off in serve]
     #[arg(long, env = "KEYFOLD_EXPLAIN", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub explain: Option<bool>,
 }
@@ -71,16 +71,16 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub request_timeout: Duration,
 
-    /// Time for a client to send the header of a request, and to stay silent between two; behind a load balancer, longer than its idle
-    /// timeout (75s for AWS)
+    /// Time for a client to send the header of a request, and to stay silent between two requests; behind a load balancer, choose more
+    /// than its idle timeout (75s for AWS)
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
-    /// Time for the requests that are being worked on when the server is asked to stop
+    /// Time for running requests to finish when the server is asked to stop
     #[arg(long, env = "KEYFOLD_SHUTDOWN_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub shutdown_timeout: Duration,
 
-    /// Requests that are worked on at once; others get 503
+    /// Requests that run at once; others get 503
     #[arg(long, env = "KEYFOLD_MAX_REQUESTS", value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
     pub max_requests: usize,
 
@@ -96,7 +96,7 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_DEPTH", value_name = "N", default_value_t = 20)]
     pub max_depth: usize,
 
-    /// Most fields of an operation, its fragments spread
+    /// Most fields of an operation, counted after its fragments are spread
     #[arg(long, env = "KEYFOLD_MAX_FIELDS", value_name = "N", default_value_t = 5_000)]
     pub max_fields: usize,
 
@@ -116,11 +116,11 @@ pub struct Budgets {
 /// Logs.
 #[derive(Debug, Clone, Args)]
 pub struct LogSettings {
-    /// Form of the log lines on stderr
+    /// Form of the log lines on standard error
     #[arg(long, env = "KEYFOLD_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 
-    /// What is logged: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
+    /// What to log: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
     #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error")]
     pub log_filter: String,
 }
@@ -135,7 +135,7 @@ pub enum LogFormat {
 }
 
 impl Features {
-    /// These features with what is unset decided: all on for development, all off otherwise.
+    /// These features with their defaults: on for development, otherwise off.
     pub fn or(&self, development: bool) -> Features {
         Features {
             introspection: Some(!self.no_introspection && self.introspection.unwrap_or(development)),
@@ -162,7 +162,7 @@ impl Budgets {
     }
 }
 
-/// Reads a time: digits and `ms`, `s` or `m`; without a unit, seconds. Not zero, and at most an hour.
+/// Reads a time: digits and `ms`, `s` or `m`; without a unit, seconds. More than zero and at most an hour.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 500ms, 30s, 2m".to_owned())?;
@@ -174,12 +174,12 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     match millis {
         Some(millis @ 1..=3_600_000) => Ok(Duration::from_millis(millis)),
-        _ => Err("it must be more than zero and at most an hour".to_owned()),
+        _ => Err("write a time that is more than zero and at most an hour".to_owned()),
     }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    // Semaphores of the run time hold no more than this.
+    // Tokio's semaphores hold no more than this.
     match text.parse() {
         Ok(number @ 1..=1_000_000) => Ok(number),
         _ => Err("write a number from 1 to 1000000".to_owned()),
@@ -188,7 +188,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 
 fn cursor_key(text: &str) -> Result<String, String> {
     if text.len() < SHORTEST_KEY {
-        return Err(format!("it has {} bytes and needs at least {SHORTEST_KEY}; `openssl rand -hex 32` makes one", text.len()));
+        return Err(format!("{} bytes are too short; use at least {SHORTEST_KEY}, as `openssl rand -hex 32` prints", text.len()));
     }
     Ok(text.to_owned())
 }

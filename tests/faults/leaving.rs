@@ -3,7 +3,7 @@
 use crate::backend::{Backend, CONTAINER, Call, is_write};
 use crate::scripted::Reply;
 use futures_util::{SinkExt, StreamExt};
-use keyfold::serve::backend::Current;
+use keyfold::serve::backend::CurrentGateway;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::RequestLimits;
@@ -52,7 +52,7 @@ impl Held {
             max_requests: 1,
             max_connections: 100,
         };
-        let current = Arc::new(Current::new(backend.gateway.clone()));
+        let current = Arc::new(CurrentGateway::new(backend.gateway.clone()));
         let parts = Parts { backend: current, limits: limits.clone(), explain: false, playground: None, allow_origins: Vec::new() };
         let routes = router(parts).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

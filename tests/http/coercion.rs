@@ -1,10 +1,11 @@
 //! Values that callers send: a bad one is refused before anything runs, a good one is kept as it is, wherever it stands.
 
-use crate::gateway::{gateway, socket};
+use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
-use keyfold::serve::backend::Current;
+use crate::websocket::socket;
+use keyfold::serve::backend::CurrentGateway;
 use keyfold::serve::router::Parts;
-use keyfold::table::store::Store;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ type Mutation {
 "#;
 
 async fn serve() -> Running {
-    let gateway = gateway(SCHEMA, &Store::in_memory().unwrap()).await;
-    start(Parts { backend: Arc::new(Current::new(gateway)), ..parts(Machine::default()) }).await
+    let gateway = gateway(SCHEMA, &SdkStore::in_memory().unwrap()).await;
+    start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
 
 /// Sends a body of this text, so that numbers arrive as they are written.

@@ -4,10 +4,10 @@ use crate::machine::{Running, parts, start};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::schema;
-use keyfold::serve::backend::Current;
+use keyfold::serve::backend::CurrentGateway;
 use keyfold::serve::router::Parts;
-use keyfold::table::export_lines::parse_line;
-use keyfold::table::store::Store;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn settings() -> Settings {
 }
 
 /// The gateway of a schema's text, its tables made.
-pub async fn gateway(text: &str, store: &Store) -> Gateway {
+pub async fn gateway(text: &str, store: &SdkStore) -> Gateway {
     let model = match schema::load("schema.graphql", text, &|_| None) {
         Ok((model, _)) => model,
         Err(mistakes) => panic!("{}", mistakes.render(false)),
@@ -42,12 +42,12 @@ pub async fn gateway(text: &str, store: &Store) -> Gateway {
     Gateway::new(Arc::new(model), store.clone(), settings())
 }
 
-async fn running() -> (Running, Arc<Current>, Store) {
-    let store = Store::in_memory().unwrap();
+pub async fn running() -> (Running, Arc<CurrentGateway>, SdkStore) {
+    let store = SdkStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let item = parse_line(r#"{"Item": {"PK": {"S": "1"}, "name": {"S": "Ann"}}}"#).unwrap().unwrap();
     store.load(&gateway.model().tables[0], vec![item], Instant::now() + Duration::from_secs(10)).await.unwrap();
-    let current = Arc::new(Current::new(gateway));
+    let current = Arc::new(CurrentGateway::new(gateway));
     let server = start(Parts { backend: current.clone(), ..parts(crate::machine::Machine::default()) }).await;
     (server, current, store)
 }
@@ -88,50 +88,4 @@ async fn a_replaced_gateway_serves_the_next_request() {
     current.replace(gateway(&SCHEMA.replace("name: String", "called: String @attribute(name: \"name\")"), &store).await);
     assert_eq!(ask(&server, "{ user(id: 1) { called } }").await, (200, json!({"data": {"user": {"called": "Ann"}}})));
     assert_eq!(ask(&server, "{ user(id: 1) { name } }").await.0, 400);
-}
-
-/// Opens a WebSocket as a page of this origin.
-pub async fn socket(
-    server: &Running,
-    origin: Option<&'static str>,
-) -> Result<tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>, String> {
-    use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-    let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
-    request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
-    if let Some(origin) = origin {
-        request.headers_mut().insert("origin", origin.parse().unwrap());
-    }
-    tokio_tungstenite::connect_async(request).await.map(|(stream, _)| stream).map_err(|error| error.to_string())
-}
-
-#[tokio::test]
-async fn operations_run_over_a_web_socket() {
-    use futures_util::{SinkExt, StreamExt};
-    use tokio_tungstenite::tungstenite::Message;
-    let (server, ..) = running().await;
-    let mut socket = socket(&server, None).await.unwrap();
-    let mut say = async |message: Value| {
-        socket.send(Message::text(message.to_string())).await.unwrap();
-    };
-    say(json!({"type": "connection_init"})).await;
-    say(json!({"id": "a", "type": "subscribe", "payload": {"query": "query ($id: ID!) { user(id: $id) { name } }", "variables": {"id": "1"}}})).await;
-    say(json!({"id": "b", "type": "subscribe", "payload": {"query": "{ nothing }"}})).await;
-    let mut heard = Vec::new();
-    let is_over = |heard: &[Value], id: &str| heard.iter().any(|message| message["id"] == id && message["type"] != "next");
-    while !is_over(&heard, "a") || !is_over(&heard, "b") {
-        let message = tokio::time::timeout(Duration::from_secs(10), socket.next()).await.unwrap().unwrap().unwrap();
-        heard.extend(message.to_text().ok().and_then(|text| serde_json::from_str::<Value>(text).ok()));
-    }
-    assert!(heard.contains(&json!({"type": "connection_ack"})), "{heard:?}");
-    assert!(heard.contains(&json!({"type": "next", "id": "a", "payload": {"data": {"user": {"name": "Ann"}}}})), "{heard:?}");
-    assert!(heard.contains(&json!({"type": "complete", "id": "a"})), "{heard:?}");
-    let refused = heard.iter().find(|message| message["id"] == "b").unwrap();
-    assert!(refused.to_string().contains("GRAPHQL_VALIDATION_FAILED"), "{refused}");
-}
-
-#[tokio::test]
-async fn a_page_of_another_origin_opens_no_web_socket() {
-    let (server, ..) = running().await;
-    let refused = socket(&server, Some("https://evil.example")).await.map(drop).unwrap_err();
-    assert!(refused.contains("403"), "{refused}");
 }

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
-use keyfold::serve::backend::{Answer, Backend, Call, Work};
+use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite};
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::RequestLimits;
@@ -15,8 +15,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-/// Answers by the text: `echo` tells what arrived, `mutation` may write only, `hang` waits for ever, `hold` until released, `panic` and
-/// `mutation that panics` panic, an error code gives an error of it.
+/// Answers by the text: `echo` returns the request, `hang` never answers, `hold` and `mutation that holds` wait until they are released,
+/// `panic` and `mutation that panics` panic, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
 #[derive(Default)]
 pub struct Machine {
     /// One notice for each `hold` that has begun.
@@ -28,17 +28,17 @@ pub struct Machine {
 }
 
 impl Backend for Machine {
-    fn begin(&self, call: Call) -> Work {
+    fn begin(&self, invocation: Invocation) -> Result<Execution, MayNotWrite> {
         let (held, release) = (self.held.clone(), self.release.clone());
-        let data = |data: serde_json::Value| {
-            Answer::Response(Response { body: serde_json::json!({"data": data}).to_string().into_bytes(), refused: None })
-        };
-        let writes = call.request.query.contains("mutation");
-        let answer = async move {
-            match call.request.query.as_str() {
-                "mutation" if !call.may_write => Answer::MayNotWrite,
+        let data = |data: serde_json::Value| Response { body: serde_json::json!({"data": data}).to_string().into_bytes(), refused: None };
+        let writes = invocation.request.query.contains("mutation");
+        if writes && !invocation.may_write {
+            return Err(MayNotWrite);
+        }
+        let response = async move {
+            match invocation.request.query.as_str() {
                 "hang" => std::future::pending().await,
-                "hold" => {
+                "hold" | "mutation that holds" => {
                     held.notify_one();
                     release.notified().await;
                     data("released".into())
@@ -47,12 +47,12 @@ impl Backend for Machine {
                 "invalid" => refused(ErrorCode::GraphqlValidationFailed),
                 "unavailable" => refused(ErrorCode::Unavailable),
                 _ => data(serde_json::json!({
-                    "query": call.request.query, "variables": call.request.variables,
-                    "operationName": call.request.operation_name, "explain": call.explain,
+                    "query": invocation.request.query, "variables": invocation.request.variables,
+                    "operationName": invocation.request.operation_name, "explain": invocation.explain,
                 })),
             }
         };
-        Work { writes, answer: answer.boxed() }
+        Ok(Execution::single(writes, response))
     }
 
     fn ready(&self) -> BoxFuture<'static, Result<(), String>> {
@@ -61,8 +61,8 @@ impl Backend for Machine {
     }
 }
 
-fn refused(code: ErrorCode) -> Answer {
-    Answer::Response(Response::refused(&[GraphqlError::new(code, "on purpose")]))
+fn refused(code: ErrorCode) -> Response {
+    Response::refused(&[GraphqlError::new(code, "on purpose")])
 }
 
 /// A server that runs.

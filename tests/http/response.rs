@@ -3,10 +3,10 @@
 use crate::coercion::ask;
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
-use keyfold::serve::backend::Current;
+use keyfold::serve::backend::CurrentGateway;
 use keyfold::serve::router::Parts;
-use keyfold::table::export_lines::parse_line;
-use keyfold::table::store::Store;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +29,11 @@ type Query { thing(id: ID!): Thing @find things(ids: [ID!]!): [Thing]! @find(whe
 "#;
 
 async fn serve(items: &[&str]) -> Running {
-    let store = Store::in_memory().unwrap();
+    let store = SdkStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let items = items.iter().filter_map(|line| parse_line(line).unwrap()).collect();
     store.load(&gateway.model().tables[0], items, Instant::now() + Duration::from_secs(10)).await.unwrap();
-    start(Parts { backend: Arc::new(Current::new(gateway)), ..parts(Machine::default()) }).await
+    start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
 
 async fn data(server: &Running, query: &str) -> Value {

@@ -3,10 +3,10 @@
 use crate::coercion::ask;
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, limits, parts, start};
-use keyfold::serve::backend::Current;
+use keyfold::serve::backend::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::RequestLimits;
-use keyfold::table::store::Store;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ type Mutation {
 "#;
 
 async fn serve() -> Running {
-    let gateway = gateway(SCHEMA, &Store::in_memory().unwrap()).await;
+    let gateway = gateway(SCHEMA, &SdkStore::in_memory().unwrap()).await;
     let limits = RequestLimits { body_limit: 100_000, ..limits() };
-    start(Parts { backend: Arc::new(Current::new(gateway)), limits, ..parts(Machine::default()) }).await
+    start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), limits, ..parts(Machine::default()) }).await
 }
 
 /// The status, the code and the message of the first error (empty if there is none), and the body.

@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "audiobooksync" {
-  name         = "AudiobookSync"
+  name = "AudiobookSync"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "acr"
-  range_key    = "targetAcr"
+  hash_key = "acr"
+  range_key = "targetAcr"
 
   attribute {
     name = "acr"
@@ -25,20 +25,20 @@ resource "aws_dynamodb_table" "audiobooksync" {
   }
 
   global_secondary_index {
-    name            = "GSI-1"
-    hash_key        = "GSI-1"
+    name = "GSI-1"
+    hash_key = "GSI-1"
     projection_type = "ALL"
   }
 
   global_secondary_index {
-    name            = "GSI-2"
-    hash_key        = "GSI-2"
+    name = "GSI-2"
+    hash_key = "GSI-2"
     projection_type = "ALL"
   }
 
   global_secondary_index {
-    name            = "GSI-3"
-    hash_key        = "targetAcr"
+    name = "GSI-3"
+    hash_key = "targetAcr"
     projection_type = "ALL"
   }
 }

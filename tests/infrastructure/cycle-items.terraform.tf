@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "example_api_table" {
-  name         = "example-api-table"
+  name = "example-api-table"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "pk"
-  range_key    = "sk"
+  hash_key = "pk"
+  range_key = "sk"
 
   attribute {
     name = "pk"
@@ -25,9 +25,9 @@ resource "aws_dynamodb_table" "example_api_table" {
   }
 
   global_secondary_index {
-    name            = "CycleSelector"
-    hash_key        = "selector"
-    range_key       = "data"
+    name = "CycleSelector"
+    hash_key = "selector"
+    range_key = "data"
     projection_type = "ALL"
   }
 }

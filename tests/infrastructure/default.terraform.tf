@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "nishiki_table_dev_db" {
-  name         = "nishiki-table-dev-db"
+  name = "nishiki-table-dev-db"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "PK"
-  range_key    = "SK"
+  hash_key = "PK"
+  range_key = "SK"
 
   attribute {
     name = "PK"
@@ -35,36 +35,36 @@ resource "aws_dynamodb_table" "nishiki_table_dev_db" {
   }
 
   global_secondary_index {
-    name            = "UserAndGroupRelationship"
-    hash_key        = "GroupId"
+    name = "UserAndGroupRelationship"
+    hash_key = "GroupId"
     projection_type = "KEYS_ONLY"
   }
 
   global_secondary_index {
-    name            = "GroupAndContainerRelationship"
-    hash_key        = "ContainerId"
+    name = "GroupAndContainerRelationship"
+    hash_key = "ContainerId"
     projection_type = "KEYS_ONLY"
   }
 
   global_secondary_index {
-    name            = "EMailAndUserIdRelationship"
-    hash_key        = "EMailAddress"
+    name = "EMailAndUserIdRelationship"
+    hash_key = "EMailAddress"
     projection_type = "KEYS_ONLY"
   }
 
   global_secondary_index {
-    name               = "InvitationHash"
-    hash_key           = "InvitationLinkHash"
-    projection_type    = "INCLUDE"
+    name = "InvitationHash"
+    hash_key = "InvitationLinkHash"
+    projection_type = "INCLUDE"
     non_key_attributes = ["LinkExpiryDatetime"]
   }
 }
 
 resource "aws_dynamodb_table" "develop_favorite" {
-  name         = "develop.Favorite"
+  name = "develop.Favorite"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "pk"
-  range_key    = "sk"
+  hash_key = "pk"
+  range_key = "sk"
 
   attribute {
     name = "pk"
@@ -112,48 +112,48 @@ resource "aws_dynamodb_table" "develop_favorite" {
   }
 
   global_secondary_index {
-    name            = "gsiOne"
-    hash_key        = "gsiOnePk"
-    range_key       = "gsiOneSk"
+    name = "gsiOne"
+    hash_key = "gsiOnePk"
+    range_key = "gsiOneSk"
     projection_type = "ALL"
   }
 
   global_secondary_index {
-    name            = "gsiTwo"
-    hash_key        = "gsiTwoPk"
-    range_key       = "gsiTwoSk"
+    name = "gsiTwo"
+    hash_key = "gsiTwoPk"
+    range_key = "gsiTwoSk"
     projection_type = "ALL"
   }
 
   local_secondary_index {
-    name            = "lsiOne"
-    range_key       = "lsiOneSk"
+    name = "lsiOne"
+    range_key = "lsiOneSk"
     projection_type = "ALL"
   }
 
   local_secondary_index {
-    name            = "lsiTwo"
-    range_key       = "lsiTwoSk"
+    name = "lsiTwo"
+    range_key = "lsiTwoSk"
     projection_type = "ALL"
   }
 
   local_secondary_index {
-    name            = "lsiThree"
-    range_key       = "lsiThreeSk"
+    name = "lsiThree"
+    range_key = "lsiThreeSk"
     projection_type = "ALL"
   }
 
   ttl {
     attribute_name = "ttl"
-    enabled        = true
+    enabled = true
   }
 }
 
 resource "aws_dynamodb_table" "data" {
-  name         = "data"
+  name = "data"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "PK"
-  range_key    = "SK"
+  hash_key = "PK"
+  range_key = "SK"
 
   attribute {
     name = "PK"
@@ -176,9 +176,9 @@ resource "aws_dynamodb_table" "data" {
   }
 
   global_secondary_index {
-    name            = "GS1"
-    hash_key        = "status"
-    range_key       = "createdAt"
+    name = "GS1"
+    hash_key = "status"
+    range_key = "createdAt"
     projection_type = "ALL"
   }
 }

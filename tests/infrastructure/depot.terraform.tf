@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "depot" {
-  name         = "depot"
+  name = "depot"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "PK"
-  range_key    = "SK"
+  hash_key = "PK"
+  range_key = "SK"
 
   attribute {
     name = "PK"
@@ -30,21 +30,21 @@ resource "aws_dynamodb_table" "depot" {
   }
 
   global_secondary_index {
-    name            = "ByOwner"
-    hash_key        = "OwnerKey"
-    range_key       = "PK"
+    name = "ByOwner"
+    hash_key = "OwnerKey"
+    range_key = "PK"
     projection_type = "KEYS_ONLY"
   }
 
   global_secondary_index {
-    name            = "ByCode"
-    hash_key        = "CodeKey"
+    name = "ByCode"
+    hash_key = "CodeKey"
     projection_type = "ALL"
   }
 
   global_secondary_index {
-    name            = "BySlug"
-    hash_key        = "SlugKey"
+    name = "BySlug"
+    hash_key = "SlugKey"
     projection_type = "ALL"
   }
 }

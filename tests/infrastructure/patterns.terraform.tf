@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "games" {
-  name         = "Games"
+  name = "Games"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "Opponent"
-  range_key    = "GameId"
+  hash_key = "Opponent"
+  range_key = "GameId"
 
   attribute {
     name = "Opponent"
@@ -25,23 +25,23 @@ resource "aws_dynamodb_table" "games" {
   }
 
   local_secondary_index {
-    name            = "ByDate"
-    range_key       = "Date"
+    name = "ByDate"
+    range_key = "Date"
     projection_type = "ALL"
   }
 
   local_secondary_index {
-    name            = "ByStatus"
-    range_key       = "StatusDate"
+    name = "ByStatus"
+    range_key = "StatusDate"
     projection_type = "ALL"
   }
 }
 
 resource "aws_dynamodb_table" "carttable" {
-  name         = "CartTable"
+  name = "CartTable"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "CartID"
-  range_key    = "ItemSKU"
+  hash_key = "CartID"
+  range_key = "ItemSKU"
 
   attribute {
     name = "CartID"
@@ -59,17 +59,17 @@ resource "aws_dynamodb_table" "carttable" {
   }
 
   global_secondary_index {
-    name            = "CartStatus"
-    hash_key        = "CartID"
-    range_key       = "StatusDate"
+    name = "CartStatus"
+    hash_key = "CartID"
+    range_key = "StatusDate"
     projection_type = "ALL"
   }
 }
 
 resource "aws_dynamodb_table" "game_scores_table" {
-  name         = "Game-scores-table"
+  name = "Game-scores-table"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "Id"
+  hash_key = "Id"
 
   attribute {
     name = "Id"
@@ -92,25 +92,25 @@ resource "aws_dynamodb_table" "game_scores_table" {
   }
 
   global_secondary_index {
-    name               = "Award-GSI"
-    hash_key           = "Award"
-    projection_type    = "INCLUDE"
+    name = "Award-GSI"
+    hash_key = "Award"
+    projection_type = "INCLUDE"
     non_key_attributes = ["User", "Score"]
   }
 
   global_secondary_index {
-    name            = "Game-Score-GSI"
-    hash_key        = "Game"
-    range_key       = "Score"
+    name = "Game-Score-GSI"
+    hash_key = "Game"
+    range_key = "Score"
     projection_type = "ALL"
   }
 }
 
 resource "aws_dynamodb_table" "votes" {
-  name         = "Votes"
+  name = "Votes"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "Candidate"
-  range_key    = "VoterId"
+  hash_key = "Candidate"
+  range_key = "VoterId"
 
   attribute {
     name = "Candidate"
@@ -128,16 +128,16 @@ resource "aws_dynamodb_table" "votes" {
   }
 
   local_secondary_index {
-    name            = "ByTime"
-    range_key       = "CastAt"
+    name = "ByTime"
+    range_key = "CastAt"
     projection_type = "ALL"
   }
 }
 
 resource "aws_dynamodb_table" "reports" {
-  name         = "Reports"
+  name = "Reports"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "ReportID"
+  hash_key = "ReportID"
 
   attribute {
     name = "ReportID"
@@ -155,19 +155,19 @@ resource "aws_dynamodb_table" "reports" {
   }
 
   global_secondary_index {
-    name               = "Inbox"
-    hash_key           = "Owner"
-    range_key          = "StateDate"
-    projection_type    = "INCLUDE"
+    name = "Inbox"
+    hash_key = "Owner"
+    range_key = "StateDate"
+    projection_type = "INCLUDE"
     non_key_attributes = ["Summary"]
   }
 }
 
 resource "aws_dynamodb_table" "attachments" {
-  name         = "Attachments"
+  name = "Attachments"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "ReportID"
-  range_key    = "Digest"
+  hash_key = "ReportID"
+  range_key = "Digest"
 
   attribute {
     name = "ReportID"
@@ -181,10 +181,10 @@ resource "aws_dynamodb_table" "attachments" {
 }
 
 resource "aws_dynamodb_table" "gamers" {
-  name         = "Gamers"
+  name = "Gamers"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "GamerTag"
-  range_key    = "Type"
+  hash_key = "GamerTag"
+  range_key = "Type"
 
   attribute {
     name = "GamerTag"
@@ -198,10 +198,10 @@ resource "aws_dynamodb_table" "gamers" {
 }
 
 resource "aws_dynamodb_table" "offices" {
-  name         = "Offices"
+  name = "Offices"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "COUNTRY"
-  range_key    = "LOCATION"
+  hash_key = "COUNTRY"
+  range_key = "LOCATION"
 
   attribute {
     name = "COUNTRY"
@@ -215,9 +215,9 @@ resource "aws_dynamodb_table" "offices" {
 }
 
 resource "aws_dynamodb_table" "jobs" {
-  name         = "Jobs"
+  name = "Jobs"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "JobId"
+  hash_key = "JobId"
 
   attribute {
     name = "JobId"
@@ -235,23 +235,23 @@ resource "aws_dynamodb_table" "jobs" {
   }
 
   global_secondary_index {
-    name            = "Due"
-    hash_key        = "DueShard"
-    range_key       = "DueAt"
+    name = "Due"
+    hash_key = "DueShard"
+    range_key = "DueAt"
     projection_type = "ALL"
   }
 
   ttl {
     attribute_name = "ExpiresAt"
-    enabled        = true
+    enabled = true
   }
 }
 
 resource "aws_dynamodb_table" "productcatalog" {
-  name         = "ProductCatalog"
+  name = "ProductCatalog"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "ProductId"
-  range_key    = "SK"
+  hash_key = "ProductId"
+  range_key = "SK"
 
   attribute {
     name = "ProductId"

@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "hot" {
-  name         = "hot"
+  name = "hot"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "pk"
-  range_key    = "sk"
+  hash_key = "pk"
+  range_key = "sk"
 
   attribute {
     name = "pk"
@@ -35,21 +35,21 @@ resource "aws_dynamodb_table" "hot" {
   }
 
   global_secondary_index {
-    name            = "byTime"
-    hash_key        = "timePk"
-    range_key       = "timeSk"
+    name = "byTime"
+    hash_key = "timePk"
+    range_key = "timeSk"
     projection_type = "ALL"
   }
 
   global_secondary_index {
-    name            = "byGenre"
-    hash_key        = "genrePk"
-    range_key       = "genreSk"
+    name = "byGenre"
+    hash_key = "genrePk"
+    range_key = "genreSk"
     projection_type = "KEYS_ONLY"
   }
 
   ttl {
     attribute_name = "expires"
-    enabled        = true
+    enabled = true
   }
 }

@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "staff" {
-  name         = "staff"
+  name = "staff"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "pk"
-  range_key    = "sk"
+  hash_key = "pk"
+  range_key = "sk"
 
   attribute {
     name = "pk"
@@ -25,9 +25,9 @@ resource "aws_dynamodb_table" "staff" {
   }
 
   global_secondary_index {
-    name            = "byDay"
-    hash_key        = "dayPk"
-    range_key       = "day"
+    name = "byDay"
+    hash_key = "dayPk"
+    range_key = "day"
     projection_type = "ALL"
   }
 }

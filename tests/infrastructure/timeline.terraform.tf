@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "timeline" {
-  name         = "timeline"
+  name = "timeline"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "PK"
-  range_key    = "SK"
+  hash_key = "PK"
+  range_key = "SK"
 
   attribute {
     name = "PK"
@@ -35,16 +35,16 @@ resource "aws_dynamodb_table" "timeline" {
   }
 
   global_secondary_index {
-    name            = "byCircle"
-    hash_key        = "circle"
-    range_key       = "at"
+    name = "byCircle"
+    hash_key = "circle"
+    range_key = "at"
     projection_type = "KEYS_ONLY"
   }
 
   global_secondary_index {
-    name            = "byBoard"
-    hash_key        = "board"
-    range_key       = "rank"
+    name = "byBoard"
+    hash_key = "board"
+    range_key = "rank"
     projection_type = "KEYS_ONLY"
   }
 }

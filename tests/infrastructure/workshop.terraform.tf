@@ -1,8 +1,8 @@
 resource "aws_dynamodb_table" "workshop" {
-  name         = "workshop"
+  name = "workshop"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "pk"
-  range_key    = "sk"
+  hash_key = "pk"
+  range_key = "sk"
 
   attribute {
     name = "pk"
@@ -45,42 +45,42 @@ resource "aws_dynamodb_table" "workshop" {
   }
 
   global_secondary_index {
-    name               = "byScore"
-    hash_key           = "board"
-    range_key          = "points"
-    projection_type    = "INCLUDE"
+    name = "byScore"
+    hash_key = "board"
+    range_key = "points"
+    projection_type = "INCLUDE"
     non_key_attributes = ["player"]
   }
 
   global_secondary_index {
-    name            = "selector"
-    hash_key        = "GSI-1"
-    range_key       = "GSI-1-SK"
+    name = "selector"
+    hash_key = "GSI-1"
+    range_key = "GSI-1-SK"
     projection_type = "ALL"
   }
 
   global_secondary_index {
-    name            = "awards"
-    hash_key        = "award"
+    name = "awards"
+    hash_key = "award"
     projection_type = "KEYS_ONLY"
   }
 
   local_secondary_index {
-    name            = "byRank"
-    range_key       = "rank"
+    name = "byRank"
+    range_key = "rank"
     projection_type = "ALL"
   }
 
   ttl {
     attribute_name = "expires"
-    enabled        = true
+    enabled = true
   }
 }
 
 resource "aws_dynamodb_table" "serials" {
-  name         = "serials"
+  name = "serials"
   billing_mode = "PAY_PER_REQUEST"
-  hash_key     = "number"
+  hash_key = "number"
 
   attribute {
     name = "number"

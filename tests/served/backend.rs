@@ -49,7 +49,7 @@ fn a_server_that_is_not_there_is_told() {
     dynamo.stop();
     let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
     let said = ended.badly(1);
-    assert!(said.contains("Is the address right, and does the server run?"), "{said}");
+    assert!(said.contains("Check the address, and whether the server is running"), "{said}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The text of a schema in; what its author says of each type and field out, of inaccessible ones too.
+//! The text of a schema in; the descriptions of its types and fields, also of inaccessible ones, out.
 
 use apollo_compiler::ast::{Definition, Document};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ pub struct Descriptions {
 }
 
 impl Descriptions {
-    /// Those of a schema that was loaded, and so is GraphQL.
+    /// The descriptions of a loaded schema.
     pub fn of(text: &str) -> Self {
         let document = Document::parse(text, "schema.graphql").unwrap_or_else(|mistakes| mistakes.partial);
         let mut of = HashMap::new();
@@ -23,7 +23,7 @@ impl Descriptions {
         Self { of }
     }
 
-    /// What is said of a type or a field; empty if nothing is.
+    /// The description of a type or a field; empty if there is none.
     pub fn get(&self, coordinate: &str) -> &str {
         self.of.get(coordinate).map_or("", String::as_str)
     }

@@ -1,18 +1,18 @@
-//! Any text in, Markdown that shows just this text out (GitHub Flavored Markdown). Must not know what the text is about.
+//! A text in, Markdown that shows exactly this text out (GitHub Flavored Markdown). Must not know what the text is about.
 
 use serde_json::Value;
 
-/// Signs of a line of JSON that is not broken.
+/// Longest line of JSON, in characters.
 const WIDTH: usize = 110;
 
-/// Text as code, on one line: a delimiter longer than any run of backticks in it.
+/// Text as code on one line, between delimiters longer than any run of backticks in it.
 pub fn code(text: &str) -> String {
     let line: String = text.chars().map(|sign| if is_hidden(sign) { '\u{FFFD}' } else { sign }).collect();
     if line.trim().is_empty() {
         return if line.is_empty() { "(empty)".into() } else { "(blank)".into() };
     }
     let delimiter = "`".repeat(longest_run(&line) + 1);
-    // A space beside a backtick that belongs to the text is taken away again by whoever shows it.
+    // A renderer removes the space between a delimiter and a backtick of the text.
     let space = if line.starts_with(['`', ' ']) || line.ends_with(['`', ' ']) { " " } else { "" };
     format!("{delimiter}{space}{line}{space}{delimiter}")
 }
@@ -23,7 +23,7 @@ pub fn block(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// JSON as a block of code; what fits on a line stands on one.
+/// JSON as a block of code; a value that fits on a line is on one.
 pub fn json(value: &Value) -> String {
     let mut text = String::new();
     lay_out(value, 0, &mut text);
@@ -69,7 +69,7 @@ fn on_one_line(value: &Value) -> String {
     }
 }
 
-/// The text of a JSON value with every sign that cannot be seen written as JSON writes it in ASCII.
+/// The text of a JSON value, with every invisible character escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -83,7 +83,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether a sign shows nothing, or turns what is around it: controls, marks of direction, and what is no character, as the end of a
+/// Whether a character is invisible or changes the direction of text: controls, direction marks, and noncharacters, such as the end of a
 /// range of keys.
 fn is_hidden(sign: char) -> bool {
     sign.is_control()
@@ -91,12 +91,12 @@ fn is_hidden(sign: char) -> bool {
         || matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }
 
-/// A description, which is Markdown itself (GraphQL spec section 3.13, "Documentation"), as a quotation: whatever it opens ends with it.
+/// A description, which is Markdown itself (GraphQL spec section 3.13, "Documentation"), as a quotation, which closes whatever it opens.
 pub fn quote(text: &str) -> String {
     text.lines().map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// A table: the heading and the rows, whose cells are Markdown. Cells may hold neither line breaks nor bare `|`.
+/// A table: the heading and the rows, whose cells are Markdown without line breaks and unescaped `|`.
 pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let cell = |text: &String| text.replace(['\r', '\n'], " ").replace('|', "\\|");
@@ -108,7 +108,7 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Plain text in a paragraph or a cell: nothing in it is markup.
+/// Plain text for a paragraph or a cell, with all markup escaped.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -121,7 +121,7 @@ pub fn plain(text: &str) -> String {
     out.replace("\\|", "|")
 }
 
-/// The anchor of a heading, as GitHub makes it.
+/// The anchor of a heading on GitHub.
 pub fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase().chars().filter(|sign| sign.is_alphanumeric() || "-_ ".contains(*sign)).collect::<String>();
     kept.replace(' ', "-")

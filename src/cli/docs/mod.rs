@@ -1,49 +1,44 @@
-//! `keyfold docs`: a schema and its samples in, a design document in Markdown out: tables, item types, access patterns with the requests
-//! that the planner makes of them, and samples.
+//! `keyfold docs`: a schema and its samples in, a design document in Markdown out: tables, item types, access patterns with their
+//! requests, and samples.
 
-mod choose;
 mod descriptions;
-mod examples;
-mod made_up;
+mod generated;
 mod markdown;
-mod operation;
 mod patterns;
-mod records;
-mod roles;
+mod recording;
 mod specification;
-mod trial;
 mod views;
-mod ways;
 
+use super::items::samples;
+use super::output;
 use super::schema_file::{self, Loaded, SchemaChoice};
-use super::{output, samples};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use descriptions::Descriptions;
-use examples::Examples;
-use made_up::Known;
+use generated::KnownValues;
 use patterns::Patterns;
-use records::Records;
+use recording::bench::Bench;
+use recording::examples::Examples;
+use recording::records::Records;
+use recording::ways::{Ways, is_item};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use trial::Bench;
-use ways::Ways;
 
 /// Write the design document of a schema, in Markdown
 ///
-/// Tables and indexes, item types with their keys, every access pattern with the exact requests that it makes and the samples that they
-/// bring, and each index as a table of samples. The requests are those that the API makes of a store in memory.
+/// It describes tables and indexes, item types with their keys, every access pattern with its exact requests and the samples that they
+/// return, and shows each index as a table of samples. The requests are recorded on a store in memory.
 #[derive(Debug, Args)]
 pub struct Docs {
     #[command(flatten)]
     choice: SchemaChoice,
 
-    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it is there]
+    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it exists]
     #[arg(long, value_name = "DIR")]
     sample: Option<PathBuf>,
 
-    /// Write to this file, over what is there, instead of standard output
+    /// Write to this file, replacing it, instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -72,7 +67,7 @@ async fn document(loaded: Loaded, records: &Records) -> Result<String> {
     let model = Arc::new(loaded.model);
     let ways = Ways::of(&model);
     let examples = Examples { model: &model, records, ways: &ways };
-    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: Known::of(&model, &loaded.text, records) };
+    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: KnownValues::of(&model, &loaded.text, records) };
     let mut bench = Bench::new(model.clone(), records);
     let chapters = patterns.chapters(&mut bench).await?;
     let chapters = [
@@ -89,7 +84,7 @@ fn overview(patterns: &Patterns<'_>, records: &Records) -> String {
     let model = patterns.model;
     let (reads, writes) = patterns.counts();
     let indexes: usize = model.tables.iter().map(|table| table.indexes.len()).sum();
-    let items = model.types.values().filter(|object| ways::is_item(object)).count();
+    let items = model.types.values().filter(|object| is_item(object)).count();
     let counted = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let list = [
         (counted(model.tables.len(), "table", "tables"), "tables"),

@@ -1,22 +1,22 @@
-//! A model, its samples and a bench in; the chapters about reading and writing out: each field with its requests and what they bring.
+//! A model and its samples in; the chapters about reading and writing out: each field with its requests and their results.
 
 use super::descriptions::Descriptions;
-use super::examples::{Example, Examples};
-use super::made_up::Known;
+use super::generated::KnownValues;
 use super::markdown::{anchor, block, code, json, plain, quote, table};
-use super::operation;
-use super::trial::{Bench, Call};
+use super::recording::bench::{Bench, Call};
+use super::recording::examples::{Example, Examples};
+use super::recording::operation;
 use super::views::attributes;
 use crate::schema::describe::{PathRow, describe};
 use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType, TypeKind};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
-/// Records of an answer that are shown.
+/// Most items of an answer that are shown.
 const RECORDS: usize = 5;
-/// Calls of one field that are shown.
+/// Most calls of a field that are shown.
 const CALLS: usize = 8;
-/// The order in which a request's parameters are shown; others follow.
+/// The order of a request's parameters; others follow.
 const ORDER: [&str; 21] = [
     "TableName",
     "IndexName",
@@ -40,19 +40,19 @@ const ORDER: [&str; 21] = [
     "ReturnValues",
     "ClientRequestToken",
 ];
-/// Parameters that say nothing of the design: that the cost be told.
+/// Parameters that say nothing about the design.
 const UNTOLD: [&str; 2] = ["ReturnConsumedCapacity", "ReturnItemCollectionMetrics"];
 
-/// What the chapters are made of.
+/// The input of the chapters.
 pub struct Patterns<'a> {
     /// The model.
     pub model: &'a Model,
-    /// What the author says.
+    /// The author's descriptions.
     pub descriptions: &'a Descriptions,
     /// Makes the examples.
     pub examples: Examples<'a>,
-    /// What the samples hold.
-    pub known: Known,
+    /// The values of the samples.
+    pub known: KnownValues,
 }
 
 impl<'a> Patterns<'a> {
@@ -80,13 +80,13 @@ impl<'a> Patterns<'a> {
         Ok(text)
     }
 
-    /// How many fields read and how many write.
+    /// The number of fields that read, and of those that write.
     pub fn counts(&self) -> (usize, usize) {
         let count = |wanted: fn(&FieldKind) -> bool| self.shown(wanted).len();
         (count(|kind| matches!(kind, FieldKind::Find(_))), count(|kind| matches!(kind, FieldKind::Write(_))))
     }
 
-    /// The fields of a kind that clients see, root fields first, otherwise in the order of the schema.
+    /// The accessible fields of a kind, root fields first, otherwise in the order of the schema.
     fn shown(&self, wanted: fn(&FieldKind) -> bool) -> Vec<(&'a ObjectType, &'a Field)> {
         let fields = self.model.types.values().flat_map(|object| object.fields.values().map(move |field| (object, field)));
         let seen = |(object, field): &(&ObjectType, &Field)| self.model.api.type_field(&object.name, &field.name).is_ok();
@@ -168,7 +168,7 @@ impl<'a> Patterns<'a> {
             (Some(table), None) => format!(" of {}", code(table)),
             (None, _) => String::new(),
         };
-        let request = self.known.named(&in_order(&call.request), operation);
+        let request = self.known.normalize_generated(&in_order(&call.request), operation);
         let mut text = format!("\n{}{place}:\n\n{}", code(&call.operation), json(&request));
         let items = call.items();
         if items.is_empty() {
@@ -187,7 +187,7 @@ impl<'a> Patterns<'a> {
             }
         }
         let row = |(_, item): &(String, Value)| {
-            let item = self.known.named(item, operation);
+            let item = self.known.normalize_generated(item, operation);
             let members = item.as_object().cloned().unwrap_or_default();
             let mut cells: Vec<String> =
                 heading.iter().map(|key| members.get(*key).map(|value| code(&super::views::shown(value))).unwrap_or_default()).collect();
@@ -216,7 +216,7 @@ fn summary(fields: &[(&ObjectType, &Field)], rows: &[PathRow]) -> String {
     table(&["pattern", "with", "operation", "table or index", "key condition"], &cells_of_all)
 }
 
-/// A row of the columns: with, operation, place, condition, and what is bound unless it is left out.
+/// A row of the columns: arguments, operation, place, condition, and optionally what binds it.
 fn cells(row: &PathRow, short: bool) -> Vec<String> {
     let shown = |text: &str| if text.is_empty() { String::new() } else { code(text) };
     let mut cells = vec![shown(&row.when), code(row.operation), code(&row.place), shown(&row.condition)];
@@ -226,11 +226,11 @@ fn cells(row: &PathRow, short: bool) -> Vec<String> {
     cells
 }
 
-/// A request with its parameters in the order in which they are thought of.
+/// A request with its parameters in the order in which people think of them.
 fn in_order(request: &Value) -> Value {
     let Some(members) = request.as_object() else { return request.clone() };
     let inner = |name: &str, value: &Value| match value {
-        // The calls inside a transaction, and the tables of a batch, have parameters of their own.
+        // The calls in a transaction and the tables of a batch have parameters of their own.
         Value::Array(calls) if name == "TransactItems" => {
             let each = |call: &Value| match call.as_object() {
                 Some(call) => call.iter().map(|(kind, call)| (kind.clone(), in_order(call))).collect(),

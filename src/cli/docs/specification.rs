@@ -67,7 +67,7 @@ fn units(capacity: Capacity) -> String {
     format!("{} read, {} write units", capacity.read, capacity.write)
 }
 
-/// The chapter about the item types, and the objects embedded in them.
+/// The chapter about the item types and the objects embedded in them.
 pub fn items(model: &Model, descriptions: &Descriptions) -> String {
     let mut text =
         String::from("## Item types\n\nA field in braces stands for its value: `Group#{groupId}` is the text `Group#` and then the id.\n");
@@ -101,7 +101,7 @@ fn head(object: &ObjectType, descriptions: &Descriptions) -> String {
     format!("\n### {}\n\n{said}{}", object.name, if said.is_empty() { "" } else { "\n" })
 }
 
-/// The fields that hold an embedded type.
+/// The fields with an embedded type.
 fn holders(model: &Model, embedded: &str) -> Vec<String> {
     let mut holders = Vec::new();
     for object in model.types.values() {
@@ -121,7 +121,7 @@ fn key_rows(declared: &Table, keys: &ItemKeys) -> Vec<Vec<String>> {
             .chain(declared.indexes.iter().enumerate().map(|(position, index)| (Some(position), code(&index.name))))
         {
             let (partition, sort) = declared.keys_of(index);
-            // The partition key of a local index is the table's.
+            // A local index has the partition key of its table.
             let local = index.and_then(|index| declared.indexes.get(index)).is_some_and(|index| index.local);
             if partition.name == attribute && !local {
                 uses.push(format!("partition key of {of}"));

@@ -1,17 +1,17 @@
 //! A model and its sample items in; the table and each index as a table of the samples out.
 
 use super::markdown::{code, plain, table};
-use super::records::{Record, Records};
+use super::recording::records::{Record, Records};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
-use crate::table::attribute::{Attribute, Item};
-use crate::table::export_lines::write_line;
+use crate::table::bulk::export_lines::write_line;
+use crate::table::data::attribute::{Attribute, Item};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Items of one type that a view shows: enough to see how they stand beside the others.
+/// Most items of one type in a view: enough to see their order among the others.
 const OF_A_TYPE: usize = 3;
-/// Signs of one value that a cell shows.
+/// Most characters of a value in a cell.
 const SIGNS: usize = 100;
 
 /// The chapter with the views.
@@ -67,7 +67,7 @@ fn row(declared: &Table, index: Option<usize>, keys: &[&str], record: &Record) -
     cells
 }
 
-/// Attributes of an item in DynamoDB JSON, those that are wanted: `name: value, …`.
+/// The wanted attributes of an item in DynamoDB JSON: `name: value, …`.
 pub fn attributes(members: &serde_json::Map<String, Value>, wanted: &dyn Fn(&str) -> bool) -> String {
     let named = members
         .iter()
@@ -76,7 +76,7 @@ pub fn attributes(members: &serde_json::Map<String, Value>, wanted: &dyn Fn(&str
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// A value in DynamoDB JSON without its types, cut where it is long.
+/// A value in DynamoDB JSON without its types, shortened if it is long.
 pub fn shown(value: &Value) -> String {
     let text = match bare(value) {
         Value::String(text) => text,
@@ -111,7 +111,7 @@ fn json_of(item: &Item) -> serde_json::Map<String, Value> {
 /// The order of keys (DynamoDB developer guide, "Query": numbers by value, texts and bytes by their bytes).
 fn compare(left: Option<&Attribute>, right: Option<&Attribute>) -> std::cmp::Ordering {
     match (left, right) {
-        (Some(Attribute::N(left)), Some(Attribute::N(right))) => crate::table::number::compare(left, right),
+        (Some(Attribute::N(left)), Some(Attribute::N(right))) => crate::table::data::number::compare(left, right),
         (Some(Attribute::S(left)), Some(Attribute::S(right))) => left.cmp(right),
         (Some(Attribute::B(left)), Some(Attribute::B(right))) => left.cmp(right),
         _ => std::cmp::Ordering::Equal,

@@ -1,7 +1,7 @@
 //! Tables with their logical ids in, a CloudFormation template in JSON out (CloudFormation template reference, `AWS::DynamoDB::Table`).
 
 use crate::schema::table::Table;
-use crate::table::definition::create_table_input;
+use crate::table::admin::definition::create_table_input;
 use serde_json::{Map, Value, json};
 
 /// The template of these tables.
@@ -10,8 +10,8 @@ pub fn template(tables: &[(String, &Table)]) -> Value {
     json!({ "AWSTemplateFormatVersion": "2010-09-09", "Resources": resources })
 }
 
-/// Items outlive a stack that is deleted and a table that is replaced, as they outlive a slip in a schema. A table of a stack that could
-/// not be made goes with it: it is empty, and its name would be in the way of the next attempt.
+/// A table is kept when its stack is deleted or another table replaces it. If creating the stack fails, its tables are deleted: they are
+/// empty, and their names would block the next attempt.
 fn resource(table: &Table) -> Value {
     json!({
         "Type": "AWS::DynamoDB::Table",
@@ -21,7 +21,7 @@ fn resource(table: &Table) -> Value {
     })
 }
 
-/// The properties are named as the members of CreateTable, but for the stream, and with time to live and backups beside them.
+/// The properties have the names of CreateTable's members, except the stream's; time to live and backups come in addition.
 fn properties(table: &Table) -> Value {
     let mut properties = create_table_input(table);
     let Some(members) = properties.as_object_mut() else { return properties };

@@ -1,4 +1,4 @@
-//! `keyfold tables`: the tables that a schema needs, as requests for the AWS CLI, as infrastructure code, or made.
+//! `keyfold tables`: a schema in; its tables as requests for the AWS CLI, as infrastructure code, or created, out.
 
 mod cloudformation;
 mod resource_names;
@@ -8,15 +8,15 @@ use super::output;
 use super::schema_file::{self, SchemaChoice};
 use super::store_choice::{Remote, explained, table_named};
 use crate::schema::table::Table;
-use crate::table::definition::{continuous_backups_input, create_table_input, time_to_live_input};
+use crate::table::admin::definition::{continuous_backups_input, create_table_input, time_to_live_input};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use std::process::ExitCode;
 
-/// Print the tables that a schema needs, or make those that are missing
+/// Print the tables of a schema, or create the missing ones
 ///
-/// Keys, indexes, billing, stream, time to live and point-in-time recovery are as the schema's @table says.
+/// The schema's @table says the keys, indexes, billing, stream, time to live and point-in-time recovery.
 #[derive(Debug, Args)]
 pub struct Tables {
     #[command(flatten)]
@@ -26,11 +26,11 @@ pub struct Tables {
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
 
-    /// What is printed
+    /// Form of the output
     #[arg(long, value_name = "FORMAT", default_value = "cli", conflicts_with = "create")]
     format: TableFormat,
 
-    /// Make the tables that are missing, instead of printing
+    /// Create the missing tables instead of printing
     #[arg(long)]
     create: bool,
 
@@ -46,8 +46,8 @@ pub struct Tables {
 /// Form in which tables are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TableFormat {
-    /// One JSON document a table, for `aws dynamodb create-table --cli-input-json file://table.json`; time to live and point-in-time
-    /// recovery are calls of their own, told on standard error
+    /// One JSON document for each table, for `aws dynamodb create-table --cli-input-json file://table.json`; AWS has separate requests for
+    /// time to live and point-in-time recovery, which are printed on standard error
     Cli,
     /// A template in JSON, for `aws cloudformation deploy --template-file tables.json`
     Cloudformation,
@@ -66,14 +66,14 @@ impl Tables {
         if self.create {
             let remote = Remote { endpoint_url: self.endpoint_url, region: self.region };
             let store = remote.connect(chosen).await?;
-            let made = store.create_missing(chosen).await.map_err(|error| explained(error, "the tables could not be made"))?;
+            let made = store.create_missing(chosen).await.map_err(|error| explained(error, "cannot create the tables"))?;
             for table in chosen {
-                let done = if made.contains(&table.name) { "made" } else { "was there" };
+                let done = if made.contains(&table.name) { "created" } else { "exists" };
                 output::print(&format!("{}: {done}\n", table.name))?;
             }
             return Ok(ExitCode::SUCCESS);
         }
-        // A resource keeps its name whether or not the others are printed with it: another name would be another resource.
+        // A resource keeps its name whether or not other tables are printed: another name would be another resource.
         let named = |names: Vec<String>| -> Vec<(String, &Table)> {
             names.into_iter().zip(&tables).filter(|(_, table)| chosen.contains(table)).collect()
         };
@@ -82,7 +82,7 @@ impl Tables {
             TableFormat::Cloudformation => {
                 output::print(&format!("{:#}\n", cloudformation::template(&named(resource_names::logical_ids(&tables)))))?;
             }
-            TableFormat::Terraform => output::print(&terraform::resources(&named(resource_names::labels(&tables))))?,
+            TableFormat::Terraform => output::print(&terraform::resources(&named(resource_names::labels(&tables)))?)?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -1,4 +1,4 @@
-//! Tables in, a name out by which a tool of infrastructure knows each: of the signs that it takes, and each another.
+//! Tables in, a distinct name for each out, of the characters that an infrastructure tool accepts.
 
 use crate::schema::table::Table;
 use std::collections::HashSet;
@@ -26,12 +26,12 @@ pub fn labels(tables: &[Table]) -> Vec<String> {
     unique(tables.iter().map(name), "_")
 }
 
-/// The runs of letters and digits in a name. Names of tables have no other letters than those of ASCII.
+/// The runs of letters and digits in a name. Names of tables are ASCII.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The names, the later ones of equals with a number behind. A name that is another's alone is never taken by a number.
+/// The names; equal ones after the first get a number. A numbered name never equals the name of another table.
 fn unique(names: impl Iterator<Item = String>, separator: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();

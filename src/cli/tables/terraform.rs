@@ -1,140 +1,88 @@
-//! Tables with their labels in, Terraform resources out (Terraform AWS provider, resource `aws_dynamodb_table`), laid out as
-//! `terraform fmt` does.
+//! Tables with their labels in, Terraform resources out (Terraform AWS provider, resource `aws_dynamodb_table`).
 
 use crate::schema::table::{Billing, Capacity, Index, Projection, Table};
+use hcl::format::{Format, Formatter};
+use hcl::structure::BlockBuilder;
+use hcl::{Block, Body};
 
 /// The resources of these tables.
-pub fn resources(tables: &[(String, &Table)]) -> String {
-    tables.iter().map(|(label, table)| resource(label, table)).collect::<Vec<_>>().join("\n")
+pub fn resources(tables: &[(String, &Table)]) -> hcl::Result<String> {
+    let blocks = tables.iter().map(|(label, table)| resource(label, table));
+    let body = Body::builder().add_blocks(blocks).build();
+    body.format_string(&mut Formatter::builder().compact_arrays(true).build_vec())
 }
 
-fn resource(label: &str, table: &Table) -> String {
-    let mut body = Block::default();
-    body.set("name", quoted(&table.name));
-    body.set("billing_mode", quoted(table.billing.mode()));
+fn resource(label: &str, table: &Table) -> Block {
+    let mut block = Block::builder("resource").add_label("aws_dynamodb_table").add_label(label);
+    block = block.add_attribute(("name", table.name.as_str())).add_attribute(("billing_mode", table.billing.mode()));
     if let Billing::Provisioned(capacity) = table.billing {
-        set_capacity(&mut body, capacity);
+        block = add_capacity(block, capacity);
     }
-    body.set("hash_key", quoted(&table.partition.name));
+    block = block.add_attribute(("hash_key", table.partition.name.as_str()));
     if let Some(sort) = &table.sort {
-        body.set("range_key", quoted(&sort.name));
+        block = block.add_attribute(("range_key", sort.name.as_str()));
     }
     if let Some(view) = table.stream {
-        body.set("stream_enabled", "true".into());
-        body.set("stream_view_type", quoted(view.name()));
+        block = block.add_attribute(("stream_enabled", true)).add_attribute(("stream_view_type", view.name()));
     }
     for key in table.key_attributes() {
-        let mut attribute = Block::default();
-        attribute.set("name", quoted(&key.name));
-        attribute.set("type", quoted(key.kind.name()));
-        body.nest("attribute", attribute);
+        let attribute = Block::builder("attribute").add_attribute(("name", key.name.as_str()));
+        block = block.add_block(attribute.add_attribute(("type", key.kind.name())).build());
     }
-    for index in &table.indexes {
-        body.nest(if index.local { "local_secondary_index" } else { "global_secondary_index" }, index_block(index));
-    }
+    block = block.add_blocks(table.indexes.iter().map(index_block));
     if let Some(attribute) = &table.time_to_live {
-        let mut ttl = Block::default();
-        ttl.set("attribute_name", quoted(attribute));
-        ttl.set("enabled", "true".into());
-        body.nest("ttl", ttl);
+        let ttl = Block::builder("ttl").add_attribute(("attribute_name", attribute.as_str()));
+        block = block.add_block(ttl.add_attribute(("enabled", true)).build());
     }
     if table.point_in_time_recovery {
-        let mut recovery = Block::default();
-        recovery.set("enabled", "true".into());
-        body.nest("point_in_time_recovery", recovery);
+        block = block.add_block(Block::builder("point_in_time_recovery").add_attribute(("enabled", true)).build());
     }
-    format!("resource \"aws_dynamodb_table\" {} {{\n{}}}\n", quoted(label), body.text(1))
+    block.build()
 }
 
 fn index_block(index: &Index) -> Block {
-    let mut block = Block::default();
-    block.set("name", quoted(&index.name));
+    let kind = if index.local { "local_secondary_index" } else { "global_secondary_index" };
+    let mut block = Block::builder(kind).add_attribute(("name", index.name.as_str()));
     if !index.local {
-        block.set("hash_key", quoted(&index.partition.name));
+        block = block.add_attribute(("hash_key", index.partition.name.as_str()));
     }
     if let Some(sort) = &index.sort {
-        block.set("range_key", quoted(&sort.name));
+        block = block.add_attribute(("range_key", sort.name.as_str()));
     }
-    block.set("projection_type", quoted(index.projection.name()));
+    block = block.add_attribute(("projection_type", index.projection.name()));
     if let Projection::Include(names) = &index.projection {
-        block.set("non_key_attributes", format!("[{}]", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")));
+        block = block.add_attribute(("non_key_attributes", names.clone()));
     }
     if let Some(capacity) = index.capacity {
-        set_capacity(&mut block, capacity);
+        block = add_capacity(block, capacity);
     }
-    block
+    block.build()
 }
 
-fn set_capacity(block: &mut Block, capacity: Capacity) {
-    block.set("read_capacity", capacity.read.to_string());
-    block.set("write_capacity", capacity.write.to_string());
-}
-
-/// The body of a block: arguments, then nested blocks.
-#[derive(Default)]
-struct Block {
-    arguments: Vec<(&'static str, String)>,
-    nested: Vec<(&'static str, Block)>,
-}
-
-impl Block {
-    fn set(&mut self, name: &'static str, expression: String) {
-        self.arguments.push((name, expression));
-    }
-
-    fn nest(&mut self, name: &'static str, block: Block) {
-        self.nested.push((name, block));
-    }
-
-    fn text(&self, depth: usize) -> String {
-        let indent = "  ".repeat(depth);
-        let width = self.arguments.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        let mut text: String = self.arguments.iter().map(|(name, value)| format!("{indent}{name:width$} = {value}\n")).collect();
-        for (name, block) in &self.nested {
-            text += &format!("\n{indent}{name} {{\n{}{indent}}}\n", block.text(depth + 1));
-        }
-        text
-    }
-}
-
-/// A quoted template that means just this text (HCL native syntax specification, "Template Expressions"): `${` and `%{` begin nothing.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    let mut before = None;
-    let mut signs = text.chars().peekable();
-    while let Some(sign) = signs.next() {
-        match sign {
-            // Which of three such signs would be doubled, readers of HCL do not agree.
-            '$' | '%' if signs.peek() == Some(&'{') && before == Some(sign) => out.push_str(&format!("\\u{:04x}", u32::from(sign))),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '$' | '%' if signs.peek() == Some(&'{') => out.extend([sign, sign]),
-            sign if sign.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(sign))),
-            sign => out.push(sign),
-        }
-        before = Some(sign);
-    }
-    out.push('"');
-    out
+fn add_capacity(block: BlockBuilder, capacity: Capacity) -> BlockBuilder {
+    block.add_attribute(("read_capacity", capacity.read)).add_attribute(("write_capacity", capacity.write))
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::schema::table::{KeyAttribute, KeyType};
+
+    /// The name of the hash key that a reader of HCL finds in the resource of a table.
+    fn hash_key(name: &str) -> String {
+        let table = Table::new("t", KeyAttribute { name: name.to_owned(), kind: KeyType::S }, None);
+        let text = resources(&[("t".to_owned(), &table)]).unwrap();
+        let read: hcl::Value = hcl::eval::from_str(&text, &hcl::eval::Context::new()).unwrap();
+        let path = ["resource", "aws_dynamodb_table", "t", "hash_key"];
+        let found = path.iter().fold(&read, |value, name| value.as_object().unwrap().get(*name).unwrap());
+        found.as_str().unwrap().to_owned()
+    }
 
     #[test]
-    fn a_text_means_itself() {
-        for (text, written) in [
-            ("plain", r#""plain""#),
-            ("${var.name} %{if} $${x} 5$ 5%", r#""$${var.name} %%{if} $\u0024{x} 5$ 5%""#),
-            ("say \"hi\" \\ there", r#""say \"hi\" \\ there""#),
-            ("a\nb\u{1b}", "\"a\\nb\\u001b\""),
-            ("é漢", "\"é漢\""),
-        ] {
-            assert_eq!(quoted(text), written);
+    fn a_name_means_itself() {
+        for name in ["plain", "${var.name} %{if} 5$ 5%", "say \"hi\" \\ there", "a\nb\u{1b}", "é漢"] {
+            assert_eq!(hash_key(name), name);
         }
     }
 }

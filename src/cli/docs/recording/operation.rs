@@ -1,11 +1,11 @@
-//! Fields on a way with their arguments' values in, the text of an operation out. Must not know how values are chosen.
+//! The fields of a path with the values of their arguments in, the text of an operation out. Must not know how values are chosen.
 
 use crate::schema::model::{Argument, FieldKind, Model, ObjectType, TypeKind};
 use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Map, Value, json};
 
-/// How deep embedded objects are selected: beyond it nothing is to be learned about requests.
+/// How deep embedded objects are selected. Deeper ones do not change the requests.
 const DEEPEST: usize = 3;
 
 /// One field of an operation.
@@ -15,12 +15,12 @@ pub struct Call {
     pub field: String,
     /// `(id: "1")`, or nothing.
     pub arguments: String,
-    /// The type whose field it is.
+    /// The type that has the field.
     pub parent: String,
 }
 
-/// The text of an operation that asks for the fields one inside the other. Without `innermost` the last one is left out, and each object on
-/// the way shows all that is stored in it, so that it is read.
+/// The text of an operation with nested fields. Without `innermost`, the last field is left out, and each object selects everything that is
+/// stored in it, so that it is read.
 pub fn text(model: &Model, keyword: &str, calls: &[Call], innermost: bool) -> Option<String> {
     let mut lines = Vec::new();
     level(model, calls, innermost, 1, &mut lines)?;
@@ -71,7 +71,7 @@ fn level(model: &Model, calls: &[Call], innermost: bool, depth: usize, lines: &m
     Some(())
 }
 
-/// The fields by which a connection leads to its objects; none of other types.
+/// The fields that lead from a connection to its objects; none for other types.
 fn page(model: &Model, type_name: &str) -> Vec<&'static str> {
     let has = |field: &str| model.api.type_field(type_name, field).is_ok();
     match model.types.get(type_name).map(|object| &object.kind) {
@@ -81,7 +81,7 @@ fn page(model: &Model, type_name: &str) -> Vec<&'static str> {
     }
 }
 
-/// Lines that select all that is stored in an object of a type; none for a scalar.
+/// Lines that select everything stored in an object of a type; none for a scalar.
 fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
     let nested = |head: String, lines: Vec<String>| {
         let inner = lines.into_iter().map(|line| format!("  {line}"));
@@ -129,8 +129,8 @@ fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
     lines
 }
 
-/// One fragment a type. A field that has another type in another fragment must not have the same response name there (GraphQL spec section
-/// 5.3.2, "Field Selection Merging"), so that it stands under a name of its own.
+/// One fragment for each type. A field with different types in two fragments gets an alias (GraphQL spec section 5.3.2, "Field Selection
+/// Merging").
 fn members<'m>(model: &Model, names: impl Iterator<Item = &'m str>, depth: usize) -> Vec<String> {
     let objects: Vec<&ObjectType> = names.filter_map(|name| model.types.get(name)).collect();
     let ty = |object: &ObjectType, field: &str| model.api.type_field(&object.name, field).ok().map(|field| field.ty.clone());
@@ -195,8 +195,8 @@ fn input_field(model: &Model, ty: &Type, name: &str) -> Option<Type> {
     }
 }
 
-/// The value of an argument, or of an input object's field: what was chosen for it, or what its type needs. `None` where nothing was
-/// chosen and nothing is needed.
+/// The value of an argument or of an input object's field: the chosen one, or any that its type accepts. `None` if none was chosen and none
+/// is required.
 pub fn value(model: &Model, path: &str, ty: &Type, chosen: &dyn Fn(&str) -> Option<Value>, depth: usize) -> Option<Value> {
     if let Some(value) = chosen(path) {
         return Some(value);
@@ -227,7 +227,7 @@ pub fn value(model: &Model, path: &str, ty: &Type, chosen: &dyn Fn(&str) -> Opti
     }
 }
 
-/// Whether an argument pages or sorts, and so chooses no path by being there.
+/// Whether an argument pages or sorts, so that it chooses no path.
 pub fn is_paging(argument: &Argument) -> bool {
     matches!(argument.name.as_str(), "first" | "after" | "last" | "before" | "orderBy" | "order")
 }

@@ -1,28 +1,28 @@
-//! A directory of sample items in; each item with its type and the values of its fields out. Must not know what is written of them.
+//! A directory of sample items in; each item with its type and the values of its fields out. Must not know the document.
 
-use crate::cli::item_file::ItemFile;
+use crate::cli::items::item_file::ItemFile;
 use crate::execute::values::decode;
 use crate::plan::attributes;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
-use crate::table::attribute::Item;
+use crate::table::data::attribute::Item;
 use anyhow::{Context, Result, bail};
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// More than anybody reads in a document; what is not read need not be kept in memory.
+/// Most sample items, so that they fit in memory: more than anybody reads in a document.
 const MOST_RECORDS: usize = 10_000;
 
 /// A sample item.
 pub struct Record {
     /// Its table, by position in the model.
     pub table: usize,
-    /// Its item type; `None` for an item that is of none, such as a guard.
+    /// Its item type; `None` for an item without one, such as a guard.
     pub ty: Option<String>,
     /// The item.
     pub item: Item,
-    /// The values of its fields as the API shows them; those that are null or missing are not in it.
+    /// The values of its fields as the API shows them, without null and missing ones.
     pub fields: Map<String, Value>,
 }
 
@@ -34,7 +34,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads `<directory>/<table>.jsonl` of each table that has one.
+    /// Reads `<directory>/<table>.jsonl` for each table, if it exists.
     pub fn read(model: &Model, directory: &Path) -> Result<Self> {
         let mut list = Vec::new();
         for (position, table) in model.tables.iter().enumerate() {
@@ -72,7 +72,7 @@ fn record(model: &Model, table: usize, item: Item) -> Record {
     Record { table, ty: object.map(|object| object.name.clone()), item, fields }
 }
 
-/// The values of an item's or a map's fields. Maps nest no deeper than items may.
+/// The values of the fields of an item or a map. DynamoDB limits how deep maps nest.
 fn values(model: &Model, object: &ObjectType, item: &Item) -> Map<String, Value> {
     let mut values = Map::new();
     for field in object.fields.values() {

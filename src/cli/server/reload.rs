@@ -1,29 +1,29 @@
-//! A schema's file watched, the gateway replaced when its text changes. A text that cannot be served is reported; the old one goes on.
+//! The file of a schema in, the gateway replaced whenever its text changes out. A text with mistakes is reported and not served.
 
-use super::{output, schema_file};
+use crate::cli::{output, schema_file};
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
-use crate::serve::backend::Current;
-use crate::table::store::Store;
+use crate::serve::backend::CurrentGateway;
+use crate::table::sdk::store::SdkStore;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often the file is looked at. A schema is a few kilobytes: reading it whole is cheaper than to trust the clocks of file systems.
+/// How often the file is read. A schema has a few kilobytes: reading it is cheap, and more reliable than the times of file systems.
 const EVERY: Duration = Duration::from_millis(300);
 
 /// What a reload needs.
 pub struct Reload {
     /// The schema's file.
     pub path: PathBuf,
-    /// The store, which gets the tables that are new.
-    pub store: Store,
+    /// The store, in which new tables are created.
+    pub store: SdkStore,
     /// The settings of the gateway.
     pub settings: Settings,
     /// Where the new gateway goes.
-    pub current: Arc<Current>,
+    pub current: Arc<CurrentGateway>,
 }
 
 /// Watches the file until the task is dropped. `text` is what is served now.
@@ -35,34 +35,34 @@ pub async fn watch(reload: Reload, text: String) {
         ticks.tick().await;
         match seen.look(tokio::fs::read_to_string(&reload.path).await.ok()) {
             Change::None => {}
-            Change::Gone => tracing::warn!(schema = %reload.path.display(), "the schema cannot be read: the one before goes on"),
+            Change::Gone => tracing::warn!(schema = %reload.path.display(), "the schema cannot be read: the previous one stays in use"),
             Change::Text(text) => {
                 if let Err(trouble) = apply(&reload, text).await {
                     eprintln!("{}", trouble.trim_end());
-                    tracing::warn!(schema = %reload.path.display(), "the changed schema cannot be served: the one before goes on");
+                    tracing::warn!(schema = %reload.path.display(), "the changed schema has mistakes: the previous one stays in use");
                 }
             }
         }
     }
 }
 
-/// What was last seen of the file.
+/// The last known state of the file.
 struct Seen {
     text: String,
     missing: bool,
 }
 
-/// What a look at the file showed.
+/// What has changed.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     None,
-    /// It cannot be read, and could be before.
+    /// The file cannot be read any more.
     Gone,
     Text(String),
 }
 
 impl Seen {
-    /// Editors write a file in steps (emptied, moved, written), so one that is missing or empty is waited for.
+    /// Editors empty, move and write a file in steps, so a missing or empty file is no change yet.
     fn look(&mut self, text: Option<String>) -> Change {
         match text.filter(|text| !text.is_empty()) {
             None if self.missing => Change::None,
@@ -82,22 +82,18 @@ impl Seen {
     }
 }
 
-/// Serves the text from now on, or tells why it cannot be.
+/// Serves the text from now on, or says why it cannot.
 async fn apply(reload: &Reload, text: String) -> Result<(), String> {
     let path = reload.path.clone();
-    // On a thread of its own, so that a schema that is slow to check, or trips the checker up, does not disturb what is served.
+    // A thread of its own: a schema that is slow to check, or makes the checker panic, does not disturb requests.
     let checked = spawn_blocking(move || schema_file::parse(&path, &text)).await.map_err(|error| error.to_string())?;
     let (model, warnings) = checked.map_err(|mistakes| mistakes.render(output::color()))?;
     schema_file::show(&warnings);
-    let made =
-        reload.store.create_missing(&model.tables).await.map_err(|error| format!("its tables could not be made: {}", error.detail))?;
+    let made = reload.store.create_missing(&model.tables).await.map_err(|error| format!("cannot create its tables: {}", error.detail))?;
     let differences =
-        reload.store.differences(&model.tables).await.map_err(|error| format!("its tables cannot be looked at: {}", error.detail))?;
+        reload.store.differences(&model.tables).await.map_err(|error| format!("cannot describe its tables: {}", error.detail))?;
     if !differences.is_empty() {
-        return Err(format!(
-            "the tables that are there are not as it says; a restart makes new ones in memory\n  {}",
-            differences.join("\n  ")
-        ));
+        return Err(format!("the existing tables do not match it; a restart creates new ones in memory\n  {}", differences.join("\n  ")));
     }
     reload.current.replace(Gateway::new(Arc::new(model), reload.store.clone(), reload.settings.clone()));
     let new_tables = (!made.is_empty()).then(|| made.join(","));

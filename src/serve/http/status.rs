@@ -1,6 +1,6 @@
-//! What went wrong in, the HTTP status out: the only place that knows both.
+//! An error in, its HTTP status out. Only this file knows both.
 
-use super::accept::MediaType;
+use super::media_type::MediaType;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use axum::http::StatusCode;
 
@@ -15,7 +15,7 @@ pub enum Refusal {
     Method,
     /// A mutation or subscription by GET.
     NotByGet,
-    /// The client accepts no media type that we can give.
+    /// The client accepts none of our media types.
     NotAcceptable,
     /// The body did not arrive in time.
     SlowBody,
@@ -23,15 +23,15 @@ pub enum Refusal {
     TooLarge(usize),
     /// The body is not JSON in UTF-8.
     NotJson,
-    /// A page of an origin that is not allowed wants to open a WebSocket.
+    /// A page of an origin that is not allowed asks for a WebSocket.
     ForeignOrigin,
-    /// As many requests as may are being worked on.
+    /// The server runs as many requests as its settings allow, or is stopping.
     Busy,
-    /// The handler failed: a mistake of ours.
+    /// The handler failed because of a bug.
     Failed,
 }
 
-/// The status of an error code (where the media type lets the status tell about errors).
+/// The status of an error code, for media types whose status tells of errors.
 pub fn of_code(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::GraphqlParseFailed | ErrorCode::GraphqlValidationFailed | ErrorCode::BadUserInput | ErrorCode::LimitExceeded => {
@@ -77,7 +77,7 @@ impl Refusal {
         }
     }
 
-    /// The methods that would do, for the header `Allow`.
+    /// The methods that are allowed, for the header `Allow`.
     pub fn allow(&self) -> Option<&'static str> {
         match self {
             Self::Method => Some("GET, POST"),
@@ -90,19 +90,17 @@ impl Refusal {
     pub fn error(&self) -> GraphqlError {
         let (code, message) = match self {
             Self::Malformed(sentence) => (ErrorCode::BadUserInput, sentence.clone()),
-            Self::NoSuchPath => (ErrorCode::NotFound, "There is nothing here: the API is at /graphql.".into()),
-            Self::Method => (ErrorCode::BadUserInput, "Send operations by POST, queries by POST or GET.".into()),
-            Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET: send this operation by POST.".into()),
-            Self::NotAcceptable => {
-                (ErrorCode::BadUserInput, "Responses are application/graphql-response+json or application/json: accept one of them.".into())
-            }
+            Self::NoSuchPath => (ErrorCode::NotFound, "Nothing is at this path. The API is at /graphql.".into()),
+            Self::Method => (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into()),
+            Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into()),
+            Self::NotAcceptable => (ErrorCode::BadUserInput, "Accept application/graphql-response+json or application/json.".into()),
             Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),
             Self::TooLarge(limit) => (ErrorCode::LimitExceeded, format!("The body is larger than {limit} bytes.")),
             Self::NotJson => {
                 (ErrorCode::BadUserInput, "The body must be JSON in UTF-8, with the header content-type: application/json.".into())
             }
             Self::ForeignOrigin => (ErrorCode::Forbidden, "Pages of this origin may not call the API.".into()),
-            Self::Busy => (ErrorCode::Unavailable, "The server is busy: try again in a moment.".into()),
+            Self::Busy => (ErrorCode::Unavailable, "The server is busy. Try again later.".into()),
             Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
         };
         GraphqlError::new(code, message)

@@ -1,15 +1,15 @@
-//! Roles of arguments and sample items in; values out with which an operation finds, or may write, something in the samples.
+//! Roles of arguments and sample items in; values with which an operation finds or writes something in the samples out.
 
 use super::records::{Record, Records};
 use super::roles::{Place, Relation, Role};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The values of arguments, chosen one item type after the other. Each attempt takes other items.
+/// The values of arguments, chosen for one item type after the other. Each attempt chooses other items.
 pub struct Choice<'r> {
     records: &'r Records,
     attempt: usize,
-    /// Item type → the item that is found.
+    /// Item type → the item to find.
     anchors: HashMap<String, &'r Record>,
     /// Argument → value.
     values: HashMap<String, Value>,
@@ -21,17 +21,17 @@ impl<'r> Choice<'r> {
         Self { records, attempt, anchors: HashMap::new(), values: HashMap::new() }
     }
 
-    /// The item of a type that is found, if one was chosen.
+    /// The chosen item of a type, if there is one.
     pub fn anchor(&self, item: &str) -> Option<&'r Record> {
         self.anchors.get(item).copied()
     }
 
-    /// Settles which item of a type is found.
+    /// Chooses the item of a type to find.
     pub fn settle(&mut self, item: &str, record: &'r Record) {
         self.anchors.insert(item.to_owned(), record);
     }
 
-    /// The value of an argument; dotted for a field of an input object.
+    /// The value of an argument; the name of an input object's field has a dot.
     pub fn value(&self, argument: &str) -> Option<&Value> {
         self.values.get(argument)
     }
@@ -57,7 +57,7 @@ impl<'r> Choice<'r> {
         }
     }
 
-    /// The item of a type that is found: one that has all it is found by, and agrees with what is chosen already if there is one.
+    /// The item of a type to find: it has every field that finds it, and matches the values chosen so far if possible.
     fn find(&mut self, item: &str, roles: &[&Role]) -> Option<&'r Record> {
         if let Some(record) = self.anchors.get(item) {
             return Some(record);
@@ -79,7 +79,7 @@ impl<'r> Choice<'r> {
     fn found(&self, record: &Record, role: &Role, roles: &[&Role]) -> Option<Value> {
         match role.relation {
             Relation::Lower | Relation::Upper => {
-                // Of the items that are found by the other arguments, the least or the greatest.
+                // The least or the greatest of the items that the other arguments find.
                 let others = || roles.iter().filter(|other| other.place.item == role.place.item && other.relation == Relation::Finds);
                 let beside = |other: &&Record| others().all(|found| at(other, &found.place) == at(record, &found.place));
                 let mut values: Vec<Value> =
@@ -103,11 +103,11 @@ impl<'r> Choice<'r> {
         }
     }
 
-    /// What is written is taken from another item than the one that is found, so that something changes.
+    /// Written values come from another item than the one that is found, so that something changes.
     fn written(&self, role: &Role) -> Option<Value> {
         let records: Vec<Value> = self.records.of(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
         let value = records.get((self.attempt + 1) % records.len().max(1))?.clone();
-        // Where nothing new is taken, what is there may be.
+        // Without a new value, the current one is written.
         if role.relation == Relation::Makes && self.attempt.is_multiple_of(2) { Some(fresh(value)) } else { Some(value) }
     }
 }
@@ -127,7 +127,7 @@ fn is(record: &Record, item: &str) -> bool {
     record.ty.as_deref() == Some(item)
 }
 
-/// The value at a place of an item; of a list's elements the first one's.
+/// The value at a place of an item; for a list, that of its first element.
 pub fn at<'r>(record: &'r Record, place: &Place) -> Option<&'r Value> {
     let value = match &place.list {
         Some(list) => record.fields.get(list)?.as_array()?.first()?.get(&place.field)?,
@@ -136,7 +136,7 @@ pub fn at<'r>(record: &'r Record, place: &Place) -> Option<&'r Value> {
     Some(value).filter(|value| !value.is_null())
 }
 
-/// The argument that stands for the value at a role's place, without the texts around it.
+/// The argument for the value at a role's place, without the texts around it.
 fn argument_of(record: &Record, role: &Role) -> Option<Value> {
     let value = at(record, &role.place)?;
     let (front, behind) = &role.around;

@@ -1,16 +1,17 @@
-//! `keyfold dev`: a schema on an embedded store, with tables and samples made and the schema reloaded when it changes.
+//! `keyfold dev`: a schema in, its API on an embedded store with sample items out. A changed schema is reloaded.
 
+use super::reload;
 use super::reload::Reload;
-use super::samples::{self, Samples};
-use super::schema_file::{self, SchemaChoice};
-use super::server::{self, Server};
-use super::store_choice::{embedded, explained, variable};
-use super::{output, reload};
+use super::run::{self, Server};
+use crate::cli::items::samples::{self, Samples};
+use crate::cli::output;
+use crate::cli::schema_file::{self, SchemaChoice};
+use crate::cli::store_choice::{embedded, explained, variable};
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
-use crate::table::store::Store;
+use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -21,21 +22,21 @@ use std::sync::Arc;
 
 /// Serve the API from an embedded store, with nothing to set up
 ///
-/// The tables are made and sample items are loaded into empty ones; the schema is reloaded when its file changes.
+/// Creates the tables, loads sample items into the empty ones, and reloads the schema when its file changes.
 #[derive(Debug, Args)]
 pub struct Dev {
     #[command(flatten)]
     choice: SchemaChoice,
 
-    /// Keep the items in memory, gone when the process ends [default]
+    /// Keep the items in memory until the process ends [default]
     #[arg(long, conflicts_with = "data")]
     memory: bool,
 
-    /// Keep the items in this directory, made if it is missing [env: KEYFOLD_DATA]
+    /// Keep the items in this directory, created if it is missing [env: KEYFOLD_DATA]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it is there]
+    /// Directory of the sample items, one <table>.jsonl for each table [default: samples, if it exists]
     #[arg(long, value_name = "DIR", conflicts_with = "no_sample")]
     sample: Option<PathBuf>,
 
@@ -56,11 +57,11 @@ impl Dev {
         logging::start(&self.settings.log)?;
         let loaded = schema_file::load(&self.choice.schema)?;
         let store = self.open()?;
-        store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "the tables could not be made"))?;
-        let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot look at the tables"))?;
+        store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
+        let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot describe the tables"))?;
         ensure!(
             differences.is_empty(),
-            "the tables that are there are not as the schema says; name another directory with --data, or delete this one\n  {}",
+            "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
             differences.join("\n  ")
         );
         let samples = samples::load(&store, &loaded.model.tables, &self.samples()).await?;
@@ -69,7 +70,7 @@ impl Dev {
         let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
         output::print(&self.banner(&server, &loaded.model, &samples))?;
         let settings = server.gateway_settings(cursor_key);
-        let current = server::current(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone()));
+        let current = run::current(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone()));
         let reload = Reload { path: self.choice.schema, store, settings, current: current.clone() };
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
         let ended = server.run(current).await;
@@ -77,9 +78,9 @@ impl Dev {
         ended
     }
 
-    fn open(&self) -> Result<Store> {
+    fn open(&self) -> Result<SdkStore> {
         match &self.data {
-            None => Store::in_memory().map_err(|error| explained(error, "cannot make a store in memory")),
+            None => SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory")),
             Some(directory) => embedded(directory),
         }
     }
@@ -95,7 +96,7 @@ impl Dev {
     fn banner(&self, server: &Server, model: &Model, samples: &[(String, u64)]) -> String {
         let address = browsable(server.address);
         let store = match &self.data {
-            None => "in memory, gone when this process ends (--data DIR keeps it)".to_owned(),
+            None => "in memory, until this process ends (--data DIR keeps it)".to_owned(),
             Some(directory) => directory.display().to_string(),
         };
         let tables = model.tables.iter().map(|table| match samples.iter().find(|(name, _)| *name == table.name) {
@@ -114,12 +115,12 @@ impl Dev {
     }
 }
 
-/// The same key whenever the same schema is served, so that cursors survive a restart. It guards nothing here that is worth a secret.
+/// The same key for the same schema, so that cursors survive a restart. Development needs no secret.
 fn key_of(schema: &str) -> Vec<u8> {
     Sha256::new().chain_update("keyfold dev cursors\0").chain_update(schema).finalize().to_vec()
 }
 
-/// An address that a browser can open: where the server listens on all, this machine's own.
+/// An address that a browser can open: that of this machine, if the server listens on all addresses.
 fn browsable(address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()) } else { address }
 }

@@ -1,6 +1,6 @@
-//! `/`: GraphiQL for browsers, a line of text for everybody else.
+//! `/`: a request in; GraphiQL for browsers, a line of text for other clients out.
 
-use super::accept::wants_html;
+use super::media_type::wants_html;
 use crate::schema::model::Model;
 use apollo_compiler::schema::ExtendedType;
 use async_graphql::http::GraphiQLSource;
@@ -10,14 +10,14 @@ use axum::response::{IntoResponse, Response};
 /// The version of GraphiQL: the last whose page needs no module loader.
 const GRAPHIQL: &str = "4.1.2";
 
-/// How many root fields the starting text names.
+/// Most root fields that the starting text names.
 const NAMED: usize = 30;
 
 /// GraphiQL as a page that finds the API beside itself, whatever path a proxy puts before both.
 pub fn page(starting_text: &str) -> String {
     let page = GraphiQLSource::build().version(GRAPHIQL).title("Keyfold").endpoint("graphql").finish();
-    // The builder has no option for these: it resolves the endpoint from the host's root, starts with GraphiQL's own text, and leaves
-    // a browser that cannot reach the scripts with "Loading..." for ever.
+    // The builder has no option for these. It resolves the endpoint from the host's root, starts with GraphiQL's own text, and shows
+    // "Loading..." for ever in a browser that cannot reach the scripts.
     page.replace("new URL(endpoint, window.location.origin)", "new URL(endpoint, window.location.href)")
         .replace(">Loading...<", ">GraphiQL is being loaded from unpkg.com. If this stays, that site cannot be reached from here.<")
         .replace(
@@ -26,7 +26,7 @@ pub fn page(starting_text: &str) -> String {
         )
 }
 
-/// What stands in the editor at first: the queries there are, and one that runs.
+/// The text in the editor at the start: the queries of the API, and one that runs.
 pub fn starting_text(model: &Model) -> String {
     let mut text =
         String::from("# Ctrl-Space shows what can stand at the cursor, Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
@@ -45,7 +45,7 @@ pub fn starting_text(model: &Model) -> String {
     text
 }
 
-/// The answer to a GET of `/`: `page` where there is one and a browser asks.
+/// The response to GET `/`: the page, if there is one and a browser asks for it.
 pub fn answer(page: Option<&str>, headers: &HeaderMap) -> Response {
     let (content_type, body) = match page {
         Some(page) if wants_html(headers) => ("text/html; charset=utf-8", page.to_owned()),
@@ -55,7 +55,7 @@ pub fn answer(page: Option<&str>, headers: &HeaderMap) -> Response {
     (headers, body).into_response()
 }
 
-/// The text as a JavaScript string that cannot end the script it stands in.
+/// The text as a JavaScript string that cannot end its script.
 fn script_text(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }

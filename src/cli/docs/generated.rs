@@ -1,27 +1,27 @@
-//! Calls in, the same calls out with what an operation makes up — ids, times, hashes, tokens — under names that are the same in every run.
+//! Recorded calls in, the same calls with placeholders for generated ids, times, hashes and tokens out: equal in every run.
 
-use super::records::Records;
+use super::recording::records::Records;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::{canonical_instant, epoch_millis, instant_text};
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, spread_of};
-use crate::table::export_lines::write_line;
+use crate::table::bulk::export_lines::write_line;
 use serde_json::{Map, Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A time further away from now than this is none that was made up: `{now+24h}` is the usual distance.
+/// A time further away from now than this, in hours, is not generated: `{now+24h}` is a usual distance.
 const FAR: i64 = 10 * 366 * 24;
 
-/// What stands in the samples or in the schema, and so is made up by nobody.
-pub struct Known {
+/// The values of the samples and the schema, which are not generated.
+pub struct KnownValues {
     text: String,
     /// Key attributes and those of their templates that spread items over shards.
     sharded: Vec<(String, Template)>,
 }
 
-impl Known {
-    /// All that the samples hold, and the text of the schema, where a default may be a fixed time.
+impl KnownValues {
+    /// The values of the samples, and the text of the schema, in which a default may be a fixed time.
     pub fn of(model: &Model, schema: &str, records: &Records) -> Self {
         let keys = model.types.values().filter_map(|object| Some(&model.item(&object.name)?.1.keys)).flatten();
         let templates = keys.flat_map(|(attribute, templates)| templates.iter().map(move |template| (attribute, template)));
@@ -32,20 +32,20 @@ impl Known {
         Self { text: format!("{samples}{schema}"), sharded: sharded.collect() }
     }
 
-    /// A value with the names in place of what neither the samples nor the operation hold.
-    pub fn named(&self, value: &Value, operation: &str) -> Value {
+    /// A value with placeholders for everything that is in neither the samples nor the operation.
+    pub fn normalize_generated(&self, value: &Value, operation: &str) -> Value {
         match value {
             Value::String(text) => self.text(text, operation).into(),
-            Value::Array(values) => values.iter().map(|value| self.named(value, operation)).collect(),
+            Value::Array(values) => values.iter().map(|value| self.normalize_generated(value, operation)).collect(),
             Value::Object(members) => {
                 let name = |(name, value): (&String, &Value)| match (name.as_str(), value) {
                     ("ClientRequestToken", Value::String(_)) => (name.clone(), "<token>".into()),
                     // Only a number may be a time in seconds or milliseconds.
                     ("N", Value::String(number)) => (name.clone(), self.number(number, operation).into()),
-                    _ => (name.clone(), self.named(value, operation)),
+                    _ => (name.clone(), self.normalize_generated(value, operation)),
                 };
                 let mut named: Map<String, Value> = members.iter().map(name).collect();
-                // Which shard an item is in follows from its key: that of one that was made up is made up, too.
+                // The shard of an item follows from its key: a generated key has a generated shard.
                 if named != *members {
                     for (attribute, value) in &mut named {
                         let number = value.get("S").and_then(Value::as_str).and_then(|text| self.without_shard(attribute, text));
@@ -60,7 +60,7 @@ impl Known {
         }
     }
 
-    /// A key with `<shard>` in the place of its shard's number, if it is of a template with one.
+    /// A key with `<shard>` in place of its shard's number, if its template has one.
     fn without_shard(&self, attribute: &str, text: &str) -> Option<String> {
         let templates = self.sharded.iter().filter(|(name, _)| name == attribute);
         templates.filter_map(|(_, template)| Some((template, template.spread()?))).find_map(|(template, spread)| {
@@ -94,7 +94,7 @@ impl Known {
         out + rest
     }
 
-    /// The length of what stands at the beginning of a text, and what is written for it.
+    /// The length of the first token of a text, and the token or its placeholder.
     fn token(&self, text: &str, operation: &str) -> (usize, String) {
         let word = |more: &[char]| text.find(|sign: char| !sign.is_ascii_alphanumeric() && !more.contains(&sign)).unwrap_or(text.len());
         let instant = text.get(..24).filter(|text| text.ends_with('Z') && canonical_instant(text).as_deref() == Some(text));
@@ -125,7 +125,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
-/// A time that was made up as its distance from now in hours; one that is far away as it is written.
+/// A generated time as its distance from now in hours; a time that is far away stays as it is.
 fn time(millis: i64, written: &str) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     // Half an hour is more than has passed since the operation.
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_made_up_has_a_name_and_what_is_known_keeps_its_own() {
-        let known = Known { sharded: Vec::new(), text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into() };
+        let known = KnownValues { sharded: Vec::new(), text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into() };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         let instant = |millis: i64| instant_text(millis).unwrap_or_default();
         let value = json!({
@@ -168,7 +168,7 @@ mod tests {
             "seconds": { "N": "<now+1h>" },
             "count": { "N": "1234567890" },
         });
-        assert_eq!(known.named(&value, "{ a(id: \"bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb\") }"), expected);
+        assert_eq!(known.normalize_generated(&value, "{ a(id: \"bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb\") }"), expected);
     }
     #[test]
     fn the_shard_of_what_is_made_up_has_a_name() {
@@ -177,11 +177,11 @@ mod tests {
         let shard = Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None };
         let day = Part::Placeholder { field: "day".into(), value: ValueType::Date, width: None };
         let template = Template { parts: vec![literal("due#"), shard, literal("#"), day] };
-        let known = Known { text: String::new(), sharded: vec![("due".into(), template)] };
+        let known = KnownValues { text: String::new(), sharded: vec![("due".into(), template)] };
         let item = |id: &str, due: &str| json!({ "pk": { "S": id }, "due": { "S": due } });
         let made = "0194f1c2-0000-7000-8000-000000000000";
-        assert_eq!(known.named(&item(made, "due#11#2026-01-02"), ""), item("<uuid>", "due#<shard>#2026-01-02"));
-        assert_eq!(known.named(&item(made, "due#1"), ""), item("<uuid>", "due#1"), "what is no such key stays as it is");
-        assert_eq!(known.named(&item("a", "due#11#2026-01-02"), ""), item("a", "due#11#2026-01-02"));
+        assert_eq!(known.normalize_generated(&item(made, "due#11#2026-01-02"), ""), item("<uuid>", "due#<shard>#2026-01-02"));
+        assert_eq!(known.normalize_generated(&item(made, "due#1"), ""), item("<uuid>", "due#1"), "what is no such key stays as it is");
+        assert_eq!(known.normalize_generated(&item("a", "due#11#2026-01-02"), ""), item("a", "due#11#2026-01-02"));
     }
 }

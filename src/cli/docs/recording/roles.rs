@@ -1,4 +1,4 @@
-//! A find or a write in; what each of its arguments stands for in an item out. Must not know any values.
+//! A find or a write in; the place in an item that each of its arguments stands for out. Must not know values.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
@@ -8,16 +8,16 @@ use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::template::part::Part;
 
-/// What an argument is to an item.
+/// How an argument relates to an item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Role {
-    /// The argument; of an input object's field dotted: `input.name`.
+    /// The argument; for a field of an input object `input.name`.
     pub argument: String,
-    /// Where in which item.
+    /// The place in the item.
     pub place: Place,
-    /// How its value and that of the place belong together.
+    /// How its value relates to the value at the place.
     pub relation: Relation,
-    /// The texts in front of the argument and behind it, where the place holds all three.
+    /// The texts before and after the argument, if the place has all three.
     pub around: (String, String),
 }
 
@@ -32,7 +32,7 @@ pub struct Place {
     pub field: String,
 }
 
-/// How an argument's value and that of a place belong together.
+/// How the value of an argument relates to the value at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// They are equal: it finds the item.
@@ -43,15 +43,15 @@ pub enum Relation {
     Upper,
     /// The place's text begins with it.
     Begins,
-    /// The place's text holds it.
+    /// The place's text contains it.
     Contains,
     /// It is written there.
     Writes,
-    /// It is written there, where no other item may have the same.
+    /// It is written there, and no other item may have the same value.
     Makes,
 }
 
-/// The roles of a find's arguments; `path` is the way it goes, if it is not one through relations.
+/// The roles of a find's arguments; `path` is its access path, unless it goes through relations.
 pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&AccessPath>) -> Vec<Role> {
     let mut roles = Vec::new();
     if let Via::Through(hops) = &find.via {
@@ -73,7 +73,7 @@ pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&Ac
     roles
 }
 
-/// The item type whose fields a find's paths name: of several types the first.
+/// The item type whose fields a find's paths name: the first of several types.
 pub fn target(find: &Find) -> &str {
     match &find.via {
         Via::Mixed(mixed) => mixed.members.first().unwrap_or(&find.item),
@@ -81,7 +81,7 @@ pub fn target(find: &Find) -> &str {
     }
 }
 
-/// The access paths of a find; none of one through relations.
+/// The access paths of a find; none if it goes through relations.
 pub fn paths(find: &Find) -> &[AccessPath] {
     match &find.via {
         Via::Keys(paths) | Via::Mixed(Mixed { paths, .. }) => paths,
@@ -97,7 +97,7 @@ fn longest(find: &Find) -> Option<&AccessPath> {
 fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>) {
     let item = target(find);
     for (field, source) in &path.bindings {
-        // The number of a shard is no field: any will do.
+        // The number of a shard is no field: any number works.
         if model.types.get(item).is_some_and(|object| object.stored(field).is_some()) {
             of_source(source, &place(item, field), Relation::Finds, roles);
         }
@@ -128,7 +128,7 @@ fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>)
     }
 }
 
-/// The roles of a write's arguments: those that find an item before those that are written.
+/// The roles of a write's arguments: first those that find an item, then those that are written.
 pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<Role> {
     let mut roles = Vec::new();
     if let Some(find) = &write.find {

@@ -1,17 +1,17 @@
-//! The `Accept` header in, the media type of the response out (RFC 9110 section 12.5.1; GraphQL over HTTP, "Media Types").
+//! An `Accept` header in, the media type of the response out (RFC 9110 section 12.5.1; GraphQL over HTTP, "Media Types").
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
 /// The media types that a GraphQL response may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
-    /// `application/graphql-response+json`: the status code tells whether the request failed.
+    /// `application/graphql-response+json`: the status says whether the request failed.
     GraphqlResponse,
-    /// `application/json`: a well-formed request is answered with 200, whatever came of it.
+    /// `application/json`: every well-formed request is answered with 200.
     Json,
 }
 
-/// How good a media type is to a client.
+/// How much a client prefers a media type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Preference {
     /// The q-value in thousandths; 0 is "not acceptable".
@@ -60,9 +60,9 @@ impl MediaType {
     }
 }
 
-/// Chooses the media type of the response; `None` where the client accepts neither.
+/// Chooses the media type of the response; `None` if the client accepts neither.
 ///
-/// Where nothing or only a wildcard is asked for, it is `application/json`, which every client understands; named side by side,
+/// Without a header, or with a wildcard only, it is `application/json`, which every client understands. If the header names both,
 /// `application/graphql-response+json` wins.
 pub fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     let text = joined(headers)?;
@@ -81,19 +81,19 @@ pub fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     }
 }
 
-/// Whether a browser asks for a page: `text/html` is named and not refused.
+/// Whether a browser asks for a page: the header names `text/html` and does not refuse it.
 pub fn wants_html(headers: &HeaderMap) -> bool {
     let text = joined(headers).unwrap_or_default();
     text.split(',').filter_map(range).any(|range| range.name == "text/html" && range.quality > 0)
 }
 
-/// All `Accept` headers as one, in lower case; `None` where one is not text.
+/// All `Accept` headers as one, in lower case; `None` if one of them is not text.
 fn joined(headers: &HeaderMap) -> Option<String> {
     let values: Option<Vec<_>> = headers.get_all(header::ACCEPT).iter().map(|value| value.to_str().ok()).collect();
     Some(values?.join(",").to_ascii_lowercase())
 }
 
-/// Reads one range. A range that cannot be read, or that asks for another charset than UTF-8, is passed over.
+/// Reads one range; `None` if it is malformed or asks for another charset than UTF-8.
 fn range(text: &str) -> Option<MediaRange<'_>> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;

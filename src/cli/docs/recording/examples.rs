@@ -1,10 +1,10 @@
-//! A field that reads or writes in; an operation on the samples that uses it, and the calls that the field makes, out.
+//! A field that reads or writes in; an operation on the samples that uses it, and the calls of the field, out.
 
+use super::bench::{Bench, Call, beyond, reads_along};
 use super::choose::{self, Choice};
 use super::operation::{self, Call as FieldCall, is_paging};
 use super::records::{Record, Records};
 use super::roles::{self, Place};
-use super::trial::{Bench, Call, beyond, reads_along};
 use super::ways::{Hop, Ways, is_item};
 use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::model::source::Source;
@@ -13,27 +13,27 @@ use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// How many samples are tried until one gives what is wanted.
+/// How many samples are tried.
 const ATTEMPTS: usize = 12;
 
-/// How many ways to an object are tried.
+/// How many paths to an object are tried.
 const WAYS: usize = 4;
 
-/// A use of a field.
+/// An example of a field.
 pub struct Example {
     /// The operation.
     pub operation: String,
-    /// The calls that the field makes beyond those for its parent.
+    /// The calls that the field adds to those of its parent.
     pub calls: Vec<Call>,
-    /// Whether one of them reads the parent along, so that its own call is not made.
+    /// Whether one of them reads the parent too, which then needs no call.
     pub with_parent: bool,
-    /// What the caller is told has gone wrong.
+    /// The messages of its errors.
     pub errors: Vec<String>,
-    /// Whether something was found or written.
+    /// Whether it found or wrote something.
     pub found: bool,
 }
 
-/// One way in which a find is used: the optional arguments that are there, and the order.
+/// One use of a find: its optional arguments, and its order.
 pub struct Variant<'m> {
     /// The arguments.
     pub when: Vec<String>,
@@ -48,13 +48,12 @@ pub struct Examples<'a> {
     pub model: &'a Model,
     /// The samples.
     pub records: &'a Records,
-    /// How each type is reached.
+    /// The paths to each type.
     pub ways: &'a Ways,
 }
 
 impl<'a> Examples<'a> {
-    /// The ways in which a find is used: one for each of its access paths; of one through relations, with the optional arguments and
-    /// without.
+    /// The uses of a find: one for each of its access paths; for a path through relations, one with the optional arguments and one without.
     pub fn variants(&self, field: &'a Field, find: &'a Find) -> Vec<Variant<'a>> {
         if !matches!(find.via, Via::Through(_)) {
             let variant = |path: &'a AccessPath| Variant { when: path.when.clone(), order_by: path.order_by.clone(), path: Some(path) };
@@ -66,7 +65,7 @@ impl<'a> Examples<'a> {
         if all.is_empty() { vec![none] } else { vec![none, Variant { when: all, order_by: None, path: None }] }
     }
 
-    /// An example of a find; `None` where no way leads to its parent.
+    /// An example of a find; `None` if no path leads to its parent.
     pub async fn read(
         &self,
         bench: &mut Bench<'_>,
@@ -94,7 +93,7 @@ impl<'a> Examples<'a> {
         Ok(best)
     }
 
-    /// What comes of fields one inside the other, for the innermost.
+    /// The example of the innermost of nested fields.
     async fn tried(&self, bench: &mut Bench<'_>, calls: &[FieldCall]) -> Result<Option<Example>> {
         let Some(operation) = operation::text(self.model, "query", calls, true) else { return Ok(None) };
         let mut outcome = bench.run(&operation).await?;
@@ -136,7 +135,7 @@ impl<'a> Examples<'a> {
         FieldCall { field: field.name.clone(), arguments: operation::arguments(self.model, &given), parent: parent.name.clone() }
     }
 
-    /// The arguments that are given, with their values.
+    /// The arguments with their values.
     fn given(&self, field: &'a Field, choice: &Choice<'_>, of: Option<(&Find, &Variant<'_>)>) -> Vec<(&'a Argument, Value)> {
         let paths = |argument: &str| match of {
             Some((Find { via: Via::Through(_), .. }, _)) => true,
@@ -154,7 +153,7 @@ impl<'a> Examples<'a> {
                 Some((_, variant)) if argument.name == "orderBy" => variant.order_by.as_ref().map(|order| json!(order)).or_else(absent),
                 _ if is_paging(argument) => needed.then(|| value(argument)).flatten(),
                 Some((_, variant)) if variant.when.contains(&argument.name) => value(argument).or(Some(Value::Null)),
-                // An argument that chooses a path is left out where the path is without it.
+                // An argument that chooses a path is left out of a path without it.
                 Some(_) if !needed && paths(&argument.name) => absent(),
                 _ if has_default => None,
                 _ => value(argument),
@@ -164,14 +163,14 @@ impl<'a> Examples<'a> {
         given
     }
 
-    /// The fields that lead to an object, with arguments that find it if it is a sample.
+    /// The fields that lead to an object, with arguments that find a sample.
     fn way(&self, hops: &[Hop], mut record: Option<&'a Record>, attempt: usize) -> Option<Vec<FieldCall>> {
         let mut calls = Vec::new();
         for (from, name) in hops.iter().rev() {
             let object = self.model.types.get(from)?;
             let field = object.fields.get(name)?;
             let FieldKind::Find(find) = &field.kind else {
-                // The object stands inside an item that has one.
+                // The object is embedded in an item.
                 let holds =
                     |record: &&Record| record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()));
                 let holders: Vec<&Record> = self.records.of(from).filter(holds).collect();
@@ -184,7 +183,7 @@ impl<'a> Examples<'a> {
             let path = paths.iter().find(|path| path.when.is_empty() && path.order_by.is_none()).or(paths.first());
             let mut roles = roles::of_find(self.model, object, find, path);
             if let Some((record, ty)) = record.and_then(|record| Some((record, record.ty.as_ref()?))) {
-                // Of several types that lie together, the one that is wanted has the fields under its own names.
+                // Of several types of one collection, the wanted one has the fields under its own names.
                 roles.iter_mut().filter(|role| role.place.item == roles::target(find)).for_each(|role| role.place.item.clone_from(ty));
                 choice.settle(ty, record);
             }
@@ -192,7 +191,7 @@ impl<'a> Examples<'a> {
             let variant = Variant { when: path.map(|path| path.when.clone()).unwrap_or_default(), order_by: None, path };
             let mut given = self.given(field, &choice, Some((find, &variant)));
             given.retain(|(argument, value)| argument.ty.is_non_null() || variant.when.contains(&argument.name) || value.is_null());
-            // One object is enough to ask on.
+            // One object is enough.
             let is_one_type = !matches!(find.via, Via::Mixed(_));
             let first = field.arguments.iter().find(|argument| argument.name == "first" && is_one_type);
             given.extend(first.filter(|_| given.iter().all(|(argument, _)| argument.name != "first")).map(|first| (first, json!(1))));
@@ -202,7 +201,7 @@ impl<'a> Examples<'a> {
         Some(calls)
     }
 
-    /// The sample on which a field gives the item that was chosen.
+    /// The sample whose field returns the chosen item.
     fn parent(&self, parent: &ObjectType, find: &Find, path: Option<&AccessPath>, choice: &Choice<'a>) -> Option<&'a Record> {
         let first = match &find.via {
             Via::Through(hops) => match &parent.fields.get(hops.first()?)?.kind {
@@ -229,7 +228,7 @@ impl<'a> Examples<'a> {
     }
 }
 
-/// Whether a call brought something.
+/// Whether a call returned something.
 fn is_answered(call: &Call) -> bool {
     !call.items().is_empty() || call.answer["Count"].as_u64().is_some_and(|count| count > 0)
 }

@@ -1,29 +1,29 @@
-//! A model in; for each object type the shortest way of fields that leads to its objects out. Must not know values.
+//! A model in; the shortest paths of fields to the objects of each type out. Must not know values.
 
 use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
 use std::collections::HashMap;
 
-/// A field on a way: the type that has it, and its name.
+/// A field of a path: its type, and its name.
 pub type Hop = (String, String);
 
-/// How much longer a way is on which objects of other types are met.
+/// How much longer a path counts if it also returns objects of other types.
 const MIXED: u32 = 2;
 
-/// For each type that `Query` leads to, the fields on the ways, a way for each field that gives the type's objects.
+/// For each type that `Query` leads to, the paths: one for each field that returns objects of the type.
 pub struct Ways {
     root: Option<String>,
     ways: HashMap<String, Vec<(u32, Vec<Hop>)>>,
 }
 
 impl Ways {
-    /// The ways of a model. Fields that give one object are shorter than those that give many.
+    /// The paths of a model. Fields that return one object count as shorter than lists.
     pub fn of(model: &Model) -> Self {
         let root = query(model).map(|root| root.name.clone());
         let mut shortest: HashMap<String, (u32, Vec<Hop>)> = HashMap::new();
         shortest.extend(root.iter().map(|root| (root.clone(), (0, Vec::new()))));
-        // A way has each type once at most, so that after as many rounds nothing changes any more.
+        // A path has each type at most once, so nothing changes after as many rounds.
         for _ in 0..model.types.len() {
             let mut changed = false;
             for (item, length, way) in steps(model, &shortest) {
@@ -40,12 +40,12 @@ impl Ways {
         for (item, length, way) in steps(model, &shortest) {
             ways.entry(item).or_default().push((length, way));
         }
-        // Ways of one length stay in the order of the schema.
+        // Paths of one length stay in the order of the schema.
         ways.values_mut().for_each(|ways| ways.sort_by_key(|(length, _)| *length));
         Self { root, ways }
     }
 
-    /// The fields that lead from `Query` to a type, the shortest way first; for `Query` itself one way without any.
+    /// The paths from `Query` to a type, the shortest first; for `Query` itself one empty path.
     pub fn to(&self, type_name: &str) -> Vec<&[Hop]> {
         if self.root.as_deref() == Some(type_name) {
             return vec![&[]];
@@ -54,7 +54,7 @@ impl Ways {
     }
 }
 
-/// Each field that leads on from a type that is reached: the type that it gives, and the way there with its length.
+/// Each field of a reached type that returns objects: their type, and the path to it with its length.
 fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(String, u32, Vec<Hop>)> {
     let mut steps = Vec::new();
     for object in model.types.values() {
@@ -85,7 +85,7 @@ pub fn query(model: &Model) -> Option<&ObjectType> {
     model.types.get(root.as_str())
 }
 
-/// The fields of an object that clients see and that read items.
+/// The fields of an object that read items and are not inaccessible.
 pub fn finds<'m>(model: &'m Model, object: &'m ObjectType) -> impl Iterator<Item = (&'m str, &'m Find)> {
     object.fields.values().filter_map(|field| match &field.kind {
         FieldKind::Find(find) if model.api.type_field(&object.name, &field.name).is_ok() => Some((field.name.as_str(), find)),
@@ -93,7 +93,7 @@ pub fn finds<'m>(model: &'m Model, object: &'m ObjectType) -> impl Iterator<Item
     })
 }
 
-/// How long a step is; `None` for a field that leads to no objects.
+/// The length of a field; `None` if it returns no objects.
 fn step(find: &Find) -> Option<u32> {
     let through = if matches!(find.via, Via::Through(_)) { 4 } else { 0 };
     match find.returns {

@@ -1,22 +1,22 @@
-//! A file of items in, one DynamoDB JSON object a line (as DynamoDB's export to S3 writes them): checked whole, then read in batches.
+//! A file with one item per line in DynamoDB JSON in (DynamoDB's export to S3 writes it), its items in batches out. Checks it first.
 //! Must not know where the items go.
 
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::table::attribute::{Attribute, Item};
-use crate::table::export_lines;
+use crate::table::bulk::export_lines;
+use crate::table::data::attribute::{Attribute, Item};
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-/// The longest line, in bytes. An item has at most 400 KB, and base64 and JSON make less than ten times of it.
+/// The longest line, in bytes: ten times the largest item, since JSON and base64 add to it.
 const LONGEST_LINE: u64 = 4 * 1024 * 1024;
 
-/// How many bad lines are named at once.
+/// Most bad lines that are listed.
 const MISTAKES_SHOWN: usize = 10;
 
-/// Items that are handed over at once.
+/// Items of one batch.
 const BATCH: usize = 500;
 
 /// A file of items that can be read more than once; standard input is copied to a temporary file first.
@@ -29,7 +29,7 @@ pub struct ItemFile {
 impl Drop for ItemFile {
     fn drop(&mut self) {
         if self.temporary {
-            // It lies in the system's directory for temporary files: what is left there is cleaned up anyway.
+            // The system cleans up its directory for temporary files anyway.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -48,7 +48,7 @@ impl ItemFile {
         Ok(spooled)
     }
 
-    /// Reads the whole file and gives the number of items, or names the lines that are no items of the table.
+    /// Reads the whole file and gives the number of its items, or lists the lines that are no items of the table.
     pub fn check(&self, table: &Table) -> Result<u64> {
         let mut items = 0;
         let mut mistakes = Vec::new();
@@ -101,7 +101,7 @@ fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
     let mut line = Vec::new();
     let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)?;
     if line.len() as u64 > LONGEST_LINE {
-        bail!("the line is longer than {LONGEST_LINE} bytes, which no item is");
+        bail!("the line is longer than {LONGEST_LINE} bytes, more than any item");
     }
     if read == 0 {
         return Ok(None);
@@ -109,7 +109,7 @@ fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
     String::from_utf8(line).map(Some).context("it is not UTF-8 text")
 }
 
-/// Reads an item and checks that the table can take it: the key is there, and every key attribute has its type.
+/// Reads an item and checks its key: every key attribute has its type, and the primary key is complete.
 fn parse(text: &str, table: &Table) -> Result<Item, String> {
     let parsed = export_lines::parse_line(text).map_err(|error| error.to_string())?;
     let item = parsed.ok_or("the line is blank")?;

@@ -1,8 +1,8 @@
-//! `keyfold serve`: a schema on tables that exist.
+//! `keyfold serve`: a schema in, its API on existing tables out.
 
-use super::schema_file::{self, SchemaChoice};
-use super::server::{self, Server};
-use super::store_choice::{Remote, explained};
+use super::run::{self, Server};
+use crate::cli::schema_file::{self, SchemaChoice};
+use crate::cli::store_choice::{Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
@@ -14,10 +14,10 @@ use std::time::Duration;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// How long the tables may take to tell what they are.
+/// How long the comparison of the tables with the schema may take.
 const DESCRIBE_BOUND: Duration = Duration::from_secs(30);
 
-/// Serve the API from DynamoDB; the tables must exist as the schema says
+/// Serve the API from DynamoDB, on existing tables that match the schema
 #[derive(Debug, Args)]
 pub struct Serve {
     #[command(flatten)]
@@ -38,14 +38,14 @@ impl Serve {
         let store = self.remote.connect(&model.tables).await?;
         let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
             .await
-            .with_context(|| format!("the tables did not tell what they are within {} seconds", DESCRIBE_BOUND.as_secs()))?
-            .map_err(|error| explained(error, "cannot look at the tables"))?;
+            .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
+            .map_err(|error| explained(error, "cannot describe the tables"))?;
         if !differences.is_empty() {
-            eprintln!("error: the tables are not as {} says", self.choice.schema.display());
+            eprintln!("error: the tables do not match {}", self.choice.schema.display());
             for difference in &differences {
                 eprintln!("  {difference}");
             }
-            eprintln!("`keyfold tables` prints the requests that make them as they should be.");
+            eprintln!("`keyfold tables` prints the requests that create them.");
             return Ok(ExitCode::FAILURE);
         }
         let cursor_key = self.settings.cursor_key.clone().map_or_else(random_key, String::into_bytes);
@@ -53,12 +53,12 @@ impl Serve {
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
         let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
-        server.run(server::current(gateway)).await
+        server.run(run::current(gateway)).await
     }
 }
 
-/// A key of this process alone. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random bits.
+/// A key of this process. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random bits.
 fn random_key() -> Vec<u8> {
-    tracing::warn!("no --cursor-key is set: cursors are valid until this process ends, and in no other copy of it");
+    tracing::warn!("no --cursor-key is set: cursors are valid in this process only");
     [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat()
 }

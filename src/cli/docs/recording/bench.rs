@@ -1,12 +1,12 @@
-//! The text of an operation in; the calls that it made of the samples, with their answers, out. Every call is made of a store in memory.
+//! An operation in; its calls on the samples, with their answers, out. It runs on a store in memory.
 
 use super::records::Records;
 use crate::cli::store_choice::explained;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::{Request, Settings};
 use crate::schema::model::Model;
-use crate::table::store::Store;
-use crate::table::tap::{CallTap, sorted};
+use crate::table::embedded::observer::{CallObserver, sorted};
+use crate::table::sdk::store::SdkStore;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -24,15 +24,15 @@ pub struct Call {
     pub operation: String,
     /// Its parameters.
     pub request: Value,
-    /// What came back.
+    /// The answer.
     pub answer: Value,
 }
 
-/// What came of an operation.
+/// The result of an operation.
 pub struct Outcome {
-    /// Its calls, in the order in which they were begun.
+    /// Its calls, in the order in which they began.
     pub calls: Vec<Call>,
-    /// What the caller is told has gone wrong.
+    /// The messages of its errors.
     pub errors: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ struct Tape {
     calls: Mutex<Vec<Call>>,
 }
 
-impl CallTap for Tape {
+impl CallObserver for Tape {
     fn begun(&self, operation: &str, body: &[u8]) {
         let call = Call { operation: operation.to_owned(), request: sorted(body), answer: Value::Null };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
@@ -57,7 +57,7 @@ impl CallTap for Tape {
     }
 }
 
-/// The samples on a store in memory, where operations are tried.
+/// A store in memory with the samples, on which operations are tried.
 pub struct Bench<'r> {
     model: Arc<Model>,
     records: &'r Records,
@@ -70,7 +70,7 @@ impl<'r> Bench<'r> {
         Self { model, records, ready: None }
     }
 
-    /// Runs an operation. One that has written something leaves the next one samples as they were.
+    /// Runs an operation. After a write, the next operation gets fresh samples.
     pub async fn run(&mut self, operation: &str) -> Result<Outcome> {
         let (gateway, tape) = match &self.ready {
             Some(ready) => ready.clone(),
@@ -93,8 +93,8 @@ impl<'r> Bench<'r> {
 
     async fn fill(&self) -> Result<(Gateway, Arc<Tape>)> {
         let tape = Arc::new(Tape::default());
-        let store = Store::in_memory_tapped(tape.clone()).map_err(|error| explained(error, "cannot make a store in memory"))?;
-        store.create_missing(&self.model.tables).await.map_err(|error| explained(error, "the tables could not be made"))?;
+        let store = SdkStore::in_memory_observed(tape.clone()).map_err(|error| explained(error, "cannot create a store in memory"))?;
+        store.create_missing(&self.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         for (position, table) in self.model.tables.iter().enumerate() {
             let items = self.records.list.iter().filter(|record| record.table == position).map(|record| record.item.clone()).collect();
             let loaded = store.load(table, items, Instant::now() + BOUND).await;
@@ -106,8 +106,8 @@ impl<'r> Bench<'r> {
     }
 }
 
-/// The calls that come on top of others: what a field costs inside an object that is read anyway. Gets of a wave travel together, so that
-/// they are told apart by key; a single one that is left is the GetItem that it would be alone.
+/// The calls that a field adds to those of its parent. The Gets of a wave share a call, so they are compared by key; a single remaining
+/// key becomes the GetItem that it would be alone.
 pub fn beyond(calls: Vec<Call>, others: &[Call]) -> Vec<Call> {
     let known: HashSet<String> = others.iter().flat_map(keys).collect();
     let mut same: Vec<&Call> = others.iter().collect();
@@ -124,13 +124,13 @@ pub fn beyond(calls: Vec<Call>, others: &[Call]) -> Vec<Call> {
     left
 }
 
-/// Whether the calls go without a Get that the others make: a Query of theirs reads its item along.
+/// Whether the calls lack a Get of the others, because one of their Queries reads its item too.
 pub fn reads_along(calls: &[Call], others: &[Call]) -> bool {
     let got: HashSet<String> = calls.iter().flat_map(keys).collect();
     others.iter().flat_map(keys).any(|key| !got.contains(&key)) && calls.iter().any(|call| call.operation == "Query")
 }
 
-/// What a call asks for, whatever it wants to see of it.
+/// The items that a call asks for, whatever its projection.
 fn asked(call: &Call) -> Value {
     let mut request = call.request.clone();
     if let Some(members) = request.as_object_mut() {
@@ -180,7 +180,7 @@ fn holds(item: &Value, key: &Value) -> bool {
     key.as_object().into_iter().flatten().all(|(name, value)| item.get(name) == Some(value))
 }
 
-/// A BatchGetItem of one key as the GetItem that it would be.
+/// A BatchGetItem of one key as a GetItem.
 fn single(call: &Call) -> Option<Call> {
     let tables = call.request["RequestItems"].as_object().filter(|tables| tables.len() == 1)?;
     let (table, wanted) = tables.iter().next()?;
@@ -202,7 +202,7 @@ impl Call {
         self.request["TableName"].as_str().or_else(batch)
     }
 
-    /// The items that came back, each with its table.
+    /// The returned items, each with its table.
     pub fn items(&self) -> Vec<(String, Value)> {
         let table = self.table().unwrap_or_default().to_owned();
         let mut items: Vec<(String, Value)> = Vec::new();

@@ -1,18 +1,18 @@
 //! A JSON body or a query string in, an operation to run out (GraphQL over HTTP, "Request"). Must not know the schema.
 
-use super::accept::is_utf8;
+use super::media_type::is_utf8;
 use crate::execute::request::Request;
 use axum::extract::Query;
 use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};
 
-/// Reads the body of a POST: a map with `query`, and perhaps `variables`, `operationName` and `extensions`. Members that are not known
-/// are passed over, as the specification reserves them. The error is a sentence for the caller.
+/// Reads the body of a POST: a map with `query`, and optionally `variables`, `operationName` and `extensions`. It ignores other members,
+/// which the specification reserves. The error is a sentence for the client.
 pub fn from_json(body: &[u8]) -> Result<Request, String> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("The body is not valid JSON: {error}."))?;
     match body {
         Value::Object(members) => from_members(members),
-        Value::Array(_) => Err("The body is a list: send one operation a request.".into()),
+        Value::Array(_) => Err("The body is a list. Send one operation in each request.".into()),
         _ => Err("The body must be a JSON object with a member \"query\".".into()),
     }
 }
@@ -40,7 +40,7 @@ pub fn from_query_string(uri: &Uri) -> Result<Request, String> {
     from_members(members)
 }
 
-/// Whether the body is JSON in UTF-8, as it stands; anything else a browser might send unasked to another site.
+/// Whether the body is JSON in UTF-8 without an encoding. Browsers send other bodies to foreign sites without asking first.
 pub fn is_json(headers: &HeaderMap) -> bool {
     let plain = headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity"));
     let Some(text) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };

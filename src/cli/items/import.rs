@@ -1,10 +1,10 @@
 //! `keyfold import`: a file of items in, the items in a table out.
 
 use super::item_file::ItemFile;
-use super::schema_file::{self, SchemaChoice};
-use super::store_choice::{StoreChoice, explained, table_named};
+use crate::cli::schema_file::{self, SchemaChoice};
+use crate::cli::store_choice::{StoreChoice, explained, table_named};
 use crate::schema::table::Table;
-use crate::table::store::Store;
+use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,13 +13,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long one batch may take, waiting for throttled tables included.
+/// How long one batch may take, including waits for a throttled table.
 const BATCH_BOUND: Duration = Duration::from_secs(120);
 
 /// Load items from a file into a table
 ///
-/// One item a line in DynamoDB JSON, {"Item": {"PK": {"S": "…"}, …}}, as DynamoDB's export to S3 writes them. The whole file is checked
-/// before the first item is written; items that have the same key as one in the table replace it.
+/// The file has one item per line in DynamoDB JSON, {"Item": {"PK": {"S": "…"}, …}}, as DynamoDB's export to S3 writes it. The whole
+/// file is checked before the first item is written. An item replaces the item with the same key.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The file; - is standard input
@@ -47,18 +47,16 @@ impl Import {
         let bar = bar(total);
         let loaded = load(&store, table, &file, &|items| bar.set_position(items)).await;
         bar.finish_and_clear();
-        eprintln!("{} items were loaded into {}.", loaded?, table.name);
+        eprintln!("Loaded {} items into {}.", loaded?, table.name);
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Loads the items of a file that was checked; `progress` is told how many are in. The error says how far it came.
-pub async fn load(store: &Store, table: &Table, file: &ItemFile, progress: &dyn Fn(u64)) -> Result<u64> {
+/// Loads the items of a checked file. `progress` gets the number of loaded items. The error says how far it came.
+pub async fn load(store: &SdkStore, table: &Table, file: &ItemFile, progress: &dyn Fn(u64)) -> Result<u64> {
     let mut loaded = 0;
     for batch in file.batches(table)? {
-        let so_far = |error: anyhow::Error| {
-            anyhow!("{error:#}\n  {loaded} items were loaded before that, and perhaps some after; loading them again does no harm")
-        };
+        let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  {loaded} items or more were loaded; repeat the import to load the rest");
         let batch = batch.map_err(so_far)?;
         let items = batch.len() as u64;
         let put = store.load(table, batch, Instant::now() + BATCH_BOUND).await;
@@ -69,7 +67,7 @@ pub async fn load(store: &Store, table: &Table, file: &ItemFile, progress: &dyn 
     Ok(loaded)
 }
 
-/// A progress bar on standard error, shown only where that is a terminal.
+/// A progress bar on standard error, shown only if that is a terminal.
 fn bar(total: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} items, {per_sec}, {eta} left");
     style.map_or_else(|_| ProgressBar::new(total), |style| ProgressBar::new(total).with_style(style))

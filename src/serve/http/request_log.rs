@@ -1,7 +1,7 @@
-//! Around every request: an id, one log line, and 500 instead of a lost connection where a handler panics.
+//! A request in, its response with an id out. Logs one line for each request, and answers a panic with 500.
 
-use super::accept::MediaType;
 use super::graphql::{OperationName, refuse};
+use super::media_type::MediaType;
 use super::status::Refusal;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -15,13 +15,13 @@ use uuid::Uuid;
 /// The header that carries the id of a request, in both directions.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The status that stands in the log where the client left before the answer (as nginx has it).
+/// The status in the log if the client left before the answer, as in nginx.
 const CLIENT_LEFT: u16 = 499;
 
-/// What of a client's text goes into one log line, in bytes.
+/// Longest text of a client in a log line, in bytes.
 const LONGEST: usize = 256;
 
-/// Runs the rest of the way with an id and a log line, and turns a panic into 500.
+/// Runs the handlers with an id and a log line, and turns a panic into 500.
 pub async fn around(request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
     let mut line = Line {
@@ -44,7 +44,7 @@ pub async fn around(request: Request, next: Next) -> Response {
     response
 }
 
-/// The log line of a request. It is written when dropped, so that a request whose client leaves is logged too.
+/// The log line of a request. Dropping it writes it, so that a request whose client left is logged too.
 struct Line {
     id: String,
     method: String,
@@ -69,7 +69,7 @@ impl Drop for Line {
     }
 }
 
-/// The client's id if it is short and plain, else a new one (UUID v7: ids sort by time).
+/// The client's id if it is short and plain, otherwise a new one: a UUID v7, so that ids sort by time.
 fn request_id(headers: &HeaderMap) -> String {
     headers
         .get(REQUEST_ID)

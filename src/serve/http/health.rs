@@ -1,6 +1,6 @@
-//! `/health/live` and `/health/ready`: is the process alive, can it run operations. Must not tell internals.
+//! `/health/live` and `/health/ready`: a probe in; whether the process lives and can run operations out. Must not tell internals.
 
-use super::backend::Backend;
+use crate::serve::backend::Backend;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,12 +10,12 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// How long an answer about readiness is good for, so that probes do not add to the load of the tables.
+/// How long a result is reused, so that probes put no load on the tables.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the tables may take to answer: longer than the store itself waits (3 seconds), whose answer tells what kind of trouble it is.
+/// How long the check may take: longer than the store's own limit of 3 seconds, whose error says what is wrong.
 const BOUND: Duration = Duration::from_secs(4);
 
-/// Whether the tables answer, asked at most once a second whatever the number of probes.
+/// Whether the tables can be used, checked at most once a second whatever the number of probes.
 pub struct Readiness {
     backend: Arc<dyn Backend>,
     bound: Duration,
@@ -23,14 +23,14 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Asks this backend.
+    /// The readiness of this backend.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
         Self { backend, bound: BOUND, last: Mutex::new(None) }
     }
 
-    /// The answer at this moment; the error is the kind of trouble.
+    /// The current result; the error is the kind of trouble.
     async fn check(&self, now: Instant) -> Result<(), String> {
-        // The lock is held while the tables are asked, so that probes that come meanwhile share the answer.
+        // The lock is held during the check, so that concurrent probes share the result.
         let mut last = self.last.lock().await;
         if let Some((at, answer)) = &*last
             && now.saturating_duration_since(*at) < FRESH
@@ -48,7 +48,7 @@ pub async fn live() -> Response {
     reply(StatusCode::OK, json!({"status": "ok"}))
 }
 
-/// 200 if every table answers, else 503 with the kind of trouble.
+/// 200 if every table can be used, otherwise 503 with the kind of trouble.
 pub async fn ready(State(readiness): State<Arc<Readiness>>) -> Response {
     match readiness.check(Instant::now()).await {
         Ok(()) => reply(StatusCode::OK, json!({"status": "ok"})),
@@ -67,7 +67,7 @@ fn reply(status: StatusCode, body: Value) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::backend::{Answer, Call, Work};
+    use crate::serve::backend::{Execution, Invocation, MayNotWrite};
     use futures_util::future::{BoxFuture, FutureExt};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,8 +78,8 @@ mod tests {
     }
 
     impl Backend for Counting {
-        fn begin(&self, _call: Call) -> Work {
-            Work { writes: false, answer: async { Answer::MayNotWrite }.boxed() }
+        fn begin(&self, _: Invocation) -> Result<Execution, MayNotWrite> {
+            Err(MayNotWrite)
         }
 
         fn ready(&self) -> BoxFuture<'static, Result<(), String>> {

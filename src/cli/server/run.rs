@@ -1,9 +1,9 @@
-//! What `keyfold dev` and `keyfold serve` share: a gateway and settings in, a server that runs until it is asked to stop.
+//! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share it.
 
 use crate::execute::gateway::Gateway;
-use crate::serve::backend::Current;
+use crate::serve::backend::CurrentGateway;
+use crate::serve::http::playground;
 use crate::serve::listener::{self, Stopped};
-use crate::serve::playground;
 use crate::serve::router::{Parts, router};
 use crate::serve::settings::{Features, ServerSettings};
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// A server that has its address and does not answer yet.
+/// A server that is bound to its address and does not answer yet.
 pub struct Server {
     listener: TcpListener,
     settings: ServerSettings,
@@ -24,11 +24,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address of the settings, or else `default`. `development` decides the features that are not set.
+    /// Binds the address of the settings, or else `default`. `development` decides the features that are not set.
     pub async fn bind(settings: ServerSettings, default: &str, development: bool) -> Result<Self> {
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
-        let address = listener.local_addr().context("the address that was taken cannot be told")?;
+        let address = listener.local_addr().context("cannot read the local address")?;
         let features = settings.features.or(development);
         Ok(Self { listener, settings, features, address })
     }
@@ -44,7 +44,7 @@ impl Server {
     }
 
     /// Serves until SIGINT or SIGTERM, then lets the requests that have begun finish; a second signal ends it at once.
-    pub async fn run(self, current: Arc<Current>) -> Result<ExitCode> {
+    pub async fn run(self, current: Arc<CurrentGateway>) -> Result<ExitCode> {
         let page = self.has_playground().then(|| playground::page(&playground::starting_text(current.get().model())));
         let routes = router(Parts {
             backend: current,
@@ -58,7 +58,7 @@ impl Server {
         let mut second = Signals::new()?;
         let stop = async move {
             let name = first.next().await;
-            tracing::info!(signal = name, "stopping: requests that have begun may finish");
+            tracing::info!(signal = name, "stopping after the running requests");
         };
         let at_once = async move {
             second.next().await;
@@ -66,8 +66,8 @@ impl Server {
         };
         match until(listener::serve(self.listener, routes, &self.settings.limits, stop), at_once).await {
             Some(Stopped::Finished) => Ok(ExitCode::SUCCESS),
-            Some(Stopped::CutOff) => bail!("some requests had not finished when the time for shutting down was over"),
-            None => bail!("stopped at once, without waiting for requests that had begun"),
+            Some(Stopped::CutOff) => bail!("some requests did not finish within --shutdown-timeout"),
+            None => bail!("stopped without waiting for running requests"),
         }
     }
 
@@ -78,8 +78,8 @@ impl Server {
 }
 
 /// A gateway that may be replaced while it serves.
-pub fn current(gateway: Gateway) -> Arc<Current> {
-    Arc::new(Current::new(gateway))
+pub fn current(gateway: Gateway) -> Arc<CurrentGateway> {
+    Arc::new(CurrentGateway::new(gateway))
 }
 
 async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) -> Option<T> {

@@ -1,32 +1,32 @@
-//! A directory of sample items in, the items in the tables that are empty out.
+//! A directory of sample items in, the empty tables filled with them out.
 
 use super::import;
 use super::item_file::ItemFile;
-use super::store_choice::explained;
+use crate::cli::store_choice::explained;
 use crate::schema::table::Table;
-use crate::table::store::Store;
+use crate::table::sdk::store::SdkStore;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a table may take to tell whether it is empty.
+/// How long the check whether a table is empty may take.
 const LOOK_BOUND: Duration = Duration::from_secs(10);
 
-/// Which samples are wanted.
+/// Which samples to load.
 #[derive(Debug, Clone, Copy)]
 pub enum Samples<'a> {
     /// None.
     None,
-    /// Those in a directory, if it is there.
+    /// Those in a directory, if it exists.
     IfThere(&'a Path),
-    /// Those in a directory that must be there.
+    /// Those in a directory that must exist.
     In(&'a Path),
 }
 
-/// Loads `<directory>/<table>.jsonl` into each table that is empty; gives the tables that got items, and how many.
-pub async fn load(store: &Store, tables: &[Table], samples: &Samples<'_>) -> Result<Vec<(String, u64)>> {
+/// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items.
+pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>) -> Result<Vec<(String, u64)>> {
     let directory = match *samples {
         Samples::None => return Ok(Vec::new()),
         Samples::IfThere(directory) => directory,
@@ -43,7 +43,7 @@ pub async fn load(store: &Store, tables: &[Table], samples: &Samples<'_>) -> Res
             continue;
         }
         let empty = store.is_empty(&table.name, Instant::now() + LOOK_BOUND).await;
-        if !empty.map_err(|error| explained(error, &format!("cannot look into {}", table.name)))? {
+        if !empty.map_err(|error| explained(error, &format!("cannot read {}", table.name)))? {
             continue;
         }
         let file = ItemFile::at(&path)?;
@@ -53,8 +53,8 @@ pub async fn load(store: &Store, tables: &[Table], samples: &Samples<'_>) -> Res
     Ok(loaded)
 }
 
-/// Warns of files of samples that belong to no table: they are for another schema, or their names are misspelt. Of a directory without
-/// any sample only whoever named it is warned.
+/// Warns of sample files that match no table: they are for another schema, or their names are misspelt. If the user named the directory,
+/// it also warns of a directory without sample files.
 pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
     let mut names: Vec<String> = fs::read_dir(directory)
         .into_iter()
@@ -66,13 +66,13 @@ pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
     let is_stray = |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
     let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
     let what = match (strays.is_empty(), names.is_empty() && named) {
-        (false, _) => format!("the schema has no table for {} in {}", strays.join(", "), directory.display()),
-        (true, true) => format!("{} holds no samples", directory.display()),
+        (false, _) => format!("no table of the schema matches {} in {}", strays.join(", "), directory.display()),
+        (true, true) => format!("{} contains no sample files", directory.display()),
         (true, false) => return,
     };
     if let Some(table) = tables.first() {
         eprintln!(
-            "warning: {what}\n  A file of samples has the name of its table, {}.jsonl; --sample DIR names another directory",
+            "warning: {what}\n  Name a sample file after its table, as in {}.jsonl; --sample DIR chooses another directory",
             table.name
         );
     }

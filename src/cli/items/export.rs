@@ -1,8 +1,8 @@
 //! `keyfold export`: a table in, a file of its items out.
 
-use super::schema_file::{self, SchemaChoice};
-use super::store_choice::{StoreChoice, explained, table_named};
-use crate::table::export_lines;
+use crate::cli::schema_file::{self, SchemaChoice};
+use crate::cli::store_choice::{StoreChoice, explained, table_named};
+use crate::table::bulk::export_lines;
 use anyhow::{Error, Result, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,12 +16,13 @@ use tokio::time::Instant;
 /// The most items of one page; DynamoDB ends a page at a megabyte.
 const PAGE: u32 = 1000;
 
-/// How long one page may take, waiting for throttled tables included.
+/// How long one page may take, including waits for a throttled table.
 const PAGE_BOUND: Duration = Duration::from_secs(120);
 
-/// Write all items of a table to a file
+/// Save all items of a table to a file
 ///
-/// One item a line in DynamoDB JSON, as `keyfold import` and DynamoDB's import from S3 read them. A file that is there is not overwritten.
+/// The file has one item per line in DynamoDB JSON, as `keyfold import` and DynamoDB's import from S3 read it. An existing file is never
+/// overwritten.
 #[derive(Debug, Args)]
 pub struct Export {
     /// The file; - is standard output
@@ -44,7 +45,7 @@ impl Export {
         let tables = schema_file::load(&self.choice.schema)?.model.tables;
         let table = table_named(&tables, &self.table)?;
         let store = self.store.open(table).await?;
-        // The file is made when the first page is there: a table that cannot be read leaves none behind.
+        // The file is created with the first page: a table that cannot be read leaves no file.
         let mut out = None;
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {
@@ -54,7 +55,7 @@ impl Export {
         let mut start = None;
         loop {
             let page = store.scan_page(&table.name, start, PAGE, Instant::now() + PAGE_BOUND).await;
-            let page = page.map_err(|error| explained(error, &format!("cannot read {} ({items} items were written)", table.name)))?;
+            let page = page.map_err(|error| explained(error, &format!("cannot read {} after {items} items", table.name)))?;
             let out = match &mut out {
                 Some(out) => out,
                 None => out.insert(self.output()?),
@@ -73,7 +74,7 @@ impl Export {
             out.flush()?;
         }
         bar.finish_and_clear();
-        eprintln!("{items} items of {} were written.", table.name);
+        eprintln!("Saved {items} items of {}.", table.name);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -82,8 +83,8 @@ impl Export {
             return Ok(Box::new(BufWriter::new(std::io::stdout())));
         }
         let file = File::create_new(&self.file).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => anyhow!("{} is there already, and an export overwrites no file: name another", self.file.display()),
-            _ => Error::new(error).context(format!("cannot make the file {}", self.file.display())),
+            ErrorKind::AlreadyExists => anyhow!("{} exists, and an export never overwrites a file; name another", self.file.display()),
+            _ => Error::new(error).context(format!("cannot create {}", self.file.display())),
         })?;
         Ok(Box::new(BufWriter::new(file)))
     }

@@ -1,0 +1,76 @@
+//! An operation and a permit in; its responses out, bounded in time. Shared by HTTP and WebSockets. Must not know either.
+
+use super::backend::{Backend, Execution, Invocation, MayNotWrite};
+use super::settings::RequestLimits;
+use crate::execute::error::{ErrorCode, GraphqlError};
+use crate::execute::gateway::Response;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{Instant, timeout_at};
+
+/// How long after its deadline an operation may still give its own response.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs the operations of all requests.
+pub struct Endpoint {
+    /// What runs an operation.
+    pub backend: Arc<dyn Backend>,
+    /// Bounds of one request.
+    pub limits: RequestLimits,
+    /// Whether clients may ask for explanations.
+    pub explain: bool,
+    /// One permit for each operation that runs, even when its client is gone.
+    pub permits: Arc<Semaphore>,
+}
+
+impl Endpoint {
+    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The permit is given
+    /// back when the operation ends.
+    ///
+    /// Dropping the stream ends a query. It does not end a mutation, which runs in a task of its own: a client that leaves never stops
+    /// one between two writes.
+    pub fn run(&self, invocation: Invocation, permit: OwnedSemaphorePermit) -> Result<BoxStream<'static, Response>, MayNotWrite> {
+        let limit = invocation.deadline + GRACE;
+        let Execution { writes, responses } = self.backend.begin(invocation)?;
+        let responses = bounded(responses, limit, permit);
+        Ok(if writes { detached(responses) } else { responses })
+    }
+}
+
+/// The response to an operation that took too long.
+pub fn timed_out() -> Response {
+    Response::refused(&[GraphqlError::new(ErrorCode::Timeout, "The request took too long.")])
+}
+
+fn bounded(responses: BoxStream<'static, Response>, limit: Instant, permit: OwnedSemaphorePermit) -> BoxStream<'static, Response> {
+    let begun = Some((responses, permit));
+    let next = move |state: Option<(BoxStream<'static, Response>, OwnedSemaphorePermit)>| async move {
+        let (mut responses, permit) = state?;
+        match timeout_at(limit, responses.next()).await {
+            Ok(response) => Some((response?, Some((responses, permit)))),
+            Err(_) => Some((timed_out(), None)),
+        }
+    };
+    stream::unfold(begun, next).boxed()
+}
+
+/// The responses of a task that runs to its end whether or not anybody takes them.
+fn detached(mut responses: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
+    let (sender, receiver) = mpsc::channel(1);
+    let task = tokio::spawn(async move {
+        while let Some(response) = responses.next().await {
+            let _ = sender.send(response).await;
+        }
+    });
+    let next = |(mut receiver, task): (mpsc::Receiver<Response>, tokio::task::JoinHandle<()>)| async move {
+        if let Some(response) = receiver.recv().await {
+            return Some((response, (receiver, task)));
+        }
+        // An error that is no panic says that the runtime is shutting down.
+        let panic = task.await.err()?.try_into_panic().ok()?;
+        std::panic::resume_unwind(panic)
+    };
+    stream::unfold((receiver, task), next).boxed()
+}

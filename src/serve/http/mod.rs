@@ -1,0 +1,9 @@
+//! What is answered over HTTP: operations at `/graphql`, health checks, and the page for browsers. Every request is logged.
+
+pub mod graphql;
+pub mod health;
+pub mod media_type;
+pub mod playground;
+pub mod request;
+pub mod request_log;
+pub mod status;

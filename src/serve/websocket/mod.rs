@@ -1,0 +1,4 @@
+//! Operations over a WebSocket: a connection at `/graphql/ws` in, the responses of its operations out.
+
+pub mod connection;
+mod executor;
