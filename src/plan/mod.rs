@@ -6,7 +6,7 @@
 //! | `build` | selections → reads and the shape of the response |
 //! | [`passes`] | reads → their waves, the reads that share a Query, and the attributes that each asks for |
 //! | [`tree`] | the plan itself, as plain data |
-//! | [`print`] | a plan → text and JSON |
+//! | [`mod@print`] | a plan → text and JSON |
 //!
 //! The way of `query ($id: ID!) { user(id: $id) { name groups { name } } }`:
 //!
@@ -16,7 +16,7 @@
 //! 3. [`plan`] builds the reads: a Get of the user, a Query of the memberships, a Get of each group.
 //! 4. The passes put the first two into wave 1, since both keys are known, and the Gets of the groups into wave 2.
 //!
-//! [`print`] shows the result. A mutation's root fields are planned one by one, each with its write.
+//! [`mod@print`] shows the result. A mutation's root fields are planned one by one, each with its write.
 
 pub mod attributes;
 mod build;
