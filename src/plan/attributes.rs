@@ -46,7 +46,7 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
 }
 
 /// What tells the items of these types from others. A Scan meets every copy of a replicated item and accepts only the first.
-pub fn discriminator(model: &Model, types: &[&ObjectType], is_scan: bool) -> Option<Arc<TypeDiscriminator>> {
+pub fn discriminator(model: &Model, types: &[&ObjectType], index: Option<usize>, is_scan: bool) -> Option<Arc<TypeDiscriminator>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;
         let primary = model.tables[keys.table].primary_key();
@@ -57,5 +57,7 @@ pub fn discriminator(model: &Model, types: &[&ObjectType], is_scan: bool) -> Opt
         let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
         Some(TypeMarks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
     };
-    Some(Arc::new(TypeDiscriminator { types: types.iter().map(marks).collect::<Option<_>>()? }))
+    let sees = |keys: &ItemKeys| keys.constants.iter().all(|(name, _)| model.tables[keys.table].holds(index, name));
+    let sees_constants = types.iter().filter_map(|ty| keys(ty)).all(sees);
+    Some(Arc::new(TypeDiscriminator { sees_constants, types: types.iter().map(marks).collect::<Option<_>>()? }))
 }

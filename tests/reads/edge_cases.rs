@@ -305,6 +305,50 @@ type Query {
     assert_eq!(data, json!({ "each": [{ "id": "2" }, null, { "id": "1" }, { "id": "2" }, null] }));
 }
 
+#[tokio::test]
+async fn an_item_that_may_be_of_several_types_is_in_no_list_of_them() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+interface Card { id: ID! }
+type Note implements Card @item(keys: { pk: "C#{owner}", sk: "{id}" }, attributes: { kind: "note" }) { owner: ID! id: ID! }
+type Task implements Card @item(keys: { pk: "C#{owner}", sk: "{id}" }, attributes: { kind: "task" }) { owner: ID! id: ID! }
+type CardConnection { nodes: [Card!]! edges: [CardEdge!]! pageInfo: PageInfo! }
+type CardEdge { node: Card! cursor: String! }
+type Query {
+  card(owner: ID!, id: ID!): Card @find
+  cards(owner: ID!): [Card!]! @find
+  page(owner: ID!, first: Int = 2, after: String): CardConnection! @find
+  count(owner: ID!): Int! @find(item: Card)
+  any(owner: ID!): Boolean! @find(item: Card)
+}
+"#;
+    let card = |owner: &str, id: &str, kind: &str| json!({ "pk": format!("C#{owner}"), "sk": id, "kind": kind });
+    let items = [
+        card("a", "1", "note"),
+        json!({ "pk": "C#a", "sk": "2" }),
+        card("a", "3", "task"),
+        card("a", "4", "sketch"),
+        card("a", "5", "note"),
+        json!({ "pk": "C#b", "sk": "1" }),
+    ];
+    let world = World::new(schema, &items).await;
+    let query = r#"{ card(owner: "a", id: "2") { id } cards(owner: "a") { __typename id } count(owner: "a") any(owner: "b")
+        page(owner: "a") { nodes { id } pageInfo { hasNextPage } } cursors: page(owner: "a", first: 9) { edges { __typename } } }"#;
+    let ids = |ids: &[(&str, &str)]| ids.iter().map(|(ty, id)| json!({ "__typename": ty, "id": id })).collect::<Value>();
+    let edge = json!({ "__typename": "CardEdge" });
+    assert_eq!(
+        world.data(query).await,
+        json!({
+            "card": null,
+            "cards": ids(&[("Note", "1"), ("Task", "3"), ("Note", "5")]),
+            "count": 3,
+            "any": false,
+            "page": { "nodes": [{ "id": "1" }, { "id": "3" }], "pageInfo": { "hasNextPage": true } },
+            "cursors": { "edges": [edge, edge, edge] },
+        })
+    );
+}
+
 const MEMOS: &str = r#"
 extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
   { name: "byTitle", sortKey: "title" }, { name: "byScore", sortKey: "score", sortKeyType: N }, { name: "byMood", sortKey: "mood" }

@@ -88,9 +88,13 @@ pub fn is_visible_unread() -> bool {
 }
 
 impl TypeDiscriminator {
-    /// Whether an item of a range is of the type, or can be of one of the types as far as its attributes are known.
+    /// Whether an item of a range is of the type, or of one of the types. Where an index lacks their constants, it may be: the Get that
+    /// follows decides.
     pub fn recognises(&self, item: &Item) -> bool {
-        self.types.iter().any(|marks| marks.fit(item))
+        match self.types.as_slice() {
+            [_, _, ..] if self.sees_constants => self.type_of(item).is_some(),
+            types => types.iter().any(|marks| marks.fit(item)),
+        }
     }
 
     /// Whether an item that was asked for by its key is of the type, or of one of the types.

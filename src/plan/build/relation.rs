@@ -54,7 +54,8 @@ impl<'a> ReadTarget<'a> {
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
-        let discriminator = attributes::discriminator(model, types, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
+        let discriminator =
+            attributes::discriminator(model, types, path.index, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
         let inspects_items = types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
         Ok(Self { first, name, table: keys.table, discriminator, inspects_items })
     }

@@ -5,6 +5,8 @@ use crate::schema::template::Template;
 /// How to tell items of these types from all others.
 #[derive(Debug)]
 pub struct TypeDiscriminator {
+    /// Whether the read that uses it asks for all constants of the types. An index may lack them.
+    pub sees_constants: bool,
     /// The types, at least one.
     pub types: Vec<TypeMarks>,
 }
