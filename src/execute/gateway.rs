@@ -3,7 +3,7 @@
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
-use super::operation_cache::{OperationCache, Planned};
+use super::operation_cache::{OperationCache, PlannedOperation};
 use super::page::cursor::CursorKey;
 use super::request::{Request, Settings};
 use super::steps::run_steps;
@@ -42,7 +42,7 @@ struct Inner {
 pub struct PreparedOperation {
     /// Whether it is a mutation.
     pub mutation: bool,
-    planned: Planned,
+    planned: PlannedOperation,
 }
 
 /// The response to a request.
@@ -84,7 +84,7 @@ impl Gateway {
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
         let Inner { model, store, max_nodes, cursor_key, lanes, share_queries, .. } = &*self.inner;
-        let Planned { plan, variables, .. } = &prepared.planned;
+        let PlannedOperation { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),

@@ -1,4 +1,4 @@
-//! Operation text and variables → a plan, with what was parsed and planned before kept for the next request.
+//! Operation text and variables → a plan. Parsed documents and plans are cached for later requests, up to a number of bytes.
 
 use super::error::{ErrorCode, GraphqlError};
 use super::introspection::introspect;
@@ -11,32 +11,68 @@ use crate::plan::operation::variables::coerce_variables;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
-use lru::LruCache;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Longer documents are planned anew each time, so that the cache's memory has a bound.
-const LONGEST_CACHED: usize = 64 * 1024;
-/// The plans that are kept of one document: one for each combination of variables on which they depend.
-const PLANS_A_DOCUMENT: usize = 32;
+/// How many bytes an entry has, at most, as a rule: the caches are divided so that 32 such entries fit in each part.
+const USUAL_BYTES: u64 = 64 * 1024;
+/// The bytes of a parsed document for each byte of its text, about.
+const DOCUMENT_BYTES_PER_BYTE: u64 = 40;
+/// The bytes of a plan for each byte of its debug output, about.
+const PLAN_BYTES_PER_BYTE: u64 = 3;
+/// The bytes of an entry beside its value, about.
+const ENTRY_BYTES: u64 = 256;
 
-/// What is kept of a document.
-struct Kept {
+/// A parsed document and its number, which no other document of the gateway has.
+struct CachedDocument {
     document: Document,
-    plans: Mutex<LruCache<String, Arc<OperationPlan>>>,
+    number: u64,
 }
 
-/// The operations that were seen.
+/// A plan and its size in bytes, about.
+#[derive(Clone)]
+struct CachedPlan {
+    plan: Arc<OperationPlan>,
+    bytes: u64,
+}
+
+/// A document's number, and what tells its plans apart.
+type PlanKey = (u64, String);
+
+/// Weighs entries by their bytes, about.
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<Arc<str>, Arc<CachedDocument>> for Bytes {
+    fn weight(&self, text: &Arc<str>, _: &Arc<CachedDocument>) -> u64 {
+        ENTRY_BYTES + text.len() as u64 * (1 + DOCUMENT_BYTES_PER_BYTE)
+    }
+}
+
+impl Weighter<PlanKey, CachedPlan> for Bytes {
+    fn weight(&self, (_, key): &PlanKey, plan: &CachedPlan) -> u64 {
+        ENTRY_BYTES + key.len() as u64 + plan.bytes
+    }
+}
+
+/// The documents and plans of the operations that the gateway was sent. Each of the two caches has half of the bytes, and drops what it
+/// needs least once they are used up.
 pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
-    kept: Mutex<LruCache<String, Arc<Kept>>>,
+    documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes>,
+    plans: Cache<PlanKey, CachedPlan, Bytes>,
+    /// The number of the next document.
+    next: AtomicU64,
 }
 
 /// An operation that is ready to run.
-pub struct Planned {
-    kept: Arc<Kept>,
+pub struct PlannedOperation {
+    document: Arc<CachedDocument>,
     name: Option<String>,
     /// Its steps.
     pub plan: Arc<OperationPlan>,
@@ -52,26 +88,34 @@ impl OperationCache {
         let defaults = OperationBudgets::default();
         let budgets =
             OperationBudgets { depth: settings.max_depth, fields: settings.max_fields, aliases: settings.max_aliases, ..defaults };
-        let kept = Mutex::new(LruCache::new(size(settings.plan_cache)));
-        Self { budgets, introspection: settings.introspection, kept }
+        let bytes = settings.plan_cache_bytes / 2;
+        let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX).max(1);
+        Self {
+            budgets,
+            introspection: settings.introspection,
+            documents: Cache::with_weighter(entries, bytes, Bytes),
+            plans: Cache::with_weighter(entries, bytes, Bytes),
+            next: AtomicU64::new(0),
+        }
     }
 
     /// Parses, validates, coerces the variables and plans.
-    pub fn plan(&self, model: &Model, request: &Request) -> Result<Planned, Vec<GraphqlError>> {
-        let kept = self.document(model, &request.query)?;
-        let operation = kept.document.operation(request.operation_name.as_deref()).map_err(one)?;
-        let coerced = coerce_variables(&model.api, &kept.document, operation, &request.variables);
+    pub fn plan(&self, model: &Model, request: &Request) -> Result<PlannedOperation, Vec<GraphqlError>> {
+        let cached = self.document(model, &request.query)?;
+        let document = &cached.document;
+        let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
+        let coerced = coerce_variables(&model.api, document, operation, &request.variables);
         let variables = coerced.map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
         let name = operation.name.as_ref().map(|name| name.to_string());
         let own = name.clone().unwrap_or_default();
-        let sensitivities = kept.document.sensitivities.get(&own).map(Vec::as_slice).unwrap_or_default();
-        let key = plan_key(&own, sensitivities, &variables);
-        let known = lock(&kept.plans).get(&key).cloned();
-        let plan = match known {
-            Some(plan) => plan,
+        let sensitivities = document.sensitivities.get(&own).map(Vec::as_slice).unwrap_or_default();
+        let key = (cached.number, plan_key(&own, sensitivities, &variables));
+        let plan = match self.plans.get(&key) {
+            Some(known) => known.plan,
             None => {
-                let plan = Arc::new(crate::plan::plan(model, &kept.document, operation, &variables).map_err(one)?);
-                lock(&kept.plans).put(key, plan.clone());
+                let plan = Arc::new(crate::plan::plan(model, document, operation, &variables).map_err(one)?);
+                let bytes = printed_length(&plan) * PLAN_BYTES_PER_BYTE;
+                self.plans.insert(key, CachedPlan { plan: plan.clone(), bytes });
                 plan
             }
         };
@@ -80,31 +124,29 @@ impl OperationCache {
             return Err(vec![GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
         }
         let kind = operation.operation_type;
-        Ok(Planned { kept, name, plan, variables, kind })
+        Ok(PlannedOperation { document: cached, name, plan, variables, kind })
     }
 
-    fn document(&self, model: &Model, text: &str) -> Result<Arc<Kept>, Vec<GraphqlError>> {
-        if let Some(kept) = lock(&self.kept).get(text) {
-            return Ok(kept.clone());
+    fn document(&self, model: &Model, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
+        if let Some(cached) = self.documents.get(text) {
+            return Ok(cached);
         }
         let document =
             Document::parse(&model.api, text, &self.budgets).map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
-        let kept = Arc::new(Kept { document, plans: Mutex::new(LruCache::new(size(PLANS_A_DOCUMENT))) });
-        if text.len() <= LONGEST_CACHED {
-            lock(&self.kept).put(text.to_owned(), kept.clone());
-        }
-        Ok(kept)
+        let cached = Arc::new(CachedDocument { document, number: self.next.fetch_add(1, Ordering::Relaxed) });
+        self.documents.insert(text.into(), cached.clone());
+        Ok(cached)
     }
 }
 
-impl Planned {
+impl PlannedOperation {
     /// The values of the operation's `__schema` and `__type` fields, by response key.
     pub fn introspect(&self, model: &Model) -> Result<Map<String, Value>, Vec<GraphqlError>> {
         use apollo_compiler::introspection::check_max_depth;
         if !self.plan.introspects {
             return Ok(Map::new());
         }
-        let document = &self.kept.document.parsed;
+        let document = &self.document.document.parsed;
         let refuse = |code, message: String| vec![GraphqlError::new(code, message)];
         let operation =
             document.operations.get(self.name.as_deref()).map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
@@ -112,15 +154,6 @@ impl Planned {
         introspect(&model.api, document, self.name.as_deref(), &self.variables)
             .map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))
     }
-}
-
-fn size(entries: usize) -> NonZeroUsize {
-    NonZeroUsize::new(entries).unwrap_or(NonZeroUsize::MIN)
-}
-
-/// A poisoned lock is no reason to stop: what it guards is only a cache.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn one(error: PlanError) -> Vec<GraphqlError> {
@@ -137,4 +170,56 @@ fn told(error: PlanError) -> GraphqlError {
         PlanErrorKind::Internal => ErrorCode::Internal,
     };
     GraphqlError { message: error.message, code, locations: error.locations, path: Vec::new(), details: Vec::new() }
+}
+
+/// The length of a plan's debug output: it names all that the plan holds.
+fn printed_length(plan: &OperationPlan) -> u64 {
+    struct Length(u64);
+    impl std::fmt::Write for Length {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0 += text.len() as u64;
+            Ok(())
+        }
+    }
+    let mut length = Length(0);
+    // Counting cannot fail.
+    let _ = write!(length, "{plan:?}");
+    length.0
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::schema::load;
+
+    fn model() -> Model {
+        let text = "extend schema @table(name: \"data\", partitionKey: \"PK\") type A @item(keys: { PK: \"{id}\" }) { id: ID! }
+                    type Query { a(id: ID!): A @find }";
+        load("s", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+    }
+
+    fn plan(cache: &OperationCache, model: &Model, number: usize) -> Arc<OperationPlan> {
+        let request = Request { query: format!("{{ a(id: \"{number}\") {{ id }} }}"), ..Request::default() };
+        cache.plan(model, &request).unwrap_or_else(|_| panic!("{number}")).plan
+    }
+
+    #[test]
+    fn an_operation_is_planned_once() {
+        let (model, cache) = (model(), OperationCache::new(&Settings::default()));
+        assert!(Arc::ptr_eq(&plan(&cache, &model, 1), &plan(&cache, &model, 1)));
+    }
+
+    #[test]
+    fn the_cache_keeps_within_its_bytes() {
+        let model = model();
+        for bytes in [0, 64 * 1024] {
+            let cache = OperationCache::new(&Settings { plan_cache_bytes: bytes, ..Settings::default() });
+            for number in 0..100 {
+                plan(&cache, &model, number);
+            }
+            assert!(cache.documents.weight() + cache.plans.weight() <= bytes, "{bytes}");
+            assert_eq!(cache.documents.is_empty() && cache.plans.is_empty(), bytes == 0);
+        }
+    }
 }

@@ -14,8 +14,8 @@ pub struct Settings {
     pub max_aliases: usize,
     /// The most objects of a response.
     pub max_nodes: usize,
-    /// Distinct operations whose plans are kept.
-    pub plan_cache: usize,
+    /// The memory for parsed operations and their plans, in bytes, about.
+    pub plan_cache_bytes: u64,
     /// Whether clients may introspect the schema.
     pub introspection: bool,
     /// The secret that encrypts cursors. All processes of a gateway must share it.
@@ -33,7 +33,7 @@ impl Default for Settings {
             max_fields: budgets.fields,
             max_aliases: budgets.aliases,
             max_nodes: 100_000,
-            plan_cache: 1_000,
+            plan_cache_bytes: 64 << 20,
             introspection: true,
             cursor_key: Vec::new(),
             share_queries: true,

@@ -108,9 +108,9 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_NODES", value_name = "N", default_value_t = 100_000)]
     pub max_nodes: usize,
 
-    /// Distinct operations whose plans are kept
-    #[arg(long, env = "KEYFOLD_PLAN_CACHE", value_name = "N", default_value_t = 1_000)]
-    pub plan_cache: usize,
+    /// Memory for parsed operations and their plans
+    #[arg(long, env = "KEYFOLD_PLAN_CACHE_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
+    pub plan_cache_bytes: u64,
 }
 
 /// Logs.
@@ -154,7 +154,7 @@ impl Budgets {
             max_fields: self.max_fields,
             max_aliases: self.max_aliases,
             max_nodes: self.max_nodes,
-            plan_cache: self.plan_cache,
+            plan_cache_bytes: self.plan_cache_bytes,
             introspection,
             cursor_key,
             share_queries: true,

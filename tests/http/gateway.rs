@@ -25,7 +25,7 @@ fn settings() -> Settings {
         max_fields: 5000,
         max_aliases: 30,
         max_nodes: 100_000,
-        plan_cache: 10,
+        plan_cache_bytes: 1 << 20,
         introspection: true,
         cursor_key: b"a secret of the tests".to_vec(),
         share_queries: true,

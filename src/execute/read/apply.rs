@@ -1,7 +1,6 @@
 //! What a wave found → the state: results of reads and the rows that follow from them. Must not know how it was found.
 
 use super::admit::VisibleItem;
-use super::bind::item_filter;
 use super::requests::{ReadRequests, RowRequest};
 use super::results::WaveResults;
 use super::rows::Rows;
@@ -28,7 +27,7 @@ pub fn apply_results(
 ) {
     let ReadRequests { read: id, rows } = requests;
     let read = &state.plan.reads[id];
-    let filter = item_filter(context, &state.arguments, read);
+    let filter = state.arguments.item_filter(context, read);
     let taken = rows.into_iter().map(|row| match row {
         RowRequest::Absent => (Vec::new(), PageResult::default()),
         RowRequest::Failed(why) => (Vec::new(), PageResult::failed(why)),

@@ -1,8 +1,12 @@
-//! The arguments of a plan's fields, coerced once for all rows. Must not know reads or rows.
+//! The arguments of a plan's fields, coerced once for all rows, and the filters that use them. Must not know rows.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
-use crate::plan::tree::{ArgumentsId, Plan};
+use crate::execute::expression::condition;
+use crate::execute::expression::filter::ItemFilter;
+use crate::execute::expression::scope::Scope;
+use crate::plan::tree::{ArgumentsId, Plan, QueryBinding, Read};
+use crate::table::call::Expression;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -30,5 +34,19 @@ impl<'p> FieldArguments<'p> {
     /// The names of the arguments that the document itself gives.
     pub fn given(&self, id: ArgumentsId) -> &[String] {
         &self.plan.arguments[id].given
+    }
+
+    /// The filter of a read by keys, which the gateway evaluates. `None` if there is none. Fails if a value does not fit the filter.
+    pub fn item_filter<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &Read) -> Result<Option<ItemFilter<'a>>, Arc<Failure>> {
+        let Some((condition, id)) = &read.filter else { return Ok(None) };
+        let scope = Scope { arguments: self.values(*id)?, now: context.now };
+        ItemFilter::new(condition, scope).map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+    }
+
+    /// The filter of a query, which DynamoDB applies. `None` if there is none. Fails if a value does not fit the filter.
+    pub fn query_filter(&self, context: &ExecutionContext<'_>, query: &QueryBinding) -> Result<Option<Expression>, Arc<Failure>> {
+        let Some((condition, id)) = &query.filter else { return Ok(None) };
+        let scope = Scope { arguments: self.values(*id)?, now: context.now };
+        condition::expression(condition, &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
     }
 }

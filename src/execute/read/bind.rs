@@ -1,26 +1,36 @@
-//! A planned Query and the values of its key in; the query to run, and what the field wants of its items, out.
+//! A planned read and the values of its key for a row in; the keys to get, or the query to run and what the field wants of its items, out.
 
 use super::arguments::FieldArguments;
 use super::range_query::RangeQuery;
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::{ErrorCode, Failure};
-use crate::execute::expression::condition;
-use crate::execute::expression::filter::ItemFilter;
-use crate::execute::expression::scope::Scope;
+use crate::execute::error::Failure;
 use crate::execute::key::bind_range::key_range;
 use crate::execute::key::bound::BoundKey;
 use crate::execute::key::combinations::combinations;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::resume::ResumePoint;
+use crate::execute::key::values::primary_key;
 use crate::execute::page::arguments::paging;
 use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
-use crate::plan::tree::{ArgumentsId, QueryBinding, Read, Want};
-use crate::schema::expression::condition::Condition;
+use crate::plan::tree::{KeyBinding, QueryBinding, Read, Want};
 use crate::schema::table::Table;
-use crate::table::call::Expression;
+use crate::table::attribute::Key;
+use std::collections::HashSet;
 use std::sync::Arc;
+
+/// The keys of a read for a row; `None` stands for a key that no item can have.
+pub fn item_keys(table: &Table, read: &Read, binding: &KeyBinding, key: BoundKey) -> Result<Vec<Option<Key>>, Arc<Failure>> {
+    let combinations = combinations(table, binding, key.fields)?;
+    let mut keys: Vec<Option<Key>> = combinations.iter().map(|values| primary_key(table, binding, values)).collect();
+    if !read.answers_each_value {
+        // A list has each item once, where its value comes first.
+        let mut seen = HashSet::new();
+        keys.retain(|key| seen.insert(key.clone()));
+    }
+    Ok(keys)
+}
 
 /// The query of a read for a row, and what the field wants of its items. `None` if nothing can be found.
 pub fn range_query(
@@ -71,7 +81,7 @@ pub fn range_query(
         ranges: remaining(ranges, start.as_ref(), query.key.sort_attribute.as_deref(), (forward, backward)),
         sort: query.key.sort.clone(),
         sort_attribute: query.key.sort_attribute.clone(),
-        filter: filter_of(context, arguments, query.filter.as_ref())?,
+        filter: arguments.query_filter(context, query)?,
         projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
         forward,
         last_first: backward,
@@ -98,27 +108,6 @@ fn remaining(
     let remaining =
         |(position, range): (usize, &KeyRange)| if position == start.range { Some(range.clone()) } else { cut.rest_of(position, range) };
     ranges.iter().enumerate().map(remaining).collect()
-}
-
-/// The filter of a read by keys, which the gateway evaluates. `None` if there is none. Fails if a value does not fit the filter.
-pub fn item_filter<'a>(
-    context: &'a ExecutionContext<'_>,
-    arguments: &'a FieldArguments<'_>,
-    read: &Read,
-) -> Result<Option<ItemFilter<'a>>, Arc<Failure>> {
-    let Some((condition, id)) = &read.filter else { return Ok(None) };
-    let scope = Scope { arguments: arguments.values(*id)?, now: context.now };
-    ItemFilter::new(condition, scope).map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
-}
-
-fn filter_of(
-    context: &ExecutionContext<'_>,
-    arguments: &FieldArguments<'_>,
-    filter: Option<&(Condition, ArgumentsId)>,
-) -> Result<Option<Expression>, Arc<Failure>> {
-    let Some((condition, id)) = filter else { return Ok(None) };
-    let scope = Scope { arguments: arguments.values(*id)?, now: context.now };
-    condition::expression(condition, &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
 }
 
 /// The key attributes of the table and of the index, each once: they make a position.

@@ -1,7 +1,7 @@
 //! What the rows of a wave's reads need in, the Gets and the distinct queries of the wave out. Must not know results or the response.
 
 use super::arguments::FieldArguments;
-use super::bind::{item_filter, range_query};
+use super::bind::{item_keys, range_query};
 use super::collection::{self, Offer, SharedPart, SharedQuery};
 use super::query_cache::QueryCache;
 use super::range_query::RangeQuery;
@@ -9,9 +9,8 @@ use super::state::{ItemState, RowInput};
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::key::bound::BoundKey;
-use crate::execute::key::combinations::combinations;
 use crate::execute::key::span::KeySpan;
-use crate::execute::key::values::{key_of, primary_key};
+use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::PageRequest;
 use crate::plan::passes::shared_query::{GroupMember, Reaches};
@@ -86,7 +85,7 @@ impl WaveRequests {
     /// Adds what the rows of a read need.
     pub fn add(&mut self, sources: &Sources<'_>, (id, read): (ReadId, &Read), inputs: Vec<RowInput>) -> ReadRequests {
         // A value that does not fit the filter is an error even if nothing is found.
-        let unfit = item_filter(sources.context, sources.arguments, read).err();
+        let unfit = sources.arguments.item_filter(sources.context, read).err();
         let rows = inputs.into_iter().map(|input| match (input, &unfit) {
             (RowInput::Known(ItemState::Failed(why)), _) => RowRequest::Failed(why),
             (RowInput::Known(_), _) => RowRequest::Absent,
@@ -109,18 +108,8 @@ impl WaveRequests {
     }
 
     fn gets(&mut self, model: &Model, read: &Read, binding: &KeyBinding, key: BoundKey) -> Result<RowRequest, Arc<Failure>> {
-        let table = &model.tables[read.table];
-        let combinations = combinations(table, binding, key.fields)?;
-        let mut keys: Vec<Option<Key>> = combinations.iter().map(|values| primary_key(table, binding, values)).collect();
-        if !read.answers_each_value {
-            // A list has each item once, where its value comes first.
-            let mut seen = HashSet::new();
-            keys.retain(|key| seen.insert(key.clone()));
-        }
-        let positions = keys.into_iter().map(|key| match key {
-            Some(key) => self.get(model, read, key),
-            None => NOTHING,
-        });
+        let keys = item_keys(&model.tables[read.table], read, binding, key)?;
+        let positions = keys.into_iter().map(|key| key.map_or(NOTHING, |key| self.get(model, read, key)));
         Ok(RowRequest::Gets(positions.collect()))
     }
 

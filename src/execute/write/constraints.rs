@@ -3,12 +3,11 @@
 use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::scalar::decimal::canonical_float;
 use crate::table::number;
-use lru::LruCache;
+use quick_cache::sync::Cache;
 use regex::Regex;
 use serde_json::Value;
 use std::cmp::Ordering;
-use std::num::NonZeroUsize;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use uuid::Uuid;
 
 /// What is wrong with a value, one sentence for each rule that it breaks, to be read after the field's name: "must have at most 30
@@ -101,17 +100,16 @@ fn compare(text: &str, bound: f64) -> Option<Ordering> {
 }
 
 /// Compiled patterns; there are as many as the schema has.
-static PATTERNS: LazyLock<Mutex<LruCache<String, Regex>>> = LazyLock::new(|| Mutex::new(LruCache::new(MOST_PATTERNS)));
-const MOST_PATTERNS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+static PATTERNS: LazyLock<Cache<String, Regex>> = LazyLock::new(|| Cache::new(MOST_PATTERNS));
+const MOST_PATTERNS: usize = 256;
 
 /// Whether the whole text matches. What is no pattern, which the checker refuses, matches nothing.
 fn matches(pattern: &str, text: &str) -> bool {
-    let known = PATTERNS.lock().unwrap_or_else(PoisonError::into_inner).get(pattern).cloned();
-    let compiled = match known {
+    let compiled = match PATTERNS.get(pattern) {
         Some(compiled) => compiled,
         None => {
             let Ok(compiled) = whole_text(pattern) else { return false };
-            PATTERNS.lock().unwrap_or_else(PoisonError::into_inner).put(pattern.to_owned(), compiled.clone());
+            PATTERNS.insert(pattern.to_owned(), compiled.clone());
             compiled
         }
     };
