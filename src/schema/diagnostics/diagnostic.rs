@@ -1,6 +1,7 @@
 //! Mistakes of a schema's author: code, place, sentence, help. All of a file are reported at once.
 
 use crate::schema::syntax::span::Span;
+use std::collections::HashSet;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Diagnostics {
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Diagnostic>,
+    /// The place and the message of each finding.
+    seen: HashSet<(usize, usize, String)>,
 }
 
 impl Findings {
@@ -54,16 +57,16 @@ impl Findings {
         self.add(Diagnostic { code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
     }
 
-    /// The same sentence about the same place is said once.
+    /// Reports a message about a place once.
     fn add(&mut self, mut found: Diagnostic) {
         found.message = clause(&found.message);
         found.help = found.help.map(|help| clause(&help));
-        if !self.list.iter().any(|known| known.span == found.span && known.message == found.message) {
+        if self.seen.insert((found.span.start, found.span.end, found.message.clone())) {
             self.list.push(found);
         }
     }
 
-    /// Adds the findings of a pass that looked at a place once more: each rule is told of a place once.
+    /// Adds the findings of a pass that looked at a place once more: reports each rule about a place once.
     pub fn add_once(&mut self, others: Findings) {
         for found in others.list {
             if !self.list.iter().any(|known| known.span == found.span && known.code == found.code) {

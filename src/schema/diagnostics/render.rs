@@ -10,30 +10,41 @@ const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 const TAB: usize = 4;
 
-impl Diagnostics {
-    /// Every finding with its place underlined, and a closing line that counts them; empty where there are none.
-    pub fn render(&self, color: bool) -> String {
-        render(self, color)
-    }
-}
+/// Most findings that are shown. The last line counts all of them.
+const MOST_SHOWN: usize = 100;
 
-/// Every finding with its line and an underline, then a line that counts errors and warnings.
-fn render(diagnostics: &Diagnostics, color: bool) -> String {
-    let mut out = String::new();
-    for finding in &diagnostics.list {
-        render_one(&mut out, diagnostics, finding, color);
+/// The longest line that is shown whole, and the longest place that is underlined whole, in characters.
+const LONGEST_LINE: usize = 200;
+
+/// The characters that are shown on each side of a place in a longer line.
+const AROUND: usize = 60;
+
+/// The longest message or help, in characters: names of any length stand in them.
+const LONGEST_SENTENCE: usize = 2_000;
+
+impl Diagnostics {
+    /// The findings with their places underlined, at most 100 of them, and a closing line that counts all; empty where there are none.
+    /// Of a long line, only the part around the place is shown, so that the output is bounded whatever the schema is.
+    pub fn render(&self, color: bool) -> String {
+        let mut out = String::new();
+        for finding in self.list.iter().take(MOST_SHOWN) {
+            render_one(&mut out, self, finding, color);
+        }
+        if self.list.len() > MOST_SHOWN {
+            let _ = writeln!(out, "and {} more", self.list.len() - MOST_SHOWN);
+        }
+        let count = |severity| self.list.iter().filter(|finding| finding.severity == severity).count();
+        let counts = [(count(Severity::Error), "error"), (count(Severity::Warning), "warning")];
+        let said: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        if !said.is_empty() {
+            let _ = writeln!(out, "{}: {}", self.file, said.join(", "));
+        }
+        out
     }
-    let count = |severity| diagnostics.list.iter().filter(|finding| finding.severity == severity).count();
-    let counts = [(count(Severity::Error), "error"), (count(Severity::Warning), "warning")];
-    let said: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}{}", if *count == 1 { "" } else { "s" }))
-        .collect();
-    if !said.is_empty() {
-        let _ = writeln!(out, "{}: {}", diagnostics.file, said.join(", "));
-    }
-    out
 }
 
 fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic, color: bool) {
@@ -52,9 +63,7 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
     let column = text[line_start..start].chars().count() + 1;
     let gutter = " ".repeat(number.to_string().len());
 
-    let before = shown(&text[line_start..start]);
-    let marked = shown(&text[start..end.min(line_end)]);
-    let after = shown(text[end.min(line_end)..line_end].trim_end());
+    let (before, marked, after) = excerpt(&text[line_start..line_end], start - line_start..end.min(line_end) - line_start);
     let indent = " ".repeat(width(&before));
     let underline = "^".repeat(width(&marked).max(1));
 
@@ -70,6 +79,30 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
     out.push('\n');
 }
 
+/// What is shown of a line: before the place, the place, and after it.
+fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String) {
+    let (before, marked, after) = (&line[..place.start], &line[place.clone()], line[place.end..].trim_end());
+    if line.chars().count() <= LONGEST_LINE {
+        return (shown(before), shown(marked), shown(after));
+    }
+    let before = match before.char_indices().rev().nth(AROUND - 1) {
+        Some((at, _)) if at > 0 => format!("…{}", shown(&before[at..])),
+        _ => shown(before),
+    };
+    match marked.char_indices().nth(LONGEST_LINE) {
+        Some((at, _)) => (before, format!("{}…", shown(&marked[..at])), String::new()),
+        None => (before, shown(marked), cut(&shown(after), AROUND)),
+    }
+}
+
+/// The beginning of a text, of this many characters.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// The nearest character boundary at or before the offset.
 fn boundary(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
@@ -81,7 +114,7 @@ fn boundary(text: &str, offset: usize) -> usize {
 
 /// Text on one line, without control characters.
 fn sentence(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().map(visible).collect()
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_SENTENCE).chars().map(visible).collect()
 }
 
 /// Source text as it is printed: tabs as spaces, and control characters (an escape sequence, say) made harmless.
@@ -110,6 +143,7 @@ fn columns(c: char) -> usize {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic)]
 mod tests {
     use super::*;
 
@@ -127,6 +161,33 @@ mod tests {
         assert_eq!(lines[1], " --> s:2:10");
         assert_eq!(lines[3], "2 |     \"漢字\" x: Y");
         assert_eq!(lines[4], "  |               ^");
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_around_the_place_is_shown() {
+        let text = format!("{}wrong{}", "a".repeat(5_000), "b".repeat(5_000));
+        let rendered = one(&text, 5_000..5_005);
+        let lines: Vec<&str> = rendered.lines().collect();
+        assert_eq!(lines[1], " --> s:1:5001");
+        assert_eq!(lines[3], format!("1 | …{}wrong{}…", "a".repeat(60), "b".repeat(60)));
+        assert_eq!(lines[4], format!("  | {}^^^^^", " ".repeat(61)));
+        let whole = one(&text, 0..text.len());
+        assert!(whole.len() < 1_000, "{}", whole.len());
+    }
+
+    #[test]
+    fn output_is_bounded_whatever_the_mistakes() {
+        let fields: String = (0..20_000).map(|n| format!(" field{n}: Missing{n}")).collect();
+        let text = format!("type Query {{{fields} }}");
+        let Err(mistakes) = crate::schema::load("s", &text, &|_| None) else { panic!("the schema loads") };
+        assert!(mistakes.list.len() >= 20_000, "{}", mistakes.list.len());
+        let rendered = mistakes.render(false);
+        assert!(rendered.len() < 100_000, "{} bytes", rendered.len());
+        assert!(rendered.contains(&format!("\nand {} more\ns: {} errors\n", mistakes.list.len() - 100, mistakes.list.len())));
+
+        let name = "x".repeat(1_000_000);
+        let Err(mistakes) = crate::schema::load("s", &format!("type Query {{ a: {name} }}"), &|_| None) else { panic!("the schema loads") };
+        assert!(mistakes.render(false).len() < 10_000);
     }
 
     #[test]

@@ -1,48 +1,43 @@
-//! Help for misspelt names: the nearest valid one, or the list of all.
+//! A misspelt name and the valid ones in, a help line out: the nearest name, or the list of all.
+
+use strsim::osa_distance;
+
+/// Most names in a list.
+const MOST_LISTED: usize = 12;
+
+/// The longest word that is compared with the names, in bytes: a comparison takes time in proportion to both lengths.
+const LONGEST_WORD: usize = 200;
 
 /// "did you mean `x`?" if a choice is near the word, else the choices; `None` if there are none.
 pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let choices: Vec<&str> = choices.into_iter().collect();
-    let near = choices.iter().map(|choice| (distance(word, choice), *choice)).min_by_key(|(distance, _)| *distance);
-    match near {
-        Some((distance, choice)) if distance <= 1 + word.chars().count() / 4 => Some(format!("did you mean `{choice}`?")),
-        Some(_) => Some(format!("there are {}", list(&choices))),
-        None => None,
+    match nearest(word, &choices) {
+        Some(choice) => Some(format!("did you mean `{choice}`?")),
+        None if choices.is_empty() => None,
+        None => Some(format!("there are {}", list(&choices))),
     }
+}
+
+/// The choice that is the fewest changes of a letter away, whatever the case, if these are few for the word's length.
+fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let few = 1 + word.chars().count() / 4;
+    let short = choices.iter().filter(|choice| word.len().max(choice.len()) <= LONGEST_WORD);
+    let distances = short.map(|choice| (osa_distance(&lower, &choice.to_lowercase()), *choice));
+    distances.filter(|(distance, _)| *distance <= few).min_by_key(|(distance, _)| *distance).map(|(_, choice)| choice)
 }
 
 /// The names in backticks, at most a dozen of them: "`a`, `b` and `c`".
 pub fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 12;
-    let mut quoted: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-    if names.len() > SHOWN {
-        quoted.push(format!("{} more", names.len() - SHOWN));
+    let mut quoted: Vec<String> = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect();
+    if names.len() > MOST_LISTED {
+        quoted.push(format!("{} more", names.len() - MOST_LISTED));
     }
     match quoted.pop() {
         None => String::new(),
         Some(last) if quoted.is_empty() => last,
         Some(last) => format!("{} and {last}", quoted.join(", ")),
     }
-}
-
-/// How many insertions, removals, replacements and swaps of neighbours lead from one word to the other, case apart.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut previous: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(previous[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(before[j - 2] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut previous, row);
-    }
-    previous.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -52,6 +47,7 @@ mod tests {
     #[test]
     fn a_near_name_is_meant() {
         assert_eq!(suggest("gruopId", ["userId", "groupId"]).as_deref(), Some("did you mean `groupId`?"));
+        assert_eq!(suggest(&"x".repeat(100_000), ["groupId"]).as_deref(), Some("there are `groupId`"));
         assert_eq!(suggest("PK", ["pk", "sk"]).as_deref(), Some("did you mean `pk`?"));
     }
 

@@ -1,7 +1,6 @@
 //! DynamoDB's condition and update expressions in GraphQL field names: text in, checked expressions in attribute names out. Must not know
 //! requests or values of arguments.
 
-pub mod choices;
 pub mod condition;
 pub mod lexer;
 pub mod literal;

@@ -3,7 +3,7 @@
 //! Precedence, loosest first: OR, AND, NOT, then comparisons, BETWEEN, IN and functions (DynamoDB developer guide, "Condition and filter
 //! expressions, operators, and functions", "Precedence in conditions").
 
-use crate::schema::expression::choices;
+use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::condition::typing::Typing;
 use crate::schema::expression::lexer::{Spanned, Token, tokens};
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         let span = self.place();
         if !FUNCTIONS.contains(&name) {
             let choices = FUNCTIONS.map(str::to_owned);
-            self.typing.mistake(span, format!("There is no function `{name}`."), choices::help(name, &choices));
+            self.typing.mistake(span, format!("There is no function `{name}`."), suggest(name, choices.iter().map(String::as_str)));
             return None;
         }
         self.at += 1;
@@ -234,7 +234,11 @@ impl<'a> Parser<'a> {
             Some(Token::Argument(name)) => match self.names.argument(name) {
                 Ok((kind, list)) => TermKind::Argument(name.to_owned(), kind, list),
                 Err(choices) => {
-                    self.typing.mistake(span.clone(), format!("There is no argument `{name}`."), choices::help(name, &choices));
+                    self.typing.mistake(
+                        span.clone(),
+                        format!("There is no argument `{name}`."),
+                        suggest(name, choices.iter().map(String::as_str)),
+                    );
                     TermKind::Unknown
                 }
             },

@@ -1,6 +1,6 @@
 //! The paths of a condition: `name`, `address.city`, `foods[0].name` in, stored names, positions and a type out.
 
-use crate::schema::expression::choices;
+use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::{Parser, is_keyword};
 use crate::schema::expression::lexer::Token;
 use crate::schema::expression::operand::{Path, Segment};
@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
             Ok(resolved) => resolved,
             Err((position, choices)) => {
                 let (name, span) = steps.get(position).map_or(("", whole), |(name, span, _)| (*name, span.clone()));
-                self.typing.mistake(span, format!("There is no field `{name}`."), choices::help(name, &choices));
+                self.typing.mistake(span, format!("There is no field `{name}`."), suggest(name, choices.iter().map(String::as_str)));
                 return TermKind::Unknown;
             }
         };

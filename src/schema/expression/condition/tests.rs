@@ -234,7 +234,7 @@ fn mistakes_are_told_with_their_places() {
     }
     assert_eq!(mistakes(&format!("count IN ({}1)", "1, ".repeat(100))).len(), 1);
     let help = |text| Condition::parse(text, &Favorites).unwrap_err().remove(0).help.unwrap();
-    assert!(help("titel = 'a'").starts_with("Did you mean `title`? The choices are `title`, `id`"));
+    assert!(help("titel = 'a'") == "did you mean `title`?");
     assert_eq!(help("title = :words"), "A list stands for its values in an IN: `title IN (:words)`.");
     assert_eq!(help("foods.name = 'x'"), "Name one element by its position: `foods[0]`.");
 }

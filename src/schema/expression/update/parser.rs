@@ -1,7 +1,7 @@
 //! The grammar of updates: tokens in, an update out. A mistake costs its own action only: reading goes on after the next comma, or at
 //! the next clause.
 
-use crate::schema::expression::choices;
+use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::Parser;
 use crate::schema::expression::lexer::{Token, tokens_of_update};
 use crate::schema::expression::names::ConditionMistake;
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
     fn known_function(&mut self, name: &str, target: &Target, wanted: Use, span: Range<usize>) -> Option<SetValue> {
         if !FUNCTIONS.contains(&name) {
             let message = format!("`{name}` is no function of an update.");
-            self.parser.typing.mistake(span, message, choices::help(name, &FUNCTIONS.map(str::to_owned)));
+            self.parser.typing.mistake(span, message, suggest(name, FUNCTIONS));
             return None;
         }
         if self.depth == DEEPEST {
