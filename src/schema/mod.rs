@@ -32,7 +32,7 @@ mod types;
 mod writes;
 
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Findings};
-use crate::schema::types::draft::{Draft, Kind};
+use crate::schema::types::draft::{Kind, SchemaDraft};
 use indexmap::IndexMap;
 use model::Model;
 
@@ -53,7 +53,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     let declared = tables::read(&schema, text, environment, findings);
     let tables = declared.iter().map(|declared| declared.table.clone()).collect();
     let kinds = types::kinds::classify(&schema, findings);
-    let mut draft = Draft { text, schema: &schema, tables, kinds, records: IndexMap::new(), items: IndexMap::new() };
+    let mut draft = SchemaDraft { text, schema: &schema, tables, kinds, records: IndexMap::new(), items: IndexMap::new() };
     types::values::check_enums(&schema, findings);
     types::unavailable::check(&schema, findings);
     read_records(&mut draft, &declared, findings);
@@ -69,7 +69,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
 }
 
 /// The stored fields of every item type and embedded type, and the keys of every item type.
-fn read_records(draft: &mut Draft, tables: &[tables::DeclaredTable], findings: &mut Findings) {
+fn read_records(draft: &mut SchemaDraft, tables: &[tables::DeclaredTable], findings: &mut Findings) {
     let mut tableless = false;
     for object in draft.objects() {
         let name = object.name.to_string();

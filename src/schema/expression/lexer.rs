@@ -23,7 +23,7 @@ pub enum Token<'t> {
 
 /// A token and its byte range.
 #[derive(Debug, Clone)]
-pub struct Spanned<'t> {
+pub struct SpannedToken<'t> {
     /// The token.
     pub token: Token<'t>,
     /// Its byte range within the condition's text.
@@ -32,17 +32,17 @@ pub struct Spanned<'t> {
 
 /// Takes a text apart. What other languages write (`==`, `&&`, `"text"`) is a mistake and read as what it means, so that the rest can
 /// be judged.
-pub fn tokens(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+pub fn tokens(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read(text, false)
 }
 
 /// The same for an update expression, in which `+` and `-` between values are words of their own.
-pub fn tokens_of_update(text: &str) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
+pub fn tokens_of_update(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read(text, true)
 }
 
-fn read(text: &str, arithmetic: bool) -> (Vec<Spanned<'_>>, Vec<ConditionMistake>) {
-    let (mut tokens, mut mistakes): (Vec<Spanned>, Vec<ConditionMistake>) = (Vec::new(), Vec::new());
+fn read(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
+    let (mut tokens, mut mistakes): (Vec<SpannedToken>, Vec<ConditionMistake>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let Some(letter) = rest.chars().next() else { break };
@@ -67,7 +67,7 @@ fn read(text: &str, arithmetic: bool) -> (Vec<Spanned<'_>>, Vec<ConditionMistake
         if let Some((message, help)) = mistake {
             mistakes.push(ConditionMistake { span: span.clone(), message, help });
         }
-        tokens.extend(token.map(|token| Spanned { token, span }));
+        tokens.extend(token.map(|token| SpannedToken { token, span }));
     }
     (tokens, mistakes)
 }
@@ -94,7 +94,7 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
             _ if letters.next_if(|(_, next)| *next == quote).is_some() => text.push(quote),
             _ => {
                 let double = (quote == '"')
-                    .then(|| ("Text stands in single quotes.".to_owned(), Some(format!("Write '{}'.", text.replace('\'', "''")))));
+                    .then(|| ("Write text in single quotes.".to_owned(), Some(format!("Write '{}'.", text.replace('\'', "''")))));
                 return (at + 1, Some(Token::Text(text)), double);
             }
         }

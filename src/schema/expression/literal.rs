@@ -17,13 +17,13 @@ pub fn literal_value(literal: &TermKind, written: &str, subject: &Subject) -> Re
         (_, ValueType::Embedded(_)) => unlike(None),
         _ if subject.list => unlike(None),
         (TermKind::Boolean(bool), ValueType::Boolean | ValueType::Json) => kept(Value::from(*bool)),
-        (TermKind::Text(_), ValueType::Boolean) => unlike(Some("true and false stand without quotes.")),
-        (TermKind::Text(_), _) if is_numeric(kind) => unlike(Some("A number stands without quotes.")),
+        (TermKind::Text(_), ValueType::Boolean) => unlike(Some("Write true and false without quotes.")),
+        (TermKind::Text(_), _) if is_numeric(kind) => unlike(Some("Write a number without quotes.")),
         (TermKind::Text(text), _) => kind.coerce(&Value::from(text.as_str())).map_err(|sentence| (sentence, None)).and_then(kept),
         (TermKind::Number(text), _) if is_numeric(kind) || matches!(kind, ValueType::Json) => {
             number(text, kind).map_err(|sentence| (sentence, None))
         }
-        (TermKind::Number(_), ValueType::Id | ValueType::String) => unlike(Some("Text stands in single quotes.")),
+        (TermKind::Number(_), ValueType::Id | ValueType::String) => unlike(Some("Write text in single quotes.")),
         _ => unlike(None),
     }
 }

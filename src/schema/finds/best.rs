@@ -5,7 +5,7 @@
 
 use super::candidates::{Ask, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
-use super::wanted::{Bindings, Wanted};
+use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
@@ -19,15 +19,15 @@ pub const OPTIONAL: usize = 6;
 /// What the paths of a find are made from.
 pub struct Given<'a> {
     /// The find.
-    pub wanted: &'a Wanted<'a>,
+    pub wanted: &'a FindContext<'a>,
     /// What is bound.
     pub bindings: &'a Bindings,
     /// The condition.
     pub filter: Option<&'a Condition>,
-    /// Whether weak bindings may be used: no combination is served without them.
-    pub weak: bool,
+    /// Whether fallback bindings may be used: no combination is served without them.
+    pub fallback: bool,
     /// Whether an index may be read that does not tell the type's items from others, whatever comes back.
-    pub untold: bool,
+    pub undiscriminated: bool,
 }
 
 impl Given<'_> {
@@ -64,10 +64,10 @@ pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
 /// The best path where exactly these optional arguments are there. Weak bindings are a second attempt, if any.
 pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
     let present = |name: &str| given.is_present(when, name);
-    [false, given.weak].into_iter().find_map(|weak| {
-        let ask = Ask { present: &present, order, filter: given.filter, weak, lax: false };
+    [false, given.fallback].into_iter().find_map(|fallback| {
+        let ask = Ask { present: &present, order, filter: given.filter, fallback, lax: false };
         let found = candidates(given.wanted, given.bindings, &ask).into_iter();
-        let told = found.filter(|candidate| given.untold || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
+        let told = found.filter(|candidate| given.undiscriminated || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
         told.min_by_key(rank).map(|candidate| candidate.path)
     })
 }
@@ -90,7 +90,7 @@ pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {
         let name = argument.name.as_str();
         if !(is_paging(name, given.bindings) || given.bindings.uses(name) || filtering.contains(&name)) {
             let message = format!(
-                "nothing uses the argument `{name}`: it is no field of `{}`, and stands in no `where:` or `filter:`",
+                "nothing uses the argument `{name}`: it is no field of `{}`, and is not used in `where:` or `filter:`",
                 wanted.target.item
             );
             findings.error("KF0411", &span::of(argument.name.location()), message, suggest(name, wanted.record.keys().map(String::as_str)));

@@ -6,7 +6,7 @@
 //! The number of a shard or a replica needs no binding: without one, every shard is read, or the one that the key tells
 //! ([`AccessPath::reading`]). Where there is a binding, a path that has no such number does not serve.
 
-use super::wanted::{Bindings, Bound, Bounds, Need, Wanted};
+use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath, Range, Returns, SortAccess};
 use crate::schema::model::keys::ItemKeys;
@@ -25,8 +25,8 @@ pub struct Ask<'a> {
     pub order: Option<&'a str>,
     /// The condition, which may read only what an index holds.
     pub filter: Option<&'a Condition>,
-    /// Whether weak bindings may be used.
-    pub weak: bool,
+    /// Whether fallback bindings may be used.
+    pub fallback: bool,
     /// Whether what has to be used may be left out, to say which paths there are.
     pub lax: bool,
 }
@@ -45,7 +45,7 @@ pub struct Candidate {
 }
 
 /// Every candidate, the table's before those of the indexes, in the order of their declaration.
-pub fn candidates(wanted: &Wanted, bindings: &Bindings, ask: &Ask) -> Vec<Candidate> {
+pub fn candidates(wanted: &FindContext, bindings: &Bindings, ask: &Ask) -> Vec<Candidate> {
     let forced = wanted.directive.index.as_ref().map(|name| &name.value);
     let places = std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some));
     places
@@ -61,7 +61,7 @@ pub fn candidates(wanted: &Wanted, bindings: &Bindings, ask: &Ask) -> Vec<Candid
 
 /// A filter reads what is there, and no key attribute of what is queried
 /// (DynamoDB API reference, Query, FilterExpression: "does not allow key attributes").
-fn can_filter(wanted: &Wanted, place: Option<usize>, filter: &Condition) -> bool {
+fn can_filter(wanted: &FindContext, place: Option<usize>, filter: &Condition) -> bool {
     let (partition, sort) = wanted.table.keys_of(place);
     let is_key = |attribute: &str| partition.name == attribute || sort.is_some_and(|sort| sort.name == attribute);
     filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !is_key(attribute))
@@ -69,12 +69,12 @@ fn can_filter(wanted: &Wanted, place: Option<usize>, filter: &Condition) -> bool
 
 /// Whether what is found may be sifted afterwards: what turns out to be of another type is left out of a list, but the first item, or the
 /// number of them, would be wrong.
-pub fn sifts(wanted: &Wanted) -> bool {
+pub fn sifts(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
 /// Whether what a place holds tells the type's items from others that are there: their keys do, or it holds their constants.
-pub fn tells(wanted: &Wanted, place: Option<usize>) -> bool {
+pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
     let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
     let overlaps = |others: &ItemKeys, key: &str| {
         let others = of(others, key);
@@ -87,7 +87,7 @@ pub fn tells(wanted: &Wanted, place: Option<usize>) -> bool {
         || !others.any(|(_, other)| keys.iter().all(|key| overlaps(other, &key.name)))
 }
 
-fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {
+fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {
     let (partition, sort) = wanted.table.keys_of(place);
     let Some(partitions) = wanted.keys.keys.get(&partition.name) else { return Vec::new() };
     let sorts = match sort {
@@ -97,10 +97,10 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
             None => return Vec::new(),
         },
     };
-    let active: IndexMap<&str, &Bound> = bindings
+    let active: IndexMap<&str, &Binding> = bindings
         .equal
         .iter()
-        .filter(|(_, bound)| (ask.weak || !bound.weak) && is_there(bound, ask))
+        .filter(|(_, bound)| (ask.fallback || !bound.fallback) && is_there(bound, ask))
         .map(|(name, bound)| (name.as_str(), bound))
         .collect();
     let mut found = Vec::new();
@@ -142,13 +142,13 @@ fn at_place(wanted: &Wanted, bindings: &Bindings, ask: &Ask, place: Option<usize
 }
 
 /// Whether the parent alone tells which item is meant, where these bind its whole primary key.
-pub fn is_told<'b>(wanted: &Wanted, mut key: impl Iterator<Item = &'b Bound>) -> bool {
+pub fn is_told<'b>(wanted: &FindContext, mut key: impl Iterator<Item = &'b Binding>) -> bool {
     let single = matches!(wanted.target.returns, Returns::One | Returns::Exists | Returns::Count);
     single && wanted.parent_record.is_some() && key.all(|bound| bound.arguments.is_empty())
 }
 
 /// Whether a path may leave a binding out; `told` says whether the parent tells the item by its whole primary key.
-pub fn may_stay(bound: &Bound, told: bool) -> bool {
+pub fn may_stay(bound: &Binding, told: bool) -> bool {
     match bound.need {
         Need::Always => false,
         Need::Named => told,
@@ -157,7 +157,7 @@ pub fn may_stay(bound: &Bound, told: bool) -> bool {
 }
 
 /// A whole primary key is a GetItem, except where a page has to be made: the gateway evaluates a filter on the items that come.
-pub fn access(wanted: &Wanted, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
+pub fn access(wanted: &FindContext, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
     let listed = wanted.target.returns == Returns::List && ask.order.is_none();
     let gettable = place.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
     match sort {
@@ -179,7 +179,7 @@ struct SortChoice<'a> {
 }
 
 fn sort_choices<'a>(
-    active: &IndexMap<&str, &Bound>,
+    active: &IndexMap<&str, &Binding>,
     bindings: &Bindings,
     ask: &Ask,
     sorts: Option<(&KeyAttribute, &'a [Template])>,
@@ -200,7 +200,7 @@ fn sort_choices<'a>(
 }
 
 fn sort_choice<'a>(
-    active: &IndexMap<&str, &Bound>,
+    active: &IndexMap<&str, &Binding>,
     bindings: &Bindings,
     ask: &Ask,
     (kind, position, template): (KeyType, usize, &'a Template),
@@ -245,7 +245,7 @@ fn sort_choice<'a>(
 }
 
 /// The name of a part that is bound.
-fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Bound>) -> Option<&'a str> {
+fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Binding>) -> Option<&'a str> {
     match part {
         Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => Some(field),
         _ => None,
@@ -254,7 +254,7 @@ fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Bound>) -> Option<&'a
 
 /// The bounds whose arguments are there.
 fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
-    let side = |side: &Option<(Bound, bool)>| {
+    let side = |side: &Option<(Binding, bool)>| {
         side.as_ref().filter(|(bound, _)| is_there(bound, ask)).map(|(bound, inclusive)| (bound.source.clone(), *inclusive))
     };
     if let Some(prefix) = bounds.begins_with.as_ref().filter(|bound| is_there(bound, ask)) {
@@ -266,7 +266,7 @@ fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
     }
 }
 
-pub fn is_there(bound: &Bound, ask: &Ask) -> bool {
+pub fn is_there(bound: &Binding, ask: &Ask) -> bool {
     bound.arguments.iter().all(|argument| (ask.present)(argument))
 }
 
@@ -311,14 +311,14 @@ pub fn ends_itself(part: &Part) -> bool {
 
 /// Whether the key of an index has a value for every item that has what is bound: its other fields are never null.
 /// (DynamoDB developer guide, "Take advantage of sparse indexes".)
-fn is_complete(wanted: &Wanted, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Bound>) -> bool {
+fn is_complete(wanted: &FindContext, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Binding>) -> bool {
     let never_null = |field: &&str| wanted.record.get(*field).is_some_and(|declared| declared.ty.is_non_null());
     let is_there = |template: &Template| template.fields().iter().all(|field| active.contains_key(field) || never_null(field));
     is_there(partition) && sorts.is_none_or(|templates| templates.iter().any(is_there))
 }
 
 /// Whether everything stored of the item can be read at the place.
-fn covers(wanted: &Wanted, place: Option<usize>) -> bool {
+fn covers(wanted: &FindContext, place: Option<usize>) -> bool {
     let holds = |attribute: &str| wanted.table.holds(place, attribute);
     let constants = wanted.keys.constants.iter().all(|(name, _)| holds(name));
     constants

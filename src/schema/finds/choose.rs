@@ -21,7 +21,7 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
         return None;
     }
     let strong = combinations(&optional).any(|when| best(given, &when, None).is_some());
-    let given = &Given { weak: !strong, ..*given };
+    let given = &Given { fallback: !strong, ..*given };
     let mut paths = Vec::new();
     let mut misses = Vec::new();
     for order in orders {

@@ -1,13 +1,13 @@
 //! `filter:` of a find in, a checked condition out. Must not know keys' values or access paths.
 
-use super::wanted::Wanted;
+use super::wanted::FindContext;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::condition::Condition;
 use crate::schema::syntax::span;
 use crate::schema::types::names::ItemNames;
 
 /// The condition; `Err` if it has a mistake.
-pub fn read(wanted: &Wanted, findings: &mut Findings) -> Result<Option<Condition>, ()> {
+pub fn read(wanted: &FindContext, findings: &mut Findings) -> Result<Option<Condition>, ()> {
     let Some(written) = &wanted.directive.filter else { return Ok(None) };
     if let Some(at) = written.value.find(":auth.") {
         let place = span::within(wanted.draft.text, &written.span, &(at..at + ":auth.".len() - 1));
@@ -19,7 +19,7 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Result<Option<Condition
         for mut mistake in mistakes {
             let name = written.value.get(mistake.span.clone()).unwrap_or_default();
             if wanted.record.contains_key(name) && names.attribute(name).is_none() {
-                mistake.message = format!("`{name}` stands only within the text of a key, where no filter can read it");
+                mistake.message = format!("`{name}` is only a part of a key's text, where a filter cannot read it");
                 mistake.help = Some(format!("keep it in an attribute of its own as well: `@attribute(name: \"{name}\")`"));
             }
             findings.error("KF0419", &span::within(wanted.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
@@ -27,7 +27,7 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Result<Option<Condition
     })
 }
 
-fn names<'a>(wanted: &'a Wanted) -> ItemNames<'a> {
-    let Wanted { draft, field, record, keys, table, .. } = wanted;
+fn names<'a>(wanted: &'a FindContext) -> ItemNames<'a> {
+    let FindContext { draft, field, record, keys, table, .. } = wanted;
     ItemNames { draft, field, record, keys, table, keys_tell: false, found: None }
 }

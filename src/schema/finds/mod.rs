@@ -24,17 +24,23 @@ use crate::schema::expression::condition::Condition;
 use crate::schema::finds::best::Given;
 use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::types::draft::{Draft, Kind};
+use crate::schema::types::draft::{Kind, SchemaDraft};
 use abstract_type::{member::Asked, reads};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use diagnosis::{left_out, missing, single};
 use paging::Order;
 use prepare::{Prepared, max, prepare, scan};
-use wanted::{Bindings, Wanted};
+use wanted::{Bindings, FindContext};
 
 /// Checks a find; `None` if it, or what it builds on, has a mistake.
-pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, directive: &Node<Directive>, findings: &mut Findings) -> Option<Find> {
+pub fn read(
+    draft: &SchemaDraft,
+    parent: &str,
+    field: &FieldDefinition,
+    directive: &Node<Directive>,
+    findings: &mut Findings,
+) -> Option<Find> {
     let target = match target::of(draft, parent, field) {
         Ok(target) => target?,
         Err(refused) => {
@@ -58,7 +64,7 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, directive: &No
         Some(Kind::Root(_)) => None,
         _ => draft.records.get(parent),
     };
-    let wanted = Wanted { draft, parent, parent_record, field, directive, target, keys, record, table };
+    let wanted = FindContext { draft, parent, parent_record, field, directive, target, keys, record, table };
     let (paths, filter) = by_keys(&wanted, findings)?;
     let consistent = wanted.directive.consistent;
     Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max, consistent })
@@ -67,35 +73,35 @@ pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, directive: &No
 /// The ways to read the items of a write that serve, the best first. Unlike in a find, what arguments bind by their names need not be used:
 /// an argument may be there to be written.
 pub fn paths_of_write(
-    wanted: &Wanted,
+    wanted: &FindContext,
     bindings: &Bindings,
     filter: Option<&Condition>,
     serves: &dyn Fn(&candidates::Candidate) -> bool,
 ) -> Vec<AccessPath> {
     let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
-    let ask = candidates::Ask { present: &|_| true, order, filter, weak: true, lax: false };
+    let ask = candidates::Ask { present: &|_| true, order, filter, fallback: true, lax: false };
     let mut found: Vec<_> = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate)).collect();
     found.sort_by_key(best::rank);
     found.into_iter().map(|candidate| candidate.path).collect()
 }
 
 /// Reports the paths by which the items of a write could be read and what each lacks; `None` if there are none.
-pub fn left_out_of_write(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> Option<()> {
+pub fn left_out_of_write(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> Option<()> {
     let optional = |name: &String| wanted.argument(name).is_none_or(|argument| !argument.ty.is_non_null());
     let when = bindings.equal.values().flat_map(|bound| bound.arguments.clone()).filter(optional).collect();
     let order = Order { value: None, field: None, span: wanted.directive.span.clone() };
-    let given = Given { wanted, bindings, filter: None, weak: true, untold: true };
+    let given = Given { wanted, bindings, filter: None, fallback: true, undiscriminated: true };
     left_out::report(&given, &best::Miss { when, order }, findings)
 }
 
 /// Each key and index that the items are in, with the fields that it is read by.
-pub fn keys_of(wanted: &Wanted) -> String {
+pub fn keys_of(wanted: &FindContext) -> String {
     missing::keys_of(wanted)
 }
 
-fn by_keys(wanted: &Wanted, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
+fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
     let Prepared { index, filter, bindings, orders } = prepare(wanted, findings)?;
-    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), weak: false, untold: false };
+    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), fallback: false, undiscriminated: false };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,

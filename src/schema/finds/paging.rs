@@ -1,6 +1,6 @@
 //! Arguments that page and sort in, the orders that a find must serve out. Must not know keys.
 
-use super::wanted::{Bindings, PAGING, Wanted};
+use super::wanted::{Bindings, FindContext, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
@@ -26,7 +26,7 @@ pub fn is_paging(name: &str, bindings: &Bindings) -> bool {
 }
 
 /// Checks the types of the arguments that page and sort. Returns whether they are right.
-pub fn check(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> bool {
+pub fn check(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let mut sound = true;
     for argument in wanted.field.arguments.iter().filter(|argument| is_paging(&argument.name, bindings)) {
         let refusal = refusal(wanted, argument);
@@ -38,7 +38,7 @@ pub fn check(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> b
     sound
 }
 
-fn refusal(wanted: &Wanted, argument: &InputValueDefinition) -> Option<(String, &'static str)> {
+fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(String, &'static str)> {
     let name = argument.name.as_str();
     let typed = |types: &[&str]| argument.ty.is_named() && types.contains(&argument.ty.inner_named_type().as_str());
     let wrong = |wanted: &str| format!("the argument `{name}` is {wanted}, not `{}`", argument.ty);
@@ -67,12 +67,12 @@ fn refusal(wanted: &Wanted, argument: &InputValueDefinition) -> Option<(String, 
     }
 }
 
-fn enum_of<'a>(wanted: &Wanted<'a>, argument: &InputValueDefinition) -> Option<&'a EnumType> {
+fn enum_of<'a>(wanted: &FindContext<'a>, argument: &InputValueDefinition) -> Option<&'a EnumType> {
     argument.ty.is_named().then(|| wanted.draft.schema.get_enum(argument.ty.inner_named_type())).flatten().map(|definition| &**definition)
 }
 
 /// The find's own order, unless an argument always gives one, and one for each value of the argument. `None` on a mistake.
-pub fn orders(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> Option<Vec<Order>> {
+pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> Option<Vec<Order>> {
     let mut orders = Vec::new();
     let mut sound = true;
     let sortable = |name: &str| wanted.record.get(name).is_some_and(|declared| !declared.ty.is_list());

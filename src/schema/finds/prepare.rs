@@ -4,7 +4,7 @@ use super::best::{self, Given};
 use super::candidates;
 use super::diagnosis::missing;
 use super::paging::{self, Order};
-use super::wanted::{Bindings, Need, Wanted};
+use super::wanted::{Bindings, FindContext, Need};
 use super::{filter, scope, where_clause};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -29,7 +29,7 @@ pub struct Prepared {
     pub orders: Vec<Order>,
 }
 
-pub fn prepare(wanted: &Wanted, findings: &mut Findings) -> Option<Prepared> {
+pub fn prepare(wanted: &FindContext, findings: &mut Findings) -> Option<Prepared> {
     let index = check_index(wanted, findings);
     let filter = filter::read(wanted, findings);
     let bound = where_clause::read(wanted, findings);
@@ -48,14 +48,14 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     let Some(written) = &directive.max else { return Some(MAX_DEFAULT) };
     let max = u32::try_from(written.value).ok().filter(|max| (1..=MAX_LIMIT).contains(max));
     if max.is_none() {
-        let message = format!("`max: {}` is no length of a list", written.value);
+        let message = format!("`max: {}` is not a length of a list", written.value);
         findings.error("KF0418", &written.span, message, Some(format!("it is from 1 to {MAX_LIMIT}; page beyond that")));
     }
     max
 }
 
 /// `index:` names an index that the item type is in, and one that can be read as strongly as is asked for.
-pub fn check_index(wanted: &Wanted, findings: &mut Findings) -> Result<Option<usize>, ()> {
+pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Option<usize>, ()> {
     let Some(written) = &wanted.directive.index else { return Ok(None) };
     let item = &wanted.target.item;
     let is_in =
@@ -81,7 +81,7 @@ pub fn check_index(wanted: &Wanted, findings: &mut Findings) -> Result<Option<us
 }
 
 /// Several keys are several items.
-fn check_lists(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> bool {
+fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };
     let message = format!("the list `{}` reads several items, but `{}` returns one", argument.name, wanted.coordinate());
@@ -90,7 +90,7 @@ fn check_lists(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) ->
 }
 
 /// A ranged field stands in some sort key where a range of its values is a range of keys.
-fn check_ranges(wanted: &Wanted, bindings: &Bindings, findings: &mut Findings) -> bool {
+fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let mut sound = true;
     for (field, bounds) in &bindings.ranges {
         let sorts =
@@ -158,7 +158,7 @@ pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Opt
         return None;
     }
     if !(candidates::sifts(wanted) || candidates::tells(wanted, index)) {
-        missing::untold(wanted, index, findings);
+        missing::undiscriminated(wanted, index, findings);
         return None;
     }
     let path = AccessPath {

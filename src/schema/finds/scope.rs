@@ -16,31 +16,31 @@
 //! change its meaning with its arguments. So does a null in `where:`. A field of the parent that `where:` uses is used up.
 //!
 //! Names of the parent bind only fields that stand in a key of the target, and references: fields of type `ID` that 4, 5 or 6 name. A copy
-//! that is kept beside a reference, such as `userName` beside `userId`, asks for nothing.
+//! that is kept beside a reference, such as `userName` beside `userId`, has no rule.
 //!
 //! An access path has to use what rules 1 to 6 bind ([`Need`]): these say what is meant, and a path that leaves one out finds more than
-//! that. What rule 7 binds may stay unused. It is *strong* for fields of type `ID`, else *weak*. That two types have an `ID` of the same
+//! that. What rule 7 binds may stay unused. It is *strong* for fields of type `ID`, else *fallback*. That two types have an `ID` of the same
 //! name means that both refer to the same thing (`userId` in a tagging and in its tag). That two types have a `name` or a `createdAt`
 //! means nothing, and `User.tags` must not look for tags that are called as their user is. Yet a hierarchy whose places are plain text
-//! (`country`, `state`, `city`) is bound by nothing else. So weak bindings are used, all of them, only where no access path exists
+//! (`country`, `state`, `city`) is bound by nothing else. So fallback bindings are used, all of them, only where no access path exists
 //! without.
 //!
 //! The number of a shard and the choice of a replica are bound by rules 1 and 2 under the names `shard` and `replica`.
 
-use super::wanted::{Bindings, Bound, Need, PAGING, Wanted};
+use super::wanted::{Binding, Bindings, FindContext, Need, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::span;
-use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::ast::InputValueDefinition;
 use std::collections::HashSet;
 
 /// Adds to the bindings of `where:` those by name. Arguments that page and sort, and those of the filter, are there for that and bind
 /// nothing by their names. `None` on a mistake.
-pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings: &mut Findings) -> Option<Bindings> {
+pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], findings: &mut Findings) -> Option<Bindings> {
     let mut sound = true;
     let fields: Vec<(&String, &Declared)> = wanted
         .record
@@ -53,7 +53,7 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings
         fields.iter().map(|(name, _)| name.as_str()).filter(|name| free(name) && wanted.argument(name).is_some()).collect();
     let parent = Parent::of(wanted, &bindings);
 
-    let mut found: Vec<(String, Bound)> = Vec::new();
+    let mut found: Vec<(String, Binding)> = Vec::new();
     for (name, declared) in fields {
         let long = prefixed(&wanted.target.item, name);
         let argument = by_own_name
@@ -88,7 +88,7 @@ pub fn bind(wanted: &Wanted, mut bindings: Bindings, filtered: &[&str], findings
 }
 
 /// An argument that numbers the shards, or chooses the replica.
-fn of_spread(wanted: &Wanted, spread: Spread, argument: &InputValueDefinition, findings: &mut Findings) -> Option<Bound> {
+fn of_spread(wanted: &FindContext, spread: Spread, argument: &InputValueDefinition, findings: &mut Findings) -> Option<Binding> {
     // Several shards are other items; several replicas would be the same items again.
     let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
     let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
@@ -114,7 +114,7 @@ pub fn prefixed(type_name: &str, field: &str) -> String {
 }
 
 /// Rules 2 and 3.
-fn of_argument(wanted: &Wanted, argument: &str, (name, declared): (&str, &Declared), findings: &mut Findings) -> Option<Bound> {
+fn of_argument(wanted: &FindContext, argument: &str, (name, declared): (&str, &Declared), findings: &mut Findings) -> Option<Binding> {
     let definition = wanted.argument(argument)?;
     let nested = definition.ty.is_list() && definition.ty.item_type().is_list();
     let value = values::of_named(wanted.draft.schema, definition.ty.inner_named_type());
@@ -130,14 +130,14 @@ fn of_argument(wanted: &Wanted, argument: &str, (name, declared): (&str, &Declar
     Some(by_argument(argument, if argument == name { BindingRule::Argument } else { BindingRule::TargetArgument }))
 }
 
-fn by_argument(name: &str, rule: BindingRule) -> Bound {
-    Bound { source: Source::Argument(name.to_owned()), arguments: vec![name.to_owned()], rule, weak: false, need: Need::Always }
+fn by_argument(name: &str, rule: BindingRule) -> Binding {
+    Binding { source: Source::Argument(name.to_owned()), arguments: vec![name.to_owned()], rule, fallback: false, need: Need::Always }
 }
 
 /// The parent's fields, by the names under which they bind.
 struct Parent<'a> {
-    wanted: &'a Wanted<'a>,
-    record: &'a Record,
+    wanted: &'a FindContext<'a>,
+    record: &'a StoredFields,
     /// The fields that `where:` uses.
     used: HashSet<&'a str>,
     /// The fields that rules 4 to 6 give to some field of the target.
@@ -145,7 +145,7 @@ struct Parent<'a> {
 }
 
 impl<'a> Parent<'a> {
-    fn of(wanted: &'a Wanted<'a>, bindings: &Bindings) -> Option<Self> {
+    fn of(wanted: &'a FindContext<'a>, bindings: &Bindings) -> Option<Self> {
         let record = wanted.parent_record?;
         let names = || record.keys().map(String::as_str);
         let gives = |own: &str| wanted.record.keys().any(|name| NAMING.iter().any(|rule| is_by(wanted, *rule, own, name)));
@@ -154,7 +154,7 @@ impl<'a> Parent<'a> {
     }
 
     /// Rules 4 to 7.
-    fn bound(&self, name: &str, declared: &Declared) -> Option<Bound> {
+    fn bound(&self, name: &str, declared: &Declared) -> Option<Binding> {
         let keyed = self.wanted.in_keys(name);
         if !(keyed || matches!(declared.value, ValueType::Id)) {
             return None;
@@ -164,14 +164,14 @@ impl<'a> Parent<'a> {
         let named = NAMING.iter().find_map(|rule| Some((free().find(|(own, _)| is_by(self.wanted, *rule, own, name))?, *rule)));
         let same_item = || name != "id" || self.wanted.parent == self.wanted.target.item;
         let same = || free().find(|(own, _)| keyed && *own == name && !self.named.contains(own.as_str()) && same_item());
-        let (own, rule, weak, need) = match named {
+        let (own, rule, fallback, need) = match named {
             Some(((own, _), rule)) => (own, rule, false, Need::Named),
             None => {
                 let (own, kept) = same()?;
                 (own, BindingRule::SameName, !matches!(kept.value, ValueType::Id), Need::Free)
             }
         };
-        Some(Bound { source: Source::Parent(own.clone()), arguments: Vec::new(), rule, weak, need })
+        Some(Binding { source: Source::Parent(own.clone()), arguments: Vec::new(), rule, fallback, need })
     }
 }
 
@@ -179,7 +179,7 @@ impl<'a> Parent<'a> {
 const NAMING: [BindingRule; 3] = [BindingRule::FieldName, BindingRule::ParentName, BindingRule::TargetName];
 
 /// Whether a rule gives a field of the parent to a field of the target.
-fn is_by(wanted: &Wanted, rule: BindingRule, own: &str, name: &str) -> bool {
+fn is_by(wanted: &FindContext, rule: BindingRule, own: &str, name: &str) -> bool {
     let target = &wanted.target.item;
     match rule {
         BindingRule::FieldName => {

@@ -5,13 +5,13 @@ use crate::schema::model::find::Returns;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
-use crate::schema::types::draft::{Draft, Kind, is_find};
+use crate::schema::types::draft::{Kind, SchemaDraft, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::ExtendedType;
 
 /// What a find is after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct FindTarget {
     /// The item type; or the interface or union whose item types are meant, all of them.
     pub item: String,
     /// What of it comes back.
@@ -32,7 +32,7 @@ pub struct NoTarget {
 }
 
 /// The target of a `@find` field on a type; `Ok(None)` where the field's type does not exist, which has been reported.
-pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Option<Target>, NoTarget> {
+pub fn of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Result<Option<FindTarget>, NoTarget> {
     let Some(directive) = field.directives.get("find").map(FindDirective::read) else { return Ok(None) };
     let inner = field.ty.inner_named_type().as_str();
     let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
@@ -60,7 +60,7 @@ pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Opt
         (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
         _ => {
             let help = "a find returns an item type, a list or connection of one, `Boolean` (is there one?) or `Int` (how many?)";
-            return Err(refuse("KF0402", format!("`{coordinate}` of type `{}` is nothing that a find returns", field.ty), help));
+            return Err(refuse("KF0402", format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty), help));
         }
     };
     let item = match (own, named) {
@@ -73,15 +73,15 @@ pub fn of(draft: &Draft, type_name: &str, field: &FieldDefinition) -> Result<Opt
         (None, Some(named)) => concrete(draft, named, inner)?,
         (None, None) => {
             let help = "name it: `@find(item: Membership)`";
-            return Err(refuse("KF0403", format!("`{coordinate}` of type `{}` does not tell which items it is about", field.ty), help));
+            return Err(refuse("KF0403", format!("`{coordinate}` of type `{}` does not name an item type", field.ty), help));
         }
     };
-    Ok(Some(Target { item, returns }))
+    Ok(Some(FindTarget { item, returns }))
 }
 
 /// The type that `item:` names: one of the members, where the field's type is abstract; an item type or an abstract type, where the field
 /// returns no object.
-fn concrete(draft: &Draft, named: &At<String>, inner: &str) -> Result<String, NoTarget> {
+fn concrete(draft: &SchemaDraft, named: &At<String>, inner: &str) -> Result<String, NoTarget> {
     let node = match draft.kind(inner) {
         Some(Kind::Connection(node)) => node.as_str(),
         _ => inner,
@@ -96,17 +96,17 @@ fn concrete(draft: &Draft, named: &At<String>, inner: &str) -> Result<String, No
         return Ok(named.value.clone());
     }
     let items = draft.kinds.iter().filter(|(name, kind)| **kind == Kind::Item && member(name)).map(|(name, _)| name.as_str());
-    let message = format!("`{}` is no item type{}", named.value, if abstract_type { format!(" of `{node}`") } else { String::new() });
+    let message = format!("`{}` is not an item type{}", named.value, if abstract_type { format!(" of `{node}`") } else { String::new() });
     Err(NoTarget { code: "KF0403", span: named.span.clone(), message, help: suggest(&named.value, items) })
 }
 
 /// Whether a type is an interface or a union.
-pub fn is_abstract(draft: &Draft, type_name: &str) -> bool {
+pub fn is_abstract(draft: &SchemaDraft, type_name: &str) -> bool {
     matches!(draft.schema.types.get(type_name), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)))
 }
 
 /// The target of a relation by name, said nothing about if it has mistakes of its own.
-pub fn of_relation(draft: &Draft, type_name: &str, field_name: &str) -> Option<Target> {
+pub fn of_relation(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<FindTarget> {
     let field = draft.schema.get_object(type_name)?.fields.get(field_name).filter(|field| is_find(field))?;
     of(draft, type_name, field).ok().flatten()
 }

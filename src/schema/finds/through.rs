@@ -1,6 +1,6 @@
 //! `through:` of a find in, its hops checked out: each is a relation of the type that the one before reaches. Must not know keys.
 
-use super::target::{self, Target};
+use super::target::{self, FindTarget};
 use super::wanted::PAGING;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -8,14 +8,14 @@ use crate::schema::model::find::Returns;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
-use crate::schema::types::draft::{Draft, is_find};
+use crate::schema::types::draft::{SchemaDraft, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use std::collections::HashSet;
 
 /// A find that follows relations.
 pub struct Route<'a> {
     /// The schema under way.
-    pub draft: &'a Draft<'a>,
+    pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.
     pub parent: &'a str,
     /// The field.
@@ -23,12 +23,12 @@ pub struct Route<'a> {
     /// Its `@find`.
     pub directive: &'a FindDirective,
     /// What it is after.
-    pub target: &'a Target,
+    pub target: &'a FindTarget,
 }
 
 struct Hop<'a> {
     definition: &'a FieldDefinition,
-    target: Target,
+    target: FindTarget,
 }
 
 /// The names of the hops; `None` if there is a mistake.
@@ -53,7 +53,7 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
         let fields = route.draft.schema.get_object(&reached).map(|object| &object.fields)?;
         let relations = fields.values().filter(|field| is_find(field) && field.name != route.field.name);
         let Some(definition) = fields.get(name).filter(|field| is_find(field)) else {
-            let message = format!("`{name}` is no relation of `{reached}`");
+            let message = format!("`{name}` is not a relation of `{reached}`");
             findings.error("KF0420", &place, message, suggest(name, relations.map(|field| field.name.as_str())));
             return None;
         };
@@ -202,7 +202,7 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
 }
 
 /// The relations of a route, each as type and field; as far as they can be followed.
-fn steps(draft: &Draft, type_name: &str, through: &str) -> Vec<(String, String)> {
+fn steps(draft: &SchemaDraft, type_name: &str, through: &str) -> Vec<(String, String)> {
     let mut reached = type_name.to_owned();
     let mut steps = Vec::new();
     for name in through.split('.') {

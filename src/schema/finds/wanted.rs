@@ -1,13 +1,13 @@
 //! What a find is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
 
-use super::target::Target;
+use super::target::FindTarget;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{BindingRule, Source, TextPart};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
-use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use indexmap::IndexMap;
 use std::collections::HashSet;
@@ -16,28 +16,28 @@ use std::collections::HashSet;
 pub const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
 
 /// A find under way.
-pub struct Wanted<'a> {
+pub struct FindContext<'a> {
     /// The schema under way.
-    pub draft: &'a Draft<'a>,
+    pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.
     pub parent: &'a str,
     /// The parent's stored fields; none for a root type.
-    pub parent_record: Option<&'a Record>,
+    pub parent_record: Option<&'a StoredFields>,
     /// The field.
     pub field: &'a FieldDefinition,
     /// Its `@find`.
     pub directive: FindDirective,
     /// What it is after.
-    pub target: Target,
+    pub target: FindTarget,
     /// The target's keys.
     pub keys: &'a ItemKeys,
     /// The target's stored fields.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
     /// The target's table.
     pub table: &'a Table,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> FindContext<'a> {
     /// `Type.field`.
     pub fn coordinate(&self) -> String {
         format!("{}.{}", self.parent, self.field.name)
@@ -66,7 +66,7 @@ impl<'a> Wanted<'a> {
 
 /// What binds a field of the target.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub struct Binding {
     /// The value.
     pub source: Source,
     /// The arguments that the value is made of; where one is null, nothing is bound.
@@ -74,7 +74,7 @@ pub struct Bound {
     /// The rule by which it binds.
     pub rule: BindingRule,
     /// Whether it is used only if no access path exists without it.
-    pub weak: bool,
+    pub fallback: bool,
     /// Whether an access path has to use it.
     pub need: Need,
 }
@@ -94,18 +94,18 @@ pub enum Need {
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
     /// The lower bound and whether it is inclusive.
-    pub lower: Option<(Bound, bool)>,
+    pub lower: Option<(Binding, bool)>,
     /// The upper bound and whether it is inclusive.
-    pub upper: Option<(Bound, bool)>,
+    pub upper: Option<(Binding, bool)>,
     /// The text that the value begins with.
-    pub begins_with: Option<Bound>,
+    pub begins_with: Option<Binding>,
     /// The place of the field's name in `where:`.
     pub span: Span,
 }
 
 impl Bounds {
     /// The bounds as they stand.
-    pub fn all(&self) -> impl Iterator<Item = &Bound> {
+    pub fn all(&self) -> impl Iterator<Item = &Binding> {
         let pair = [&self.lower, &self.upper].into_iter().filter_map(|bound| bound.as_ref().map(|(bound, _)| bound));
         pair.chain(&self.begins_with)
     }
@@ -115,7 +115,7 @@ impl Bounds {
 #[derive(Debug, Clone, Default)]
 pub struct Bindings {
     /// Field of the target → what it equals.
-    pub equal: IndexMap<String, Bound>,
+    pub equal: IndexMap<String, Binding>,
     /// Field of the target → its range.
     pub ranges: IndexMap<String, Bounds>,
     /// Fields of the target that nothing binds, because `where:` says null.

@@ -1,6 +1,6 @@
 //! `where:` of a find in, equalities and ranges of the target's fields out. Must not know keys.
 
-use super::wanted::{Bindings, Bound, Bounds, Need, Wanted};
+use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::source::{BindingRule, Source, TextPart};
@@ -17,7 +17,7 @@ use apollo_compiler::ast::Value;
 const RANGE: [&str; 6] = ["lt", "le", "ge", "gt", "between", "beginsWith"];
 
 /// Reads every entry; `None` if one has a mistake.
-pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
+pub fn read(wanted: &FindContext, findings: &mut Findings) -> Option<Bindings> {
     let mut bindings = Bindings::default();
     let mut sound = true;
     if let Some(place) = &wanted.directive.malformed_where {
@@ -66,7 +66,7 @@ pub fn read(wanted: &Wanted, findings: &mut Findings) -> Option<Bindings> {
 }
 
 struct Entry<'a> {
-    wanted: &'a Wanted<'a>,
+    wanted: &'a FindContext<'a>,
     field: &'a At<String>,
     value: &'a ValueType,
 }
@@ -96,7 +96,7 @@ impl Entry<'_> {
                     return None;
                 }
                 other => {
-                    findings.error("KF0406", &place, format!("`{other}` is no operator of a range"), suggest(other, RANGE));
+                    findings.error("KF0406", &place, format!("`{other}` is not a range operator"), suggest(other, RANGE));
                     return None;
                 }
             };
@@ -114,12 +114,12 @@ impl Entry<'_> {
     }
 
     /// Sets a bound; tells whether there was one already.
-    fn side(&self, side: &mut Option<(Bound, bool)>, operand: &Node<Value>, inclusive: bool, findings: &mut Findings) -> Option<bool> {
+    fn side(&self, side: &mut Option<(Binding, bool)>, operand: &Node<Value>, inclusive: bool, findings: &mut Findings) -> Option<bool> {
         Some(side.replace((self.operand(operand, false, findings)?, inclusive)).is_some())
     }
 
     /// A template over the arguments and the parent's fields.
-    fn operand(&self, written: &Node<Value>, list_allowed: bool, findings: &mut Findings) -> Option<Bound> {
+    fn operand(&self, written: &Node<Value>, list_allowed: bool, findings: &mut Findings) -> Option<Binding> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
@@ -137,7 +137,7 @@ impl Entry<'_> {
             Ok([part]) => self.checked_text(vec![part], &text, findings)?,
             Err(parts) => self.checked_text(parts, &text, findings)?,
         };
-        Some(Bound { source, arguments, rule: BindingRule::Where, weak: false, need: Need::Always })
+        Some(Binding { source, arguments, rule: BindingRule::Where, fallback: false, need: Need::Always })
     }
 
     /// Literals and `{names}` in their order.

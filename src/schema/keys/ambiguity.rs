@@ -8,10 +8,10 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::syntax::directives::named;
 use crate::schema::table::Table;
-use crate::schema::types::draft::Draft;
+use crate::schema::types::draft::SchemaDraft;
 
 /// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell apart.
-pub fn check(draft: &mut Draft, findings: &mut Findings) {
+pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     let mut sharing: Vec<usize> = Vec::new();
     for (position, (name, keys)) in draft.items.iter().enumerate() {
         for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {

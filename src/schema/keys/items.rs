@@ -10,7 +10,7 @@ use crate::schema::syntax::span::{At, Span};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
-use crate::schema::types::draft::Record;
+use crate::schema::types::draft::StoredFields;
 use crate::schema::types::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, Value};
@@ -28,7 +28,7 @@ pub struct ItemType<'a> {
     /// Its table, and the table's position.
     pub table: (&'a Table, usize),
     /// Its stored fields.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
 }
 
 /// The keys of an item type; `None` if there is a mistake in them, so that nothing that builds on them is reported too.
@@ -126,7 +126,7 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
     let known = item.table.0.key_attributes();
     let found = known.iter().find(|key| key.name == attribute.value).copied();
     if found.is_none() {
-        let message = format!("`{}` is no key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
+        let message = format!("`{}` is not a key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
         let mut help = suggest(&attribute.value, known.iter().map(|key| key.name.as_str()));
         if item.table.0.sort.is_none() {
             let declared = format!("the table has no sort key; `sortKey: \"{}\"` in its `@table` gives it one", attribute.value);
@@ -179,12 +179,12 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
                 true => Some(format!("`{field}` is a relation; a key holds stored fields")),
                 false => suggest(field, item.record.keys().map(String::as_str)),
             };
-            findings.error("KF0207", &place, format!("`{field}` is no stored field of `{type_name}`"), help);
+            findings.error("KF0207", &place, format!("`{field}` is not a stored field of `{type_name}`"), help);
         }
         TemplateMistakeKind::NotAKeyType(field) => {
             let ty = item.record.get(field).map(|declared| declared.ty.to_string()).unwrap_or_default();
             let help = "a key holds IDs, texts, numbers, booleans, enums, dates and times";
-            findings.error("KF0208", &place, format!("`{type_name}.{field}` of type `{ty}` cannot stand in a key"), Some(help.into()));
+            findings.error("KF0208", &place, format!("`{type_name}.{field}` of type `{ty}` cannot be part of a key"), Some(help.into()));
         }
         TemplateMistakeKind::NotInvertible(why) => {
             let help = "put a text between the placeholders that tells them apart: `{a}#{b}`";

@@ -44,12 +44,7 @@ pub fn read(what: &Constrained, value: Option<&ValueType>, directive: &Node<Dire
     let empty = min_length.is_none() && max_length.is_none() && pattern.is_none() && format.is_none() && min.is_none() && max.is_none();
     if empty {
         let help = "give it `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
-        findings.error(
-            "KF0805",
-            &named(directive),
-            format!("this constraint of `{}` asks for nothing", what.coordinate),
-            Some(help.into()),
-        );
+        findings.error("KF0805", &named(directive), format!("this constraint of `{}` has no rule", what.coordinate), Some(help.into()));
         return None;
     }
     let sound = fits == [true, true] && lengths && bounds;
@@ -116,7 +111,7 @@ fn pattern(directive: &Node<Directive>, findings: &mut Findings) -> Option<Optio
             let told = error.to_string();
             let why = told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let help = "a pattern is a regular expression without look-around and back-references; it matches the whole text";
-            findings.error("KF0807", &written.span, format!("this pattern is no regular expression: {why}"), Some(help.into()));
+            findings.error("KF0807", &written.span, format!("this pattern is not a regular expression: {why}"), Some(help.into()));
             None
         }
     }

@@ -9,7 +9,7 @@ use crate::schema::syntax::directives::place as place_of;
 use crate::schema::syntax::directives::{name, named, text};
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
-use crate::schema::types::draft::{Declared, Draft, Record};
+use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
@@ -24,7 +24,7 @@ const LONGEST: i64 = 100 * 366 * 86_400;
 /// A field with a default.
 pub struct Defaulted<'a> {
     /// The schema under way.
-    pub draft: &'a Draft<'a>,
+    pub draft: &'a SchemaDraft<'a>,
     /// The type.
     pub object: &'a ObjectType,
     /// The field.
@@ -32,7 +32,7 @@ pub struct Defaulted<'a> {
     /// How it is stored.
     pub declared: &'a Declared,
     /// The stored fields of the type.
-    pub record: Option<&'a Record>,
+    pub record: Option<&'a StoredFields>,
 }
 
 /// The default; `None` if there is a mistake in it.
@@ -60,12 +60,12 @@ pub fn read(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings
         own.filter_map(|key| keys.keys.get(&key.name)).flatten().any(|template| template.fields().contains(&of.field.name.as_str()))
     });
     if every_write && in_primary_key {
-        let message = format!("`{}.{}` stands in the key of the table, which no later write can change", of.object.name, of.field.name);
+        let message = format!("`{}.{}` is part of the table's key, which a later write cannot change", of.object.name, of.field.name);
         findings.error("KF0804", &place_of(directive, "on"), message, Some("leave `on:` out".into()));
         return None;
     }
     if of.field.directives.has("version") {
-        let message = format!("`{}.{}` begins with 1 and counts by itself", of.object.name, of.field.name);
+        let message = format!("`{}.{}` starts with 1 and is counted by Keyfold", of.object.name, of.field.name);
         findings.error("KF0804", &named(directive), message, Some("leave `@default` out".into()));
         return None;
     }
@@ -128,7 +128,7 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
         let read = seconds(offset);
         if read.is_none() {
             let help = "write a number and a unit, s, m, h, d or w: `{now+24h}`, `{now-1d12h}`";
-            findings.error("KF0802", place, format!("`{offset}` is no length of time"), Some(help.into()));
+            findings.error("KF0802", place, format!("`{offset}` is not a length of time"), Some(help.into()));
         }
         return read.map(|offset| DefaultPart::Now { offset });
     }
@@ -136,7 +136,7 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
     if known.is_none_or(|declared| !has_text(declared)) {
         let message = match known {
             Some(declared) => format!("`{}.{inner}` of type `{}` has no text", of.object.name, declared.ty),
-            None => format!("`{inner}` is no placeholder of a default, and no other stored field of `{}`", of.object.name),
+            None => format!("`{inner}` is neither a placeholder of a default nor another stored field of `{}`", of.object.name),
         };
         let fields = of.record.into_iter().flatten().filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
         let choices = ["uuid", "uuid7", "now"].into_iter().chain(fields.map(|(name, _)| name.as_str()));
@@ -230,7 +230,7 @@ fn place<'f>(fields: &'f IndexMap<String, Field>, name: &'f str, seen: &mut Hash
 }
 
 /// Defaults that are made of each other could never be made.
-pub fn check_circles(object: &ObjectType, record: &Record, findings: &mut Findings) {
+pub fn check_circles(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     for start in record.keys() {
         let mut path: Vec<&str> = vec![start];
         if circle(record, &mut path, &mut HashSet::new())
@@ -244,7 +244,7 @@ pub fn check_circles(object: &ObjectType, record: &Record, findings: &mut Findin
 }
 
 /// Whether the last name's default leads back to the first; the path is then the circle.
-fn circle<'r>(record: &'r Record, path: &mut Vec<&'r str>, seen: &mut HashSet<&'r str>) -> bool {
+fn circle<'r>(record: &'r StoredFields, path: &mut Vec<&'r str>, seen: &mut HashSet<&'r str>) -> bool {
     let Some(default) = path.last().and_then(|last| record.get(*last)?.rules.default.as_ref()) else { return false };
     for part in &default.parts {
         let DefaultPart::Field(next) = part else { continue };

@@ -10,7 +10,7 @@ use crate::schema::model::rules::{Constraint, Rules};
 pub use crate::schema::rules::default::in_order;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
-use crate::schema::types::draft::{Declared, Draft, Kind, Record, is_find};
+use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 use indexmap::IndexMap;
@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 const RULES: [&str; 4] = ["default", "constraint", "unique", "version"];
 
 /// Reads the rules of every stored field into its record.
-pub fn read(draft: &mut Draft, findings: &mut Findings) {
+pub fn read(draft: &mut SchemaDraft, findings: &mut Findings) {
     let mut all: Vec<(String, String, Rules)> = Vec::new();
     for object in draft.objects() {
         let record = draft.records.get(object.name.as_str());
@@ -46,7 +46,7 @@ pub fn read(draft: &mut Draft, findings: &mut Findings) {
     unique::check_guards(draft, findings);
 }
 
-fn of_field(draft: &Draft, (object, field): (&ObjectType, &FieldDefinition), declared: &Declared, findings: &mut Findings) -> Rules {
+fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition), declared: &Declared, findings: &mut Findings) -> Rules {
     let record = draft.records.get(object.name.as_str());
     let of = default::Defaulted { draft, object, field, declared, record };
     let default = field.directives.get("default").and_then(|directive| default::read(&of, directive, findings));
@@ -67,7 +67,7 @@ fn of_field(draft: &Draft, (object, field): (&ObjectType, &FieldDefinition), dec
             let message = match () {
                 () if !item => format!("`{}` is no item, so it has no versions", object.name),
                 () if !integer => format!("`{}.{}` counts versions, which `{}` cannot", object.name, field.name, field.ty),
-                () => format!("`{}.{}` changes with every write, so it cannot stand in a key", object.name, field.name),
+                () => format!("`{}.{}` changes with every write, so it cannot be part of a key", object.name, field.name),
             };
             findings.error("KF0811", &named(directive), message, Some("make it an `Int!` of an item, outside of its keys".into()));
         }
@@ -86,7 +86,7 @@ fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findin
 }
 
 /// An item has one version.
-fn check_versions(object: &ObjectType, record: &Record, findings: &mut Findings) {
+fn check_versions(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     let mut versions = record.iter().filter(|(_, declared)| declared.rules.version).map(|(name, _)| name);
     let first = versions.next();
     for second in versions {
@@ -99,7 +99,7 @@ fn check_versions(object: &ObjectType, record: &Record, findings: &mut Findings)
 }
 
 /// The constraints of arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
-pub fn constraints(draft: &Draft, findings: &mut Findings) -> IndexMap<String, Constraint> {
+pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<String, Constraint> {
     let mut all = IndexMap::new();
     let mut see = |coordinate: String, input: &InputValueDefinition| {
         if let Some(directive) = input.directives.get("default") {

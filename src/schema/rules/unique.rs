@@ -8,7 +8,7 @@ use crate::schema::syntax::directives::named;
 use crate::schema::table::KeyType;
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::schema::types::draft::{Declared, Draft, Kind};
+use crate::schema::types::draft::{Declared, Kind, SchemaDraft};
 use crate::schema::types::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
@@ -16,7 +16,7 @@ use apollo_compiler::schema::ObjectType;
 
 /// Whether a field can be unique: it has one value with a text, in a table whose keys are texts.
 pub fn check(
-    draft: &Draft,
+    draft: &SchemaDraft,
     (object, field): (&ObjectType, &FieldDefinition),
     declared: &Declared,
     directive: &Node<Directive>,
@@ -44,7 +44,7 @@ pub fn check(
 }
 
 /// A guard must not be taken for an item, nor an item for a guard.
-pub fn check_guards(draft: &Draft, findings: &mut Findings) {
+pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
     for (type_name, record) in &draft.records {
         for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {
             let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };

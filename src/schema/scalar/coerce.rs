@@ -12,14 +12,14 @@ use serde_json::{Map, Number, Value, json};
 
 /// A value that its type does not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct CoercionMistake {
     /// Where it is inside of the whole value: `.items[2].at`, or nothing.
     pub path: String,
     /// What is wrong, a sentence for the caller.
     pub why: String,
 }
 
-impl Misfit {
+impl CoercionMistake {
     fn new(why: impl Into<String>) -> Self {
         Self { path: String::new(), why: why.into() }
     }
@@ -55,9 +55,9 @@ pub fn json_of(literal: &Literal, variables: &Map<String, Value>) -> Value {
 }
 
 /// Coerces a JSON value to an input type. A value that is coerced already stays the same.
-pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, Misfit> {
+pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, CoercionMistake> {
     if value.is_null() {
-        let refused = || Misfit::new(format!("it must not be null, as its type is {ty}."));
+        let refused = || CoercionMistake::new(format!("it must not be null, as its type is {ty}."));
         return if ty.is_non_null() { Err(refused()) } else { Ok(Value::Null) };
     }
     match ty {
@@ -72,20 +72,20 @@ pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, Misfit> {
         Type::Named(name) | Type::NonNullNamed(name) => match api.types.get(name) {
             Some(ExtendedType::InputObject(input)) => object(api, input, value),
             Some(ExtendedType::Enum(definition)) => one_of_enum(definition, value),
-            _ => ValueType::of_scalar(name).coerce(value).map_err(Misfit::new),
+            _ => ValueType::of_scalar(name).coerce(value).map_err(CoercionMistake::new),
         },
     }
 }
 
-fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value, Misfit> {
+fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value, CoercionMistake> {
     let Value::Object(given) = value else {
-        return Err(Misfit::new(format!("{} cannot be {}: it is an object.", input.name, excerpt(value))));
+        return Err(CoercionMistake::new(format!("{} cannot be {}: it is an object.", input.name, excerpt(value))));
     };
     if let Some(unknown) = given.keys().find(|name| !input.fields.contains_key(name.as_str())) {
-        return Err(Misfit::new(format!("{} has no field {}.", input.name, excerpt(&json!(unknown)))));
+        return Err(CoercionMistake::new(format!("{} has no field {}.", input.name, excerpt(&json!(unknown)))));
     }
     if is_one_of(input) && (given.len() != 1 || given.values().any(Value::is_null)) {
-        return Err(Misfit::new(exactly_one(&input.name)));
+        return Err(CoercionMistake::new(exactly_one(&input.name)));
     }
     let mut fields = Map::new();
     for (name, definition) in &input.fields {
@@ -95,7 +95,7 @@ fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value,
                 let value = coerce(api, &definition.ty, &value).map_err(|misfit| misfit.within(&format!(".{name}")))?;
                 fields.insert(name.to_string(), value);
             }
-            None if definition.ty.is_non_null() => return Err(Misfit::new(format!("its field \"{name}\" is missing."))),
+            None if definition.ty.is_non_null() => return Err(CoercionMistake::new(format!("its field \"{name}\" is missing."))),
             None => {}
         }
     }
@@ -107,12 +107,12 @@ pub fn exactly_one(name: &str) -> String {
     format!("{name} has exactly one field, which is not null.")
 }
 
-fn one_of_enum(definition: &EnumType, value: &Value) -> Result<Value, Misfit> {
+fn one_of_enum(definition: &EnumType, value: &Value) -> Result<Value, CoercionMistake> {
     match value.as_str().filter(|name| definition.values.contains_key(*name)) {
         Some(_) => Ok(value.clone()),
         None => {
             let names: Vec<&str> = definition.values.keys().map(|name| name.as_str()).collect();
-            Err(Misfit::new(format!("{} cannot be {}: it is one of {}.", definition.name, excerpt(value), names.join(", "))))
+            Err(CoercionMistake::new(format!("{} cannot be {}: it is one of {}.", definition.name, excerpt(value), names.join(", "))))
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn continuations(part: &Part) -> &'static str {
 /// The text of a value that is not null; the error is a sentence.
 pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<String, String> {
     let Some(text) = kind.to_text(value) else {
-        return Err(kind.coerce(value).err().unwrap_or_else(|| format!("{} cannot stand in a key.", kind.name())));
+        return Err(kind.coerce(value).err().unwrap_or_else(|| format!("{} cannot be part of a key.", kind.name())));
     };
     match width.map(usize::from) {
         None => Ok(text),

@@ -4,16 +4,16 @@
 //! one that ends by itself (an instant, a Boolean), is free text before a literal ([`super::escape`]) or at the end. What is left are
 //! unpadded numbers, which end where a character follows that does not continue them, and enums of which one value begins another.
 
-use super::syntax::Spanned;
+use super::syntax::SpannedPart;
 use crate::schema::scalar::value_type::{EnumValues, ValueType};
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
 use crate::schema::template::{form, overlap};
 use std::ops::Range;
 
 /// All reasons for which a template cannot be inverted. What stands beside a part that could not be read is not judged.
-pub fn mistakes(parts: &[Spanned]) -> Vec<TemplateMistake> {
+pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
     let mut found = Vec::new();
-    for (position, Spanned { span, part }) in parts.iter().enumerate() {
+    for (position, SpannedPart { span, part }) in parts.iter().enumerate() {
         let Some(part @ Part::Placeholder { field, value, .. }) = part else { continue };
         let next = parts.get(position + 1);
         let reason = match value {
@@ -56,7 +56,7 @@ fn continuations_of_escapes(letter: char) -> bool {
 }
 
 /// Why an enum's value cannot be told from its other values and what follows.
-fn unlike_values(field: &str, values: &EnumValues, rest: &[Spanned]) -> Option<String> {
+fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Option<String> {
     let name = &values.name;
     // A part of the rest that could not be read has a mistake of its own.
     let rest: Vec<&Part> = rest.iter().map(|spanned| spanned.part.as_ref()).collect::<Option<_>>()?;

@@ -43,7 +43,7 @@ pub enum TemplateMistakeKind {
     Malformed(String),
     /// A placeholder whose field does not exist: its name.
     UnknownField(String),
-    /// A placeholder whose field cannot stand in a key (a list, an embedded type, JSON …): its name.
+    /// A placeholder whose field cannot be part of a key (a list, an embedded type, JSON …): its name.
     NotAKeyType(String),
     /// A shard or a replica without a number of them; a sentence.
     Spread(String),

@@ -11,7 +11,7 @@ use std::ops::Range;
 const MOST_PARTS: usize = 64;
 
 /// A part with its byte range; without the part where a mistake stands.
-pub struct Spanned {
+pub struct SpannedPart {
     /// Byte range within the template's text.
     pub span: Range<usize>,
     /// The part, if it could be read.
@@ -19,7 +19,7 @@ pub struct Spanned {
 }
 
 /// Reads a template's parts.
-pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Spanned>, Vec<TemplateMistake>) {
+pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<SpannedPart>, Vec<TemplateMistake>) {
     let (mut parts, mut mistakes) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -39,10 +39,10 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
         let span = at..at + length;
         at = span.end;
         match part {
-            Ok(part) => push(&mut parts, Spanned { span, part: Some(part) }),
+            Ok(part) => push(&mut parts, SpannedPart { span, part: Some(part) }),
             Err(kind) => {
                 mistakes.push(TemplateMistake { span: span.clone(), kind });
-                parts.push(Spanned { span, part: None });
+                parts.push(SpannedPart { span, part: None });
             }
         }
     }
@@ -62,9 +62,9 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
 }
 
 /// Adds a part; a literal that follows a literal makes it longer.
-fn push(parts: &mut Vec<Spanned>, next: Spanned) {
+fn push(parts: &mut Vec<SpannedPart>, next: SpannedPart) {
     match (parts.last_mut(), &next.part) {
-        (Some(Spanned { span, part: Some(Part::Literal(literal)) }), Some(Part::Literal(more))) => {
+        (Some(SpannedPart { span, part: Some(Part::Literal(literal)) }), Some(Part::Literal(more))) => {
             literal.push_str(more);
             span.end = next.span.end;
         }

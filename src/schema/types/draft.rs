@@ -10,7 +10,7 @@ use apollo_compiler::{Node, Schema, schema};
 use indexmap::IndexMap;
 
 /// A schema under way.
-pub struct Draft<'a> {
+pub struct SchemaDraft<'a> {
     /// The author's text.
     pub text: &'a str,
     /// The compiler's schema, Keyfold's definitions among it.
@@ -20,7 +20,7 @@ pub struct Draft<'a> {
     /// What each object type stands for.
     pub kinds: IndexMap<String, Kind>,
     /// The stored fields of each item type and embedded type.
-    pub records: IndexMap<String, Record>,
+    pub records: IndexMap<String, StoredFields>,
     /// The keys of each item type, those left out that have mistakes.
     pub items: IndexMap<String, ItemKeys>,
 }
@@ -45,7 +45,7 @@ pub enum Kind {
 }
 
 /// The stored fields of a type, by name.
-pub type Record = IndexMap<String, Declared>;
+pub type StoredFields = IndexMap<String, Declared>;
 
 /// A stored field as it is declared.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl Declared {
     }
 }
 
-impl<'a> Draft<'a> {
+impl<'a> SchemaDraft<'a> {
     /// The object types of the author and those provided, in the order of their declaration, introspection left out.
     pub fn objects(&self) -> impl Iterator<Item = &'a Node<schema::ObjectType>> + use<'a> {
         objects(self.schema)
@@ -83,7 +83,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The keys and stored fields of an item type, if both could be read.
-    pub fn item(&self, type_name: &str) -> Option<(&ItemKeys, &Record)> {
+    pub fn item(&self, type_name: &str) -> Option<(&ItemKeys, &StoredFields)> {
         Some((self.items.get(type_name)?, self.records.get(type_name)?))
     }
 }

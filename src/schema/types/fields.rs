@@ -15,14 +15,14 @@ use crate::schema::syntax::span;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::schema::types::draft::{Declared, Draft, Kind, Record, is_find};
+use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
 use crate::schema::types::values;
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 
 /// The stored fields of a type as they are declared. `table` is that of an item type.
-pub fn declare(draft: &Draft, object: &ObjectType, table: Option<&Table>, findings: &mut Findings) -> Record {
-    let mut record = Record::new();
+pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, findings: &mut Findings) -> StoredFields {
+    let mut record = StoredFields::new();
     for field in object.fields.values().filter(|field| !is_find(field)) {
         check_bare(object, field, findings);
         if let Some(declared) = declared(draft, object, field, table, findings) {
@@ -46,7 +46,7 @@ fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findi
 }
 
 fn declared(
-    draft: &Draft,
+    draft: &SchemaDraft,
     object: &ObjectType,
     field: &FieldDefinition,
     table: Option<&Table>,
@@ -126,7 +126,7 @@ fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findin
 }
 
 /// No two fields share an attribute.
-fn check_attributes(object: &ObjectType, record: &Record, findings: &mut Findings) {
+fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     for (position, (name, field)) in record.iter().enumerate() {
         if let Some((other, _)) = record.iter().take(position).find(|(_, known)| known.attribute == field.attribute) {
             let message = format!("`{}.{name}` and `{other}` are both stored in the attribute `{}`", object.name, field.attribute);
@@ -136,7 +136,7 @@ fn check_attributes(object: &ObjectType, record: &Record, findings: &mut Finding
 }
 
 /// Where a field of an item is stored, seen with the item's keys.
-pub fn place(name: &str, declared: &Declared, record: &Record, keys: &ItemKeys, table: &Table) -> Stored {
+pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &ItemKeys, table: &Table) -> Stored {
     let held = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&name));
     let own: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
     let mut holders: Vec<String> = keys.keys.iter().filter(|(_, templates)| held(templates)).map(|(key, _)| key.clone()).collect();
@@ -174,7 +174,7 @@ pub fn is_whole(templates: &[Template], name: &str) -> bool {
 }
 
 /// A stored attribute must not be a key attribute with other content, nor a constant.
-pub fn check_conflicts(type_name: &str, record: &Record, keys: &ItemKeys, table: &Table, findings: &mut Findings) {
+pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, table: &Table, findings: &mut Findings) {
     let key_attributes = table.key_attributes();
     for (name, declared) in record {
         let stored = place(name, declared, record, keys, table);

@@ -4,7 +4,7 @@
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::Span;
-use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::Schema;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
@@ -78,7 +78,7 @@ fn object_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a InputObjectType> 
 }
 
 /// Whether a value of the one type can be written where the other is kept.
-pub fn writable(draft: &Draft, from: &ValueType, to: &ValueType) -> Result<(), String> {
+pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result<(), String> {
     match (from, to) {
         (ValueType::Embedded(from), ValueType::Embedded(to)) if from == to => Ok(()),
         (ValueType::Embedded(from), ValueType::Embedded(to)) => {
@@ -96,7 +96,7 @@ pub fn writable(draft: &Draft, from: &ValueType, to: &ValueType) -> Result<(), S
 }
 
 /// Each field of the input object is one of the embedded object, and what this needs is there or has a default.
-fn object_fits(draft: &Draft, object: &InputObjectType, record: &Record, depth: usize) -> Result<(), String> {
+fn object_fits(draft: &SchemaDraft, object: &InputObjectType, record: &StoredFields, depth: usize) -> Result<(), String> {
     for (name, field) in &object.fields {
         let Some(declared) = record.get(name.as_str()) else {
             return Err(format!("`{}.{name}` has no field to be written to", object.name));

@@ -129,5 +129,10 @@ fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findin
     };
     let help =
         "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
-    findings.error("KF0501", &span::of(page_info.name.location()), format!("`{}` is no connection: {why}", object.name), Some(help.into()));
+    findings.error(
+        "KF0501",
+        &span::of(page_info.name.location()),
+        format!("`{}` is not a connection: {why}", object.name),
+        Some(help.into()),
+    );
 }

@@ -6,18 +6,18 @@ use crate::schema::model::Stored;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
-use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use crate::schema::types::{fields, inputs, values};
 use apollo_compiler::ast::FieldDefinition;
 
 /// The names of an item's fields and a field's arguments.
 pub struct ItemNames<'a> {
     /// The schema under way.
-    pub draft: &'a Draft<'a>,
+    pub draft: &'a SchemaDraft<'a>,
     /// The field with the arguments.
     pub field: &'a FieldDefinition,
     /// The item's stored fields.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
     /// The item's keys.
     pub keys: &'a ItemKeys,
     /// The item's table.
@@ -25,7 +25,7 @@ pub struct ItemNames<'a> {
     /// Whether `attribute_exists` may ask a key for the fields that it holds.
     pub keys_tell: bool,
     /// The item that a mutation's `@find` found, whose fields are named as `:Repo.nextNumber`: its type and stored fields.
-    pub found: Option<(&'a str, &'a Record)>,
+    pub found: Option<(&'a str, &'a StoredFields)>,
 }
 
 impl<'a> ItemNames<'a> {
@@ -63,7 +63,7 @@ impl<'a> ItemNames<'a> {
     }
 
     /// The stored fields of an embedded object.
-    pub fn embedded(&self, value: &ValueType) -> Option<&'a Record> {
+    pub fn embedded(&self, value: &ValueType) -> Option<&'a StoredFields> {
         match value {
             ValueType::Embedded(name) => self.draft.records.get(name),
             _ => None,

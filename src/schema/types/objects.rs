@@ -5,14 +5,14 @@ use crate::schema::model::rules::Rules;
 use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::syntax::span;
-use crate::schema::types::draft::{Draft, Kind};
+use crate::schema::types::draft::{Kind, SchemaDraft};
 use crate::schema::types::fields;
 use crate::schema::{finds, rules as field_rules, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
 
 /// Every object type; the fields that have mistakes are left out.
-pub fn read(draft: &Draft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
+pub fn read(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
     let mut types = IndexMap::new();
     for object in draft.objects() {
         let name = object.name.to_string();
@@ -32,7 +32,7 @@ pub fn read(draft: &Draft, findings: &mut Findings) -> IndexMap<String, ObjectTy
     types
 }
 
-fn type_kind(draft: &Draft, name: &str, kind: &Kind) -> Option<TypeKind> {
+fn type_kind(draft: &SchemaDraft, name: &str, kind: &Kind) -> Option<TypeKind> {
     Some(match kind {
         Kind::Root(_) => TypeKind::Root,
         Kind::Item => TypeKind::Item(draft.items.get(name)?.clone()),
@@ -44,7 +44,12 @@ fn type_kind(draft: &Draft, name: &str, kind: &Kind) -> Option<TypeKind> {
     })
 }
 
-fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefinition, findings: &mut Findings) -> Option<FieldKind> {
+fn field_kind(
+    draft: &SchemaDraft,
+    (type_name, kind): (&str, &Kind),
+    field: &FieldDefinition,
+    findings: &mut Findings,
+) -> Option<FieldKind> {
     let find = field.directives.get("find");
     let place = span::of(field.name.location());
     let coordinate = format!("{type_name}.{}", field.name);
@@ -75,7 +80,7 @@ fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefi
                         OperationType::Mutation => "add `@put`, `@update` or `@delete`",
                         _ => "add `@find`",
                     };
-                    findings.error("KF0401", &place, format!("nothing says where `{coordinate}` comes from"), Some(help.into()));
+                    findings.error("KF0401", &place, format!("`{coordinate}` neither reads nor writes"), Some(help.into()));
                     None
                 }
             }
@@ -95,7 +100,7 @@ fn field_kind(draft: &Draft, (type_name, kind): (&str, &Kind), field: &FieldDefi
     }
 }
 
-fn stored(draft: &Draft, type_name: &str, field_name: &str) -> Option<crate::schema::model::Stored> {
+fn stored(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<crate::schema::model::Stored> {
     let record = draft.records.get(type_name)?;
     let declared = record.get(field_name)?;
     match draft.kind(type_name) {

@@ -1,15 +1,15 @@
 //! What an action is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
 
 use super::directive::ActionDirective;
-use crate::schema::finds::target::Target;
-use crate::schema::finds::wanted::Wanted;
+use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::Source;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
-use crate::schema::types::draft::{Draft, Record};
+use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use crate::schema::types::names::ItemNames;
 use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 #[derive(Clone, Copy)]
 pub struct Writing<'a> {
     /// The schema under way.
-    pub draft: &'a Draft<'a>,
+    pub draft: &'a SchemaDraft<'a>,
     /// The root type's name.
     pub parent: &'a str,
     /// The field.
@@ -39,7 +39,7 @@ pub struct InScope<'a> {
     /// Its type.
     pub item: String,
     /// Its stored fields.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
     /// Whether the field's `@find` found it.
     pub found: bool,
 }
@@ -55,20 +55,20 @@ pub struct Acting<'a> {
     /// Its keys.
     pub keys: &'a ItemKeys,
     /// Its stored fields.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
     /// Its table.
     pub table: &'a Table,
     /// The items in scope.
     pub scope: &'a [InScope<'a>],
     /// What `set:` or `where:` binds.
-    pub clause: IndexMap<String, Bound>,
+    pub clause: IndexMap<String, FieldBinding>,
     /// The fields that nothing binds, because `set:` or `where:` says null.
     pub hidden: HashSet<String>,
 }
 
 /// What a field is bound to.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub struct FieldBinding {
     /// The value.
     pub source: Source,
     /// The arguments that it is made of, dotted.
@@ -111,14 +111,14 @@ impl<'a> Acting<'a> {
     }
 
     /// The action's item as a find would want it.
-    pub fn wanted(&self, returns: Returns) -> Wanted<'a> {
-        Wanted {
+    pub fn wanted(&self, returns: Returns) -> FindContext<'a> {
+        FindContext {
             draft: self.writing.draft,
             parent: self.writing.parent,
             parent_record: None,
             field: self.writing.field,
             directive: FindDirective::bare(self.directive.span.clone()),
-            target: Target { item: self.item.clone(), returns },
+            target: FindTarget { item: self.item.clone(), returns },
             keys: self.keys,
             record: self.record,
             table: self.table,

@@ -9,18 +9,18 @@
 //! 4. a field of its name in an argument that is an input object;
 //! 5. a field of an item in scope as `<type><Field>`: after a put of a Group, `id` is `groupId`;
 //! 6. a field of the same name of an item in scope, unless 5 has used it under its longer name. `id` says what an item is, so that it
-//!    binds only items of the same type. Values are copied so only where the field has no default and is an ID or never null: what two
+//!    binds only items of the same type. WrittenValues are copied so only where the field has no default and is an ID or never null: what two
 //!    types happen to have both is not copied unasked.
 //!
 //! An argument may be null, and then it binds nothing; what is in scope behind it is hidden all the same.
 
-use super::acting::{Acting, Bound, InScope, Writing};
+use super::acting::{Acting, FieldBinding, InScope, Writing};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::Source;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::inputs::{Input, depth_of, writable};
 use crate::schema::types::{inputs, values};
 
@@ -41,7 +41,7 @@ pub struct Wish<'a> {
     /// The type that it belongs to: the item, or the element of its list.
     pub owner: &'a str,
     /// The stored fields of that type.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
     /// Its name.
     pub name: &'a str,
     /// What for.
@@ -49,7 +49,7 @@ pub struct Wish<'a> {
 }
 
 /// By an argument or a field of one (rules 2 to 4); `Err` on a mistake.
-pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     let schema = writing.draft.schema;
     let long = prefixed(wish.owner, wish.name);
@@ -75,7 +75,7 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
 }
 
 /// An argument's value must be one of the field.
-fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, findings: &mut Findings) -> Result<Bound, ()> {
+fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, findings: &mut Findings) -> Result<FieldBinding, ()> {
     let from = input.value(writing.draft.schema);
     let (depth, wanted) = (depth_of(input.ty), depth_of(&declared.ty));
     let list = wish.purpose == Purpose::Key { many: true } && depth == wanted + 1;
@@ -93,11 +93,11 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
         return Err(());
     }
     let source = Source::Argument(input.name.clone());
-    Ok(Bound { source, arguments: vec![input.name.clone()], nullable: input.nullable, span: input.span.clone() })
+    Ok(FieldBinding { source, arguments: vec![input.name.clone()], nullable: input.nullable, span: input.span.clone() })
 }
 
 /// By an item in scope whose type the name tells (rule 5); `Err` on a mistake.
-pub fn by_long_name(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+pub fn by_long_name(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     one_of(acting, wish, &all_long(acting, wish, declared), findings)
 }
@@ -108,7 +108,7 @@ fn all_long<'s>(acting: &'s Acting, wish: &Wish, declared: &Declared) -> Vec<(&'
 }
 
 /// By an item in scope (rules 5 and 6); `Err` on a mistake.
-pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     let long = all_long(acting, wish, declared);
     let short = || {
@@ -122,12 +122,12 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
 }
 
 /// The only one of what fits; `Err` if there are several.
-fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &mut Findings) -> Result<Option<Bound>, ()> {
+fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let span = &acting.directive.span;
     let bound = |item: &InScope, field: &str| {
         let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
         let source = Source::Item(item.item.clone(), field.to_owned());
-        Bound { source, arguments: Vec::new(), nullable, span: span.clone() }
+        FieldBinding { source, arguments: Vec::new(), nullable, span: span.clone() }
     };
     match found {
         [] => Ok(None),

@@ -26,7 +26,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
         let fields = draft.schema.get_object(&reached).map(|object| &object.fields)?;
         let Some(field) = fields.get(name).filter(|field| is_find(field)) else {
             let relations = fields.values().filter(|field| is_find(field)).map(|field| field.name.as_str());
-            findings.error("KF0715", &place, format!("`{name}` is no relation of `{reached}`"), suggest(name, relations));
+            findings.error("KF0715", &place, format!("`{name}` is not a relation of `{reached}`"), suggest(name, relations));
             return None;
         };
         // A relation with a mistake of its own is reported where it stands.

@@ -1,6 +1,6 @@
 //! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
 
-use super::acting::{Acting, Bound};
+use super::acting::{Acting, FieldBinding};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::finds::scope::prefixed;
@@ -9,7 +9,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
-use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::inputs::{depth_of, writable};
 use crate::schema::types::{inputs, values};
 use apollo_compiler::Node;
@@ -18,10 +18,10 @@ use indexmap::IndexMap;
 use std::collections::HashSet;
 
 /// What is bound, and the fields that null keeps from being bound.
-pub type Clause = (IndexMap<String, Bound>, HashSet<String>);
+pub type Clause = (IndexMap<String, FieldBinding>, HashSet<String>);
 
 /// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element of its list.
-pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Findings) -> Option<Clause> {
+pub fn read(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &mut Findings) -> Option<Clause> {
     let mut bound = IndexMap::new();
     let mut hidden = HashSet::new();
     let mut sound = true;
@@ -33,7 +33,7 @@ pub fn read(acting: &Acting, (owner, record): (&str, &Record), findings: &mut Fi
     }
     for (field, written) in &acting.directive.bindings {
         let Some(declared) = record.get(&field.value) else {
-            let message = format!("`{}` is no stored field of `{owner}`", field.value);
+            let message = format!("`{}` is not a stored field of `{owner}`", field.value);
             findings.error("KF0702", &field.span, message, suggest(&field.value, record.keys().map(String::as_str)));
             sound = false;
             continue;
@@ -62,7 +62,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn read(&self, written: &Node<Value>, findings: &mut Findings) -> Option<Bound> {
+    fn read(&self, written: &Node<Value>, findings: &mut Findings) -> Option<FieldBinding> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
@@ -83,7 +83,7 @@ impl Entry<'_> {
             Ok([part]) => self.checked_text(vec![part], &text, findings)?,
             Err(parts) => self.checked_text(parts, &text, findings)?,
         };
-        Some(Bound { source, arguments, nullable, span: text.span })
+        Some(FieldBinding { source, arguments, nullable, span: text.span })
     }
 
     /// Literals and `{names}` in their order.

@@ -60,7 +60,7 @@ fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings
     };
     let declared = acting.record.get(name).filter(|_| lists().any(|list| list == name));
     let Some((attribute, ValueType::Embedded(element))) = declared.map(|declared| (&declared.attribute, &declared.value)) else {
-        let message = format!("`{name}` is no stored list of embedded objects in `{}`", acting.item);
+        let message = format!("`{name}` is not a stored list of embedded objects in `{}`", acting.item);
         findings.error("KF0714", span, message, suggest(name, lists()));
         return None;
     };

@@ -64,7 +64,7 @@ fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistake
     for mut mistake in mistakes {
         let name = written.value.get(mistake.span.clone()).unwrap_or_default();
         if acting.record.contains_key(name) && acting.names().attribute(name).is_none() {
-            mistake.message = format!("`{name}` stands only within the text of a key, which nothing can be compared with or made of");
+            mistake.message = format!("`{name}` is only a part of a key's text, which cannot be compared or used in expressions");
             mistake.help = Some(format!("keep it in an attribute of its own as well: `@attribute(name: \"{name}\")`"));
         }
         findings.error(code, &span::within(acting.writing.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
@@ -85,12 +85,12 @@ fn check_change(
     let Some(declared) = acting.record.get(field) else { return true };
     if acting.primary_fields().contains(&field) {
         let help = "put a new item and delete the old one in one field";
-        let message = format!("`{coordinate}` stands in the key of the table, which no update changes");
+        let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
         findings.error("KF0709", &place, message, Some(help.into()));
         return false;
     }
     if declared.rules.version {
-        findings.error("KF0709", &place, format!("`{coordinate}` counts by itself"), Some("leave it out".into()));
+        findings.error("KF0709", &place, format!("`{coordinate}` is counted by Keyfold"), Some("leave it out".into()));
         return false;
     }
     let known = update.changes.get(field).is_some_and(Option::is_some);
@@ -99,9 +99,8 @@ fn check_change(
         declared.rules.default.as_ref().is_some_and(made_of) && !update.changes.contains_key(*name)
     });
     if let (false, Some((name, _))) = (known, renewed) {
-        let message = format!(
-            "what `{coordinate}` will be is known to DynamoDB only, so that `{name}`, which every write makes of it, would be stale"
-        );
+        let message =
+            format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot compute `{name}`, whose default uses it");
         findings.error("KF0813", &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
         return false;
     }
@@ -118,8 +117,8 @@ fn check_change(
     let keys = list(&stale);
     let message = match () {
         () if known || (stale.is_empty() && !declared.rules.unique) => return true,
-        () if stale.is_empty() => format!("what `{coordinate}` will be is known to DynamoDB only, so that its uniqueness cannot be kept"),
-        () => format!("what `{coordinate}` will be is known to DynamoDB only, so that {keys}, made of it, would be stale"),
+        () if stale.is_empty() => format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot keep it unique"),
+        () => format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot rewrite the key {keys}, which contains it"),
     };
     findings.error("KF0710", &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
     false

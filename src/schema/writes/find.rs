@@ -7,8 +7,8 @@ use super::target::is_one;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
-use crate::schema::finds::target::Target;
-use crate::schema::finds::wanted::{Bindings, Bound, Need, Wanted};
+use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
 use crate::schema::model::source::BindingRule;
@@ -40,9 +40,9 @@ pub fn read(writing: &Writing, directive: &Node<Directive>, actions: &[ActionDir
     }
     let (keys, record) = writing.draft.item(&item)?;
     let table = writing.draft.tables.get(keys.table)?;
-    let target = Target { item: item.clone(), returns: Returns::One };
+    let target = FindTarget { item: item.clone(), returns: Returns::One };
     let Writing { draft, parent, field } = *writing;
-    let wanted = Wanted { draft, parent, parent_record: None, field, directive, target, keys, record, table };
+    let wanted = FindContext { draft, parent, parent_record: None, field, directive, target, keys, record, table };
     by_keys(writing, &wanted, findings)
 }
 
@@ -56,19 +56,19 @@ fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective
     match &directive.item {
         Some(named) if is_item(&named.value) => Some(named.value.clone()),
         Some(named) => {
-            findings.error("KF0701", &named.span, format!("`{}` is no item type", named.value), suggest(&named.value, items()));
+            findings.error("KF0701", &named.span, format!("`{}` is not an item type", named.value), suggest(&named.value, items()));
             None
         }
         None if is_item(own) && !put => Some(own.to_owned()),
         None => {
-            let message = format!("`{}` does not tell which item is found before it is written", writing.coordinate());
+            let message = format!("`{}` does not name the item type of its `@find`", writing.coordinate());
             findings.error("KF0701", &directive.span, message, Some("name it: `@find(item: …)`".into()));
             None
         }
     }
 }
 
-fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Option<Found> {
+fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<Found> {
     prepare::check_index(wanted, findings).ok()?;
     let filter = filter::read(wanted, findings).ok()?;
     let mut bindings = where_clause::read(wanted, findings)?;
@@ -84,7 +84,7 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
         match by_argument(writing, &wish, findings) {
             Ok(Some(bound)) => {
                 let rule = BindingRule::Argument;
-                let bound = Bound { source: bound.source, arguments: bound.arguments, rule, weak: false, need: Need::Free };
+                let bound = Binding { source: bound.source, arguments: bound.arguments, rule, fallback: false, need: Need::Free };
                 bindings.equal.insert(field.to_owned(), bound);
             }
             Ok(None) => {}
@@ -102,7 +102,7 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
     let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
         let (code, message) = match paths(false).first() {
-            Some(_) => ("KF0707", format!("`@find` finds several items of `{item}`, and a mutation goes on with one")),
+            Some(_) => ("KF0707", format!("`@find` finds several items of `{item}`, but a mutation needs exactly one")),
             None => ("KF0706", format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate())),
         };
         findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
@@ -121,7 +121,13 @@ fn by_keys(writing: &Writing, wanted: &Wanted, findings: &mut Findings) -> Optio
 }
 
 /// Where the whole key is not bound, every argument that could tell the item by its name does so: no other path uses more.
-fn check_decided(writing: &Writing, wanted: &Wanted, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+fn check_decided(
+    writing: &Writing,
+    wanted: &FindContext,
+    bindings: &Bindings,
+    paths: &[AccessPath],
+    findings: &mut Findings,
+) -> Option<()> {
     let [best, others @ ..] = paths else { return Some(()) };
     let whole = |path: &AccessPath| match &path.access {
         Access::Get { .. } => true,

@@ -22,7 +22,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
-use crate::schema::types::draft::{Draft, Kind};
+use crate::schema::types::draft::{Kind, SchemaDraft};
 use acting::{Acting, InScope, Writing};
 use apollo_compiler::ast::FieldDefinition;
 use checks::{unchecked, whole};
@@ -34,7 +34,7 @@ use std::collections::HashSet;
 const MOST_ACTIONS: usize = 100;
 
 /// Checks the write; `None` if it, or what it builds on, has a mistake.
-pub fn read(draft: &Draft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
+pub fn read(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
     let writing = Writing { draft, parent, field };
     let directives = ActionDirective::all(field);
     if directives.len() > MOST_ACTIONS {
@@ -87,10 +87,10 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
     }
     let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
     let (message, help) = match &directive.item {
-        Some(_) => (format!("`{name}` is no item type"), suggest(name, items)),
+        Some(_) => (format!("`{name}` is not an item type"), suggest(name, items)),
         None => {
             let message =
-                format!("`{}` of type `{}` does not tell what `{}` is about", writing.coordinate(), writing.field.ty, directive.name());
+                format!("`{}` of type `{}` does not name the item type of `{}`", writing.coordinate(), writing.field.ty, directive.name());
             (message, Some(format!("name the item type: `{}(item: …)`", directive.name())))
         }
     };
@@ -119,7 +119,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
 
     let aim = match expressions::finds(directive.verb, at.is_some()) {
         true => target::read(&acting, findings)?,
-        false => target::Aim { target: WriteTarget::Key(IndexMap::new()), arguments: Vec::new() },
+        false => target::ResolvedTarget { target: WriteTarget::Key(IndexMap::new()), arguments: Vec::new() },
     };
     let condition = expressions::condition(&acting, findings);
     let expression = expressions::expression(&acting, findings);
@@ -157,7 +157,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
 }
 
 /// What an upsert may have to make has all that is never null.
-fn check_upsert(acting: &Acting, values: &values::Values, expression: Option<&Update>, findings: &mut Findings) -> Option<()> {
+fn check_upsert(acting: &Acting, values: &values::WrittenValues, expression: Option<&Update>, findings: &mut Findings) -> Option<()> {
     if !acting.directive.upsert {
         return Some(());
     }

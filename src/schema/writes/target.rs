@@ -1,6 +1,6 @@
 //! An action's bindings in, how it finds its item out: by its whole key, or by a read before. Must not know what is written.
 
-use super::acting::{Acting, Bound};
+use super::acting::{Acting, FieldBinding};
 use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -9,7 +9,7 @@ use crate::schema::finds;
 use crate::schema::finds::candidates::Candidate;
 use crate::schema::finds::prepare::MAX_DEFAULT;
 use crate::schema::finds::scope::prefixed;
-use crate::schema::finds::wanted::{self, Bindings, Need, Wanted};
+use crate::schema::finds::wanted::{self, Bindings, FindContext, Need};
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::model::write::WriteTarget;
@@ -17,7 +17,7 @@ use crate::schema::scalar::value_type::ValueType;
 use indexmap::IndexMap;
 
 /// How an item is found.
-pub struct Aim {
+pub struct ResolvedTarget {
     /// The target.
     pub target: WriteTarget,
     /// The arguments that find it, dotted.
@@ -25,10 +25,10 @@ pub struct Aim {
 }
 
 /// The target of an action that finds its item; `None` if it cannot be found.
-pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Aim> {
+pub fn read(acting: &Acting, findings: &mut Findings) -> Option<ResolvedTarget> {
     let many = acting.directive.many;
     let primary = acting.primary_fields();
-    let mut bound: IndexMap<&str, Bound> = IndexMap::new();
+    let mut bound: IndexMap<&str, FieldBinding> = IndexMap::new();
     bind_all(acting, &primary, &mut bound, findings)?;
     let whole = acting.table.primary_key().all(|key| {
         let templates = acting.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Aim> {
         check_there(acting, bound.iter().map(|(field, bound)| (*field, bound)), findings)?;
         let arguments = bound.values().flat_map(|bound| bound.arguments.clone()).collect();
         let sources = bound.into_iter().map(|(field, bound)| (field.to_owned(), bound.source)).collect();
-        return Some(Aim { target: WriteTarget::Key(sources), arguments });
+        return Some(ResolvedTarget { target: WriteTarget::Key(sources), arguments });
     }
     let others: Vec<&str> = acting.key_fields().into_iter().filter(|field| !primary.contains(field)).collect();
     bind_all(acting, &others, &mut bound, findings)?;
@@ -47,7 +47,12 @@ pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Aim> {
     by_read(acting, &bound, findings)
 }
 
-fn bind_all<'a>(acting: &Acting<'a>, fields: &[&'a str], bound: &mut IndexMap<&'a str, Bound>, findings: &mut Findings) -> Option<()> {
+fn bind_all<'a>(
+    acting: &Acting<'a>,
+    fields: &[&'a str],
+    bound: &mut IndexMap<&'a str, FieldBinding>,
+    findings: &mut Findings,
+) -> Option<()> {
     let primary = acting.primary_fields();
     let mut sound = true;
     for field in fields {
@@ -60,7 +65,7 @@ fn bind_all<'a>(acting: &Acting<'a>, fields: &[&'a str], bound: &mut IndexMap<&'
 }
 
 /// Fields of type `ID` in no key that name an item in scope: what belongs to that item is meant, and no key finds it.
-fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, Bound>, findings: &mut Findings) -> Option<()> {
+fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, FieldBinding>, findings: &mut Findings) -> Option<()> {
     let keyed = acting.key_fields();
     let ids = acting.record.iter().filter(|(_, declared)| matches!(declared.value, ValueType::Id));
     for (name, _) in ids.filter(|(name, _)| !keyed.contains(&name.as_str()) && !acting.hidden.contains(*name)) {
@@ -71,7 +76,7 @@ fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, Bound>
 }
 
 /// A key field by `where:`, arguments or items in scope; a bare name of these binds only fields of the table's own key.
-fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &mut Findings) -> Result<Option<Bound>, ()> {
+fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     if let Some(bound) = where_of(acting, field) {
         return Ok(Some(bound.clone()));
     }
@@ -87,7 +92,7 @@ fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &
 }
 
 /// What `where:` binds a field to; the `set:` of a put is about the element that it puts.
-fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b Bound> {
+fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b FieldBinding> {
     acting.clause.get(field).filter(|_| acting.directive.verb != Verb::Put)
 }
 
@@ -101,7 +106,7 @@ fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Opti
 }
 
 /// What finds the item is always there.
-fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b Bound)>, findings: &mut Findings) -> Option<()> {
+fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b FieldBinding)>, findings: &mut Findings) -> Option<()> {
     let mut sound = true;
     for (field, bound) in bound.filter(|(_, bound)| bound.nullable) {
         let message = format!("`{}.{field}` finds the item, but its value may be null", acting.item);
@@ -116,7 +121,7 @@ fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b Bo
 }
 
 /// The best access path for what is bound.
-fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findings) -> Option<Aim> {
+fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut Findings) -> Option<ResolvedTarget> {
     let many = acting.directive.many;
     let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
     let equal = bound.iter().map(|(field, bound)| {
@@ -126,7 +131,7 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findin
             Source::Item(..) => (BindingRule::SameName, Need::Free),
             _ => (BindingRule::Argument, Need::Free),
         };
-        let bound = wanted::Bound { source: bound.source.clone(), arguments: bound.arguments.clone(), rule, weak: false, need };
+        let bound = wanted::Binding { source: bound.source.clone(), arguments: bound.arguments.clone(), rule, fallback: false, need };
         ((*field).to_owned(), bound)
     });
     let bindings = Bindings { equal: equal.collect(), ..Bindings::default() };
@@ -141,7 +146,8 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findin
         return refuse(acting, &wanted, bound, several.first(), findings);
     };
     check_decided(acting, bound, &serving, findings)?;
-    let used: Vec<(&str, &Bound)> = bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
+    let used: Vec<(&str, &FieldBinding)> =
+        bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
     if acting.directive.upsert {
         let message = format!("`upsert:` makes a `{}` where there is none, which needs its whole key", acting.item);
@@ -159,16 +165,16 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, Bound>, findings: &mut Findin
         max: MAX_DEFAULT,
         consistent: strong,
     };
-    Some(Aim { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
+    Some(ResolvedTarget { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
 }
 
 /// What an argument's name lets find the item by one path, and not by another, the author decides. An update may write it instead.
-fn check_decided(acting: &Acting, bound: &IndexMap<&str, Bound>, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
     let directive = acting.directive;
     let writes = directive.verb == Verb::Update && directive.expression.is_none();
     let primary = acting.primary_fields();
     let texts = || [&directive.expression, &directive.condition].into_iter().flatten();
-    let said = |bound: &Bound| bound.arguments.iter().any(|name| texts().any(|text| names_argument(&text.value, name)));
+    let said = |bound: &FieldBinding| bound.arguments.iter().any(|name| texts().any(|text| names_argument(&text.value, name)));
     let uses = |path: &AccessPath, field: &str| path.bindings.contains_key(field);
     let open = bound.iter().find(|(field, bound)| {
         let by_name = where_of(acting, field).is_none() && !bound.arguments.is_empty() && !said(bound);
@@ -192,7 +198,7 @@ fn names_argument(text: &str, name: &str) -> bool {
 }
 
 /// Whether what is bound tells one item from the others of its partition.
-pub fn is_one(wanted: &Wanted, candidate: &Candidate) -> bool {
+pub fn is_one(wanted: &FindContext, candidate: &Candidate) -> bool {
     let (_, sort) = wanted.table.keys_of(candidate.path.index);
     match &candidate.path.access {
         Access::Get { .. } | Access::Query { sort: SortAccess::Equal { .. }, .. } => true,
@@ -202,11 +208,11 @@ pub fn is_one(wanted: &Wanted, candidate: &Candidate) -> bool {
 
 fn refuse(
     acting: &Acting,
-    wanted: &Wanted,
-    bound: &IndexMap<&str, Bound>,
+    wanted: &FindContext,
+    bound: &IndexMap<&str, FieldBinding>,
     several: Option<&AccessPath>,
     findings: &mut Findings,
-) -> Option<Aim> {
+) -> Option<ResolvedTarget> {
     let (item, span) = (&acting.item, &acting.directive.span);
     let name = acting.directive.name();
     if several.is_some() {

@@ -1,31 +1,31 @@
 //! An action's bindings in, what is written to which field out. Must not know how the item is found.
 
-use super::acting::{Acting, Bound};
+use super::acting::{Acting, FieldBinding};
 use super::binding::{Purpose, Wish, by_argument, by_item};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::WrittenValue;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::draft::{Declared, StoredFields};
 use indexmap::IndexMap;
 
 /// What is written, by field.
-pub type Values = IndexMap<String, WrittenValue>;
+pub type WrittenValues = IndexMap<String, WrittenValue>;
 
 /// What is written to: the item, or the element of its list.
 pub struct Written<'a> {
     /// The type's name.
     pub owner: &'a str,
     /// Its stored fields.
-    pub record: &'a Record,
+    pub record: &'a StoredFields,
     /// The arguments that find the item or the element, dotted.
     pub finding: &'a [String],
 }
 
 /// The values of a put: every stored field that is bound or has a default; the others may be null.
-pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<Values> {
-    let mut values = Values::new();
+pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<WrittenValues> {
+    let mut values = WrittenValues::new();
     let mut sound = true;
     for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
         let bound = match bind(acting, written, name, true, findings) {
@@ -60,10 +60,10 @@ pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Op
 }
 
 /// The values of an update: what arguments bring, and what every write renews; with an expression only the latter.
-pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<Values> {
+pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<WrittenValues> {
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
-    let mut values = Values::new();
+    let mut values = WrittenValues::new();
     let mut sound = true;
     for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
         let bound = match if brings { bind(acting, written, name, false, findings) } else { Ok(None) } {
@@ -74,7 +74,7 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
             }
         };
         if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
-            let message = format!("`{}.{name}` stands in the key of the table, which no update changes", written.owner);
+            let message = format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
             let help = "put a new item and delete the old one in one field, or use the argument to find the item";
             findings.error("KF0709", &bound.span, message, Some(help.into()));
             sound = false;
@@ -94,8 +94,8 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
 }
 
 /// The version that the caller has seen, under its field's name: an argument of that name, of which nothing is written.
-pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Values> {
-    let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else { return Some(Values::new()) };
+pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<WrittenValues> {
+    let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else { return Some(WrittenValues::new()) };
     let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Value };
     let bound = match acting.clause.get(name) {
         Some(bound) => Some(bound.clone()),
@@ -104,7 +104,7 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Valu
     Some(bound.map(|bound| (name.clone(), WrittenValue { source: Some(bound.source), default: None })).into_iter().collect())
 }
 
-fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &mut Findings) -> Result<Option<Bound>, ()> {
+fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     if acting.directive.verb == Verb::Put && acting.hidden.contains(name) {
         return Ok(None);
     }
@@ -114,7 +114,7 @@ fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &
         return Ok(Some(bound.clone()));
     }
     let wish = Wish { owner: written.owner, record: written.record, name, purpose: Purpose::Value };
-    let finds = |bound: &Bound| bound.arguments.iter().any(|argument| written.finding.contains(argument));
+    let finds = |bound: &FieldBinding| bound.arguments.iter().any(|argument| written.finding.contains(argument));
     // An argument that finds the item may have another type than the field of its name: it is asked for that only if it is free.
     if written.finding.iter().any(|argument| argument == name) {
         return Ok(None);

@@ -6,7 +6,7 @@
 //! theirs, as DynamoDB does.
 
 pub mod parser;
-mod path;
+mod paths;
 mod print;
 #[cfg(test)]
 mod tests;

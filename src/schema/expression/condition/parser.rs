@@ -6,7 +6,7 @@
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::condition::typing::Typing;
-use crate::schema::expression::lexer::{Spanned, Token, tokens};
+use crate::schema::expression::lexer::{SpannedToken, Token, tokens};
 use crate::schema::expression::names::{ConditionMistake, Names};
 use crate::schema::expression::term::{Term, TermKind};
 use std::ops::Range;
@@ -54,7 +54,7 @@ fn parse(text: &str, names: &dyn Names) -> Result<Condition, Vec<ConditionMistak
 
 /// A position in a condition's tokens.
 pub struct Parser<'a> {
-    tokens: Vec<Spanned<'a>>,
+    tokens: Vec<SpannedToken<'a>>,
     /// The next token's position.
     pub at: usize,
     end: usize,
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
     /// Reads tokens from the first on; `noun` is what the text is called in mistakes.
     pub fn new(
         text: &'a str,
-        (tokens, mistakes): (Vec<Spanned<'a>>, Vec<ConditionMistake>),
+        (tokens, mistakes): (Vec<SpannedToken<'a>>, Vec<ConditionMistake>),
         names: &'a dyn Names,
         noun: &'static str,
     ) -> Self {

@@ -219,7 +219,7 @@ fn mistakes_are_told_with_their_places() {
         ("title == 'a'", "==", "A condition does not know `==`."),
         ("title != 'a'", "!=", "A condition does not know `!=`."),
         ("title = 'a' && flag = true", "&&", "A condition does not know `&&`."),
-        ("title = \"a\"", "\"a\"", "Text stands in single quotes."),
+        ("title = \"a\"", "\"a\"", "Write text in single quotes."),
         ("#title = 'a'", "#", "A condition does not know `#`."),
         ("title IN :words", ":words", "Expected `(`; found `:words`."),
         ("count BETWEEN 1, 2", ",", "Expected AND and the upper bound; found `,`."),

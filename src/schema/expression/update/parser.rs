@@ -7,7 +7,7 @@ use crate::schema::expression::lexer::{Token, tokens_of_update};
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::{Comparator, Operand, Path};
 use crate::schema::expression::term::TermKind;
-use crate::schema::expression::update::reader::{Change, Parsed, Reader, Target, UpdateNames, Use};
+use crate::schema::expression::update::reader::{Change, Parsed, Reader, UpdateNames, Use, WritePath};
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::scalar::value_type::ValueType;
 use std::ops::Range;
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The path that is written.
-    fn target(&mut self) -> Option<Target> {
+    fn target(&mut self) -> Option<WritePath> {
         let field = match self.parser.peek(0) {
             Some(Token::Word(name)) => (*name).to_owned(),
             _ => String::new(),
@@ -162,11 +162,11 @@ impl<'a> Reader<'a> {
         let names: Vec<&str> = written.split('.').map(|name| name.split('[').next().unwrap_or_default().trim()).collect();
         let never_null = !element && self.names.is_non_null(&names);
         let whole = path.segments.len() == 1;
-        Some(Target { field, path, kind, list, never_null, whole, span: term.span })
+        Some(WritePath { field, path, kind, list, never_null, whole, span: term.span })
     }
 
     /// DynamoDB refuses paths of which one is, or is within, another ("Two document paths overlap with each other").
-    fn check_apart(&mut self, target: &Target) -> Option<()> {
+    fn check_apart(&mut self, target: &WritePath) -> Option<()> {
         let overlaps = |known: &Path| known.segments.iter().zip(&target.path.segments).all(|(one, other)| one == other);
         if self.paths.iter().any(overlaps) {
             let written = self.parser.typing.text.get(target.span.clone()).unwrap_or_default();
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `operand`, `operand + operand` or `operand - operand`.
-    fn value(&mut self, target: &Target) -> Option<SetValue> {
+    fn value(&mut self, target: &WritePath) -> Option<SetValue> {
         let from = self.parser.place().start;
         // What it is used for is only known from the sign that follows.
         let arithmetic = self.sign_follows();
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A function, the empty list, a path, an argument or a literal.
-    fn operand(&mut self, target: &Target, wanted: Use) -> Option<SetValue> {
+    fn operand(&mut self, target: &WritePath, wanted: Use) -> Option<SetValue> {
         match (self.parser.peek(0), self.parser.peek(1)) {
             (Some(Token::Word(name)), Some(Token::Mark('('))) => {
                 let name = (*name).to_owned();
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn function(&mut self, name: &str, target: &Target, wanted: Use) -> Option<SetValue> {
+    fn function(&mut self, name: &str, target: &WritePath, wanted: Use) -> Option<SetValue> {
         let (span, open) = (self.parser.place(), self.parser.at + 1);
         let read = self.known_function(name, target, wanted, span);
         if read.is_none() {
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn known_function(&mut self, name: &str, target: &Target, wanted: Use, span: Range<usize>) -> Option<SetValue> {
+    fn known_function(&mut self, name: &str, target: &WritePath, wanted: Use, span: Range<usize>) -> Option<SetValue> {
         if !FUNCTIONS.contains(&name) {
             let message = format!("`{name}` is no function of an update.");
             self.parser.typing.mistake(span, message, suggest(name, FUNCTIONS));
@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What stands in the parentheses of a function.
-    fn arguments_of(&mut self, name: &str, target: &Target, wanted: Use, span: Range<usize>) -> Option<SetValue> {
+    fn arguments_of(&mut self, name: &str, target: &WritePath, wanted: Use, span: Range<usize>) -> Option<SetValue> {
         self.parser.expect('(')?;
         let value = if name == "if_not_exists" {
             let term = self.parser.path()?;

@@ -53,7 +53,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// A path that is written.
-pub(super) struct Target {
+pub(super) struct WritePath {
     /// The item's field that the path begins with.
     pub(super) field: String,
     /// The path.

@@ -3,12 +3,12 @@
 use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric};
-use crate::schema::expression::update::reader::{Reader, Target, Use};
+use crate::schema::expression::update::reader::{Reader, Use, WritePath};
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use serde_json::{Value, json};
 use std::ops::Range;
 
-impl Target {
+impl WritePath {
     /// The type as the API writes it.
     fn type_name(&self) -> String {
         match &self.kind {
@@ -26,7 +26,7 @@ impl Target {
 
 impl Reader<'_> {
     /// A value as what it is written to needs it.
-    pub(super) fn assigned(&mut self, term: Term, target: &Target, wanted: Use) -> Option<Operand> {
+    pub(super) fn assigned(&mut self, term: Term, target: &WritePath, wanted: Use) -> Option<Operand> {
         let Term { kind, span } = term;
         match kind {
             TermKind::Unknown => None,
@@ -34,7 +34,7 @@ impl Reader<'_> {
             TermKind::Path(path, kind, list) => {
                 let written = self.parser.typing.text.get(span.clone()).unwrap_or_default().to_owned();
                 if self.names.keys_only(&written) {
-                    return self.refuse(span, format!("`{written}` stands only within a key, of which nothing can be made."));
+                    return self.refuse(span, format!("`{written}` is only a part of a key's text and cannot be used here."));
                 }
                 self.fits((&kind, list), target, &span)?;
                 Some(Operand::Path(path))
@@ -63,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// A literal of exactly the target's type.
-    fn literal(&mut self, literal: &TermKind, target: &Target, span: Range<usize>) -> Option<Operand> {
+    fn literal(&mut self, literal: &TermKind, target: &WritePath, span: Range<usize>) -> Option<Operand> {
         let (kind, list) = match &target.kind {
             ValueType::Set(element) => ((**element).clone(), true),
             kind => (kind.clone(), target.list),
@@ -84,7 +84,7 @@ impl Reader<'_> {
     }
 
     /// `[]`
-    pub(super) fn empty_list(&mut self, target: &Target, span: Range<usize>) -> Option<Operand> {
+    pub(super) fn empty_list(&mut self, target: &WritePath, span: Range<usize>) -> Option<Operand> {
         if target.list && !matches!(target.kind, ValueType::Set(_)) {
             return Some(Operand::Literal(json!([]), ArgumentType(target.kind.clone())));
         }
@@ -92,7 +92,7 @@ impl Reader<'_> {
     }
 
     /// What ADD adds: a number to a number, elements to a set.
-    pub(super) fn amount(&mut self, target: &Target) -> Option<Operand> {
+    pub(super) fn amount(&mut self, target: &WritePath) -> Option<Operand> {
         let numeric = is_numeric(&target.kind) && !target.list;
         if !numeric && !matches!(target.kind, ValueType::Set(_)) {
             let message = format!("ADD is for numbers and sets, and `{}` is {}.", target.field, target.type_name());
@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// What DELETE deletes, and ADD adds to a set: elements, or one.
-    pub(super) fn elements(&mut self, target: &Target) -> Option<Operand> {
+    pub(super) fn elements(&mut self, target: &WritePath) -> Option<Operand> {
         let ValueType::Set(element) = &target.kind else {
             let message = format!("DELETE is for sets, and `{}` is {}.", target.field, target.type_name());
             let help = "A field is removed by REMOVE.".to_owned();
@@ -111,7 +111,7 @@ impl Reader<'_> {
             return None;
         };
         self.top_level(target, "DELETE")?;
-        let single = Target {
+        let single = WritePath {
             field: target.field.clone(),
             path: target.path.clone(),
             kind: (**element).clone(),
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// ADD and DELETE take no paths (DynamoDB developer guide, "Using update expressions in DynamoDB").
-    fn plain(&mut self, target: &Target) -> Option<Operand> {
+    fn plain(&mut self, target: &WritePath) -> Option<Operand> {
         let term = self.parser.term()?;
         if let TermKind::Path(..) = term.kind {
             return self.refuse(term.span, "ADD and DELETE take an argument or a literal.".to_owned());
@@ -145,7 +145,7 @@ impl Reader<'_> {
         self.assigned(term, target, Use::Summand)
     }
 
-    fn top_level(&mut self, target: &Target, clause: &str) -> Option<()> {
+    fn top_level(&mut self, target: &WritePath, clause: &str) -> Option<()> {
         if target.whole {
             return Some(());
         }
@@ -153,7 +153,7 @@ impl Reader<'_> {
     }
 
     /// A sum or a difference is of numbers.
-    pub(super) fn check_sum(&mut self, target: &Target, span: Range<usize>) -> Option<()> {
+    pub(super) fn check_sum(&mut self, target: &WritePath, span: Range<usize>) -> Option<()> {
         if is_numeric(&target.kind) && !target.list {
             return Some(());
         }
@@ -161,7 +161,7 @@ impl Reader<'_> {
     }
 
     /// What is never null is not removed.
-    pub(super) fn check_removable(&mut self, target: &Target) -> Option<()> {
+    pub(super) fn check_removable(&mut self, target: &WritePath) -> Option<()> {
         if !target.never_null {
             return Some(());
         }
@@ -169,7 +169,7 @@ impl Reader<'_> {
         self.refuse(target.span.clone(), message).map(|_| ())
     }
 
-    fn fits(&mut self, (kind, list): (&ValueType, bool), target: &Target, span: &Range<usize>) -> Option<()> {
+    fn fits(&mut self, (kind, list): (&ValueType, bool), target: &WritePath, span: &Range<usize>) -> Option<()> {
         // A set is a list in the API, of which its type knows.
         let is_list = |kind: &ValueType, list: bool| list || matches!(kind, ValueType::Set(_));
         let moments = |one: &ValueType, other: &ValueType| {

@@ -1,16 +1,16 @@
 //! What the passes over a find of an interface or a union share: the find as written, and each of its item types. Must not decide anything.
 
 use crate::schema::finds::prepare::Prepared;
-use crate::schema::finds::target::Target;
-use crate::schema::finds::wanted::Wanted;
-use crate::schema::types::draft::Draft;
+use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::wanted::FindContext;
+use crate::schema::types::draft::SchemaDraft;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 
 /// A find of mixed items as it is written.
 pub struct Asked<'a> {
     /// The schema under way.
-    pub draft: &'a Draft<'a>,
+    pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.
     pub parent: &'a str,
     /// The field.
@@ -18,13 +18,13 @@ pub struct Asked<'a> {
     /// Its `@find`.
     pub directive: &'a Node<Directive>,
     /// The interface or union, and what of its items comes back.
-    pub target: Target,
+    pub target: FindTarget,
 }
 
 /// A member of the interface or union, ready to be read.
 pub struct Member<'a> {
     /// The find as if it were of the member alone.
-    pub wanted: Wanted<'a>,
+    pub wanted: FindContext<'a>,
     /// What it is read by.
     pub prepared: Prepared,
 }

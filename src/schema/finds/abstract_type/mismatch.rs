@@ -10,7 +10,7 @@ use crate::schema::template::Template;
 
 /// What keeps item types apart, the nearest miss last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Apart {
+pub enum Mismatch {
     /// They are in different partitions, or not in the same place.
     Partitions,
     /// This field is bound, but not in what the keys have in common.
@@ -24,33 +24,33 @@ pub enum Apart {
 }
 
 /// Says what keeps the members apart. Each of them alone could be read.
-pub fn report(asked: &Asked, members: &[Member], (why, order): (&Apart, &Order), findings: &mut Findings) {
+pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Order), findings: &mut Findings) {
     let names: Vec<&str> = members.iter().map(|member| member.wanted.target.item.as_str()).collect();
     let names = list(&names);
     let (code, place, message) = match why {
-        Apart::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
+        Mismatch::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
             let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
             let message = format!("{names} are asked for together, but sharded keys are read of one type at a time");
             findings.error("KF0428", &place, message, Some("find each by a field of its own".into()));
             return;
         }
-        Apart::Partitions => {
+        Mismatch::Partitions => {
             let message = format!("no table or index has {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
             ("KF0428", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
-        Apart::Bound(field) => {
+        Mismatch::Bound(field) => {
             let message = format!("`{field}` is bound, but the keys of {names} do not all begin with it in the same way");
             ("KF0429", argument_of(members, field), message)
         }
-        Apart::Ranged(field) => {
+        Mismatch::Ranged(field) => {
             let message = format!("a range of `{field}` is not the same range of keys in {names}");
             ("KF0429", argument_of(members, field), message)
         }
-        Apart::Untold(index) => {
+        Mismatch::Untold(index) => {
             let message = format!("the index `{index}` does not hold the constants that tell items of {names} from others");
             ("KF0429", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
-        Apart::Unsorted => {
+        Mismatch::Unsorted => {
             let field = order.field.as_deref().unwrap_or_default();
             ("KF0429", order.span.clone(), format!("the keys of {names} do not all go on with `{field}` after the same beginning"))
         }

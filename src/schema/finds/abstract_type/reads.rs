@@ -8,15 +8,15 @@ use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::abstract_type::member::{Asked, Member};
 use crate::schema::finds::abstract_type::mismatch;
-use crate::schema::finds::abstract_type::mismatch::Apart;
+use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::abstract_type::shared_access::{Shared, Side, read_together};
 use crate::schema::finds::best::Given;
 use crate::schema::finds::candidates::{Ask, Candidate, candidates, sifts, tells};
 use crate::schema::finds::diagnosis::single;
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
-use crate::schema::finds::target::Target;
-use crate::schema::finds::wanted::Wanted;
+use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::wanted::FindContext;
 use crate::schema::finds::{best, choose};
 use crate::schema::model::find::{Access, AccessPath, Find, Mixed, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
@@ -93,7 +93,7 @@ fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findi
 }
 
 /// The find as if it were of one member alone.
-fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<Wanted<'a>> {
+fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<FindContext<'a>> {
     let Asked { draft, parent, field, directive, target } = asked;
     let (keys, record) = draft.item(name)?;
     let table = draft.tables.get(keys.table)?;
@@ -104,12 +104,12 @@ fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<Want
     let mut directive = FindDirective::read(directive);
     let others = |field: &str| names.iter().any(|other| draft.records.get(other).is_some_and(|record| record.contains_key(field)));
     directive.bindings.retain(|(field, value)| record.contains_key(&field.value) || value.as_object().is_some() || !others(&field.value));
-    let target = Target { item: name.to_owned(), returns: target.returns };
-    Some(Wanted { draft, parent, parent_record, field, directive, target, keys, record, table })
+    let target = FindTarget { item: name.to_owned(), returns: target.returns };
+    Some(FindContext { draft, parent, parent_record, field, directive, target, keys, record, table })
 }
 
 /// One Query reads one table.
-fn check_table(asked: &Asked, wanted: &[Wanted], findings: &mut Findings) -> Option<()> {
+fn check_table(asked: &Asked, wanted: &[FindContext], findings: &mut Findings) -> Option<()> {
     let first = wanted.first()?;
     let Some(other) = wanted.iter().find(|other| other.keys.table != first.keys.table) else { return Some(()) };
     let message = format!(
@@ -121,7 +121,7 @@ fn check_table(asked: &Asked, wanted: &[Wanted], findings: &mut Findings) -> Opt
 }
 
 /// What each member is read by, and whether it can be read by that at all.
-fn prepared<'a>(wanted: Vec<Wanted<'a>>, findings: &mut Findings) -> Option<Vec<Member<'a>>> {
+fn prepared<'a>(wanted: Vec<FindContext<'a>>, findings: &mut Findings) -> Option<Vec<Member<'a>>> {
     let mut members = Vec::with_capacity(wanted.len());
     let mut sound = true;
     for wanted in wanted {
@@ -140,8 +140,8 @@ fn prepared<'a>(wanted: Vec<Wanted<'a>>, findings: &mut Findings) -> Option<Vec<
     sound.then_some(members)
 }
 
-fn given<'a>(wanted: &'a Wanted<'a>, prepared: &'a Prepared, weak: bool) -> Given<'a> {
-    Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), weak, untold: true }
+fn given<'a>(wanted: &'a FindContext<'a>, prepared: &'a Prepared, fallback: bool) -> Given<'a> {
+    Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), fallback, undiscriminated: true }
 }
 
 /// A filter is evaluated by DynamoDB on whatever is read, so it must be one condition.
@@ -205,7 +205,7 @@ fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut 
     let unordered = |member: &Member| Order { value: None, field: None, span: member.wanted.directive.span.clone() };
     let strong = whens.iter().any(|when| best(members, when, &|member| Some(unordered(member)), false).is_ok());
     let mut paths = Vec::new();
-    let mut apart: Option<(Apart, Order)> = None;
+    let mut apart: Option<(Mismatch, Order)> = None;
     for (position, order) in orders.iter().enumerate() {
         for when in &whens {
             match best(members, when, &|member| member.prepared.orders.get(position).cloned(), !strong) {
@@ -225,9 +225,9 @@ fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut 
 }
 
 /// The best read of all members where exactly these optional arguments are there, or the nearest miss.
-fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, weak: bool) -> Result<Shared, Apart> {
-    let mut nearest = Apart::Partitions;
-    for weak in if weak { &[false, true][..] } else { &[false] } {
+fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, fallback: bool) -> Result<Shared, Mismatch> {
+    let mut nearest = Mismatch::Partitions;
+    for fallback in if fallback { &[false, true][..] } else { &[false] } {
         let present = |name: &str| {
             let argument = members.first().and_then(|member| member.wanted.argument(name));
             argument.is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
@@ -240,7 +240,7 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
                 present: &present,
                 order: order.as_deref(),
                 filter: member.prepared.filter.as_ref(),
-                weak: *weak,
+                fallback: *fallback,
                 lax: false,
             })
             .collect();
@@ -248,8 +248,8 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
             members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();
         let mut found: Option<Shared> = None;
         for first in all.first().into_iter().flatten() {
-            let shared = match untold(members, first.path.index) {
-                Some(index) => Err(Apart::Untold(index)),
+            let shared = match undiscriminated(members, first.path.index) {
+                Some(index) => Err(Mismatch::Untold(index)),
                 None => together((members, &asks, &all), first),
             };
             match shared {
@@ -267,7 +267,7 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
 
 /// The index, if what it holds does not tell the members' items from others, where that must be known as soon as they are read: of a list,
 /// what turns out to be something else is left out, but the first item, or the number of them, would be wrong.
-fn untold(members: &[Member], index: Option<usize>) -> Option<String> {
+fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     let first = &members.first()?.wanted;
     if sifts(first) {
         return None;
@@ -280,7 +280,7 @@ fn untold(members: &[Member], index: Option<usize>) -> Option<String> {
 fn together<'a>(
     (members, asks, all): (&'a [Member<'a>], &'a [Ask<'a>], &'a [Vec<Candidate>]),
     first: &'a Candidate,
-) -> Result<Shared, Apart> {
+) -> Result<Shared, Mismatch> {
     let side = |at: usize, candidate: &'a Candidate| {
         let member: &'a Member<'a> = &members[at];
         Side { wanted: &member.wanted, bindings: &member.prepared.bindings, ask: &asks[at], candidate }
@@ -289,7 +289,7 @@ fn together<'a>(
     let sides = |chosen: &[&'a Candidate]| chosen.iter().enumerate().map(|(at, candidate)| side(at, candidate)).collect::<Vec<_>>();
     let mut shared = read_together(&sides(&chosen))?;
     for others in all.iter().skip(1) {
-        let mut nearest = Apart::Partitions;
+        let mut nearest = Mismatch::Partitions;
         let mut best: Option<(&Candidate, Shared)> = None;
         for other in others.iter().filter(|other| other.path.index == first.path.index) {
             chosen.push(other);

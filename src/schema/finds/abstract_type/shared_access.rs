@@ -6,10 +6,10 @@
 //! literals are equal and their placeholders have the same form and the same source. What is read beyond a type's own condition is either
 //! of no member, and passed over, or nobody asked to leave it out.
 
-use crate::schema::finds::abstract_type::mismatch::Apart;
+use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::best::Rank;
 use crate::schema::finds::candidates::{Ask, Candidate, access, ends_itself, is_there, is_told, keeps_order, may_stay};
-use crate::schema::finds::wanted::{Bindings, Wanted};
+use crate::schema::finds::wanted::{Bindings, FindContext};
 use crate::schema::model::find::{Access, AccessPath, Range, SortAccess};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::KeyType;
@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 /// A member with a candidate to read it by.
 pub struct Side<'a> {
     /// The member's find.
-    pub wanted: &'a Wanted<'a>,
+    pub wanted: &'a FindContext<'a>,
     /// What of the member is bound.
     pub bindings: &'a Bindings,
     /// What is asked of the member.
@@ -54,18 +54,18 @@ struct Common<'a> {
 }
 
 /// The read of all sides, which are of one table and read one place of it.
-pub fn read_together(sides: &[Side]) -> Result<Shared, Apart> {
-    let first = sides.first().ok_or(Apart::Partitions)?;
+pub fn read_together(sides: &[Side]) -> Result<Shared, Mismatch> {
+    let first = sides.first().ok_or(Mismatch::Partitions)?;
     let place = first.candidate.path.index;
     let (partition_key, sort_key) = first.wanted.table.keys_of(place);
     let partitions =
-        sides.iter().map(|side| partition_of(side, &partition_key.name)).collect::<Option<Vec<_>>>().ok_or(Apart::Partitions)?;
+        sides.iter().map(|side| partition_of(side, &partition_key.name)).collect::<Option<Vec<_>>>().ok_or(Mismatch::Partitions)?;
     let same_partition = partitions.iter().zip(sides).all(|(template, side)| {
         template.parts.len() == partitions[0].parts.len()
             && (0..template.parts.len()).all(|at| same_part((first, partitions[0]), (side, template), at, partition_key.kind))
     });
     if !same_partition {
-        return Err(Apart::Partitions);
+        return Err(Mismatch::Partitions);
     }
     let kind = sort_key.map_or(KeyType::S, |key| key.kind);
     let common = Common::of(sides, &partitions, sort_key.map(|key| key.name.as_str()), kind);
@@ -156,23 +156,23 @@ impl<'a> Common<'a> {
     }
 
     /// Whatever has to be used is in what is common.
-    fn check_bound(&self, partitions: &[&Template]) -> Result<(), Apart> {
+    fn check_bound(&self, partitions: &[&Template]) -> Result<(), Mismatch> {
         for (at, (side, ..)) in self.sides.iter().enumerate() {
             let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
             let key = used.iter().filter_map(|field| side.bindings.equal.get(*field));
             let told = self.are_whole() && side.candidate.path.index.is_none() && is_told(side.wanted, key);
             let mut asked = side.bindings.equal.iter().filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, told));
             if let Some((field, _)) = asked.find(|(field, _)| !used.contains(&field.as_str())) {
-                return Err(Apart::Bound(field.clone()));
+                return Err(Mismatch::Bound(field.clone()));
             }
         }
         Ok(())
     }
 
     /// The condition on the sort key, and the template that it counts.
-    fn condition(&self, kind: KeyType) -> Result<(SortAccess, Option<Template>), Apart> {
+    fn condition(&self, kind: KeyType) -> Result<(SortAccess, Option<Template>), Mismatch> {
         if let Some((range, field)) = self.sides.iter().find_map(|(side, ..)| ranged(side)) {
-            return self.range(&range, kind).ok_or(Apart::Ranged(field));
+            return self.range(&range, kind).ok_or(Mismatch::Ranged(field));
         }
         let Some((_, Some(lead), _)) = self.sides.first() else { return Ok((SortAccess::All, None)) };
         if self.are_whole() {
@@ -220,7 +220,7 @@ impl<'a> Common<'a> {
     }
 
     /// The field that is sorted by is bound, or follows in each key on the same beginning.
-    fn check_order(&self, partitions: &[&Template], access: &SortAccess, kind: KeyType) -> Result<(), Apart> {
+    fn check_order(&self, partitions: &[&Template], access: &SortAccess, kind: KeyType) -> Result<(), Mismatch> {
         let first = self.sides.first();
         for (at, (side, template, _)) in self.sides.iter().enumerate() {
             let Some(order) = side.ask.order else { continue };
@@ -232,7 +232,7 @@ impl<'a> Common<'a> {
                     && lead.is_some_and(|lead| same_form((first, lead), (side, template), self.whole, kind).is_some())
             });
             if !(bound || next || matches!(access, SortAccess::Equal { .. })) {
-                return Err(Apart::Unsorted);
+                return Err(Mismatch::Unsorted);
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Miss};
 use crate::schema::finds::candidates::{Ask, Candidate, candidates, is_there, is_told, may_stay};
-use crate::schema::finds::wanted::{Bound, Bounds, Need, Wanted};
+use crate::schema::finds::wanted::{Binding, Bounds, FindContext, Need};
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::source::Source;
 
@@ -52,7 +52,7 @@ pub fn by_names(given: &Given, miss: &Miss) -> bool {
 fn partials(given: &Given, miss: &Miss) -> Vec<Partial> {
     let wanted = given.wanted;
     let present = |name: &str| given.is_present(&miss.when, name);
-    let ask = Ask { present: &present, order: miss.order.field.as_deref(), filter: given.filter, weak: given.weak, lax: true };
+    let ask = Ask { present: &present, order: miss.order.field.as_deref(), filter: given.filter, fallback: given.fallback, lax: true };
     let found = candidates(wanted, given.bindings, &ask);
     let mut partials: Vec<Partial> = Vec::new();
     for partial in found.iter().map(|candidate| partial(given, &ask, candidate)) {
@@ -98,15 +98,15 @@ fn named(given: &Given, partials: &[Partial]) -> Option<String> {
 }
 
 /// What has to be used, ranges too, each with one of its values.
-fn asked<'a>(given: &'a Given, miss: &'a Miss) -> impl Iterator<Item = (&'a str, &'a Bound)> {
-    let there = |bound: &&Bound| bound.arguments.iter().all(|name| given.is_present(&miss.when, name));
+fn asked<'a>(given: &'a Given, miss: &'a Miss) -> impl Iterator<Item = (&'a str, &'a Binding)> {
+    let there = |bound: &&Binding| bound.arguments.iter().all(|name| given.is_present(&miss.when, name));
     let equal = given.bindings.equal.iter().filter(|(_, bound)| bound.need != Need::Free);
     let ranged = given.bindings.ranges.iter().filter_map(|(field, bounds)| Some((field, bounds.all().next()?)));
     equal.chain(ranged).filter(move |(_, bound)| there(bound)).map(|(field, bound)| (field.as_str(), bound))
 }
 
 /// A binding as the author knows it: `` `listId` from `List.id` ``.
-pub fn said(wanted: &Wanted, field: &str, bound: &Bound) -> String {
+pub fn said(wanted: &FindContext, field: &str, bound: &Binding) -> String {
     let field = field.split(':').next().unwrap_or(field);
     match &bound.source {
         Source::Argument(name) => format!("`{field}` from the argument `{name}`"),

@@ -4,7 +4,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Miss, best};
 use crate::schema::finds::diagnosis::left_out;
-use crate::schema::finds::wanted::{Need, Wanted};
+use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::syntax::span;
 use crate::schema::template::Template;
 
@@ -16,9 +16,9 @@ pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mu
         no_order(given, miss, findings);
     }
     let Some(first) = keys.first() else { return };
-    let sifted = Given { untold: true, ..*given };
+    let sifted = Given { undiscriminated: true, ..*given };
     if let Some(path) = best(&sifted, &first.when, first.order.field.as_deref()) {
-        return untold(given.wanted, path.index, findings);
+        return undiscriminated(given.wanted, path.index, findings);
     }
     let unfiltered = Given { filter: None, ..*given };
     if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
@@ -52,7 +52,7 @@ fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
 }
 
 /// An index holds too little to tell what is found.
-pub fn untold(wanted: &Wanted, index: Option<usize>, findings: &mut Findings) {
+pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mut Findings) {
     let (name, item) = (wanted.place_name(index), &wanted.target.item);
     let message = format!("the index `{name}` does not hold the constants that tell items of `{item}` from others");
     let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
@@ -145,7 +145,7 @@ fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], fi
 }
 
 /// Each key and index that the item is in, with the fields that it is read by.
-pub fn keys_of(wanted: &Wanted) -> String {
+pub fn keys_of(wanted: &FindContext) -> String {
     let fields = |key: &str| {
         let templates = wanted.keys.keys.get(key)?;
         let named = |template: &Template| match template.fields() {

@@ -5,11 +5,11 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::finds::diagnosis::left_out::said;
-use crate::schema::finds::wanted::{Bindings, Bound, Need, Wanted};
+use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::model::find::{AccessPath, Returns};
 
 /// Whether the list can hold several items; a finding if not.
-pub fn check(wanted: &Wanted, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
+pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
     let listed = wanted.field.arguments.iter().any(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     if !is_plural(wanted) || listed || !paths.iter().all(|path| is_single(wanted, path)) {
         return true;
@@ -21,9 +21,9 @@ pub fn check(wanted: &Wanted, bindings: &Bindings, paths: &[AccessPath], finding
 }
 
 /// Says that a list is one item, whose key these fields make.
-pub fn refuse(wanted: &Wanted, bindings: &Bindings, in_key: &dyn Fn(&str) -> bool, findings: &mut Findings) {
+pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &dyn Fn(&str) -> bool, findings: &mut Findings) {
     let item = &wanted.target.item;
-    let bound: Vec<(&String, &Bound)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();
+    let bound: Vec<(&String, &Binding)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();
     let said: Vec<String> = bound.iter().map(|(field, bound)| said(wanted, field, bound)).collect();
     let message = format!("`{}` is a list, but the whole key of one `{item}` is bound: {}", wanted.coordinate(), said.join(", "));
     let by_name = bound.iter().find(|(_, bound)| bound.need != Need::Always);
@@ -33,12 +33,12 @@ pub fn refuse(wanted: &Wanted, bindings: &Bindings, in_key: &dyn Fn(&str) -> boo
 }
 
 /// Whether a list or a page is wanted.
-pub fn is_plural(wanted: &Wanted) -> bool {
+pub fn is_plural(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
 /// Whether a path binds every field of the primary key.
-fn is_single(wanted: &Wanted, path: &AccessPath) -> bool {
+fn is_single(wanted: &FindContext, path: &AccessPath) -> bool {
     wanted.table.primary_key().all(|key| {
         let mut templates = wanted.keys.keys.get(&key.name).into_iter().flatten();
         templates.any(|template| template.fields().iter().all(|field| path.bindings.contains_key(*field)))

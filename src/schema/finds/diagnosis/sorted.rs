@@ -7,7 +7,7 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::finds::paging::Order;
-use crate::schema::finds::wanted::Wanted;
+use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::{Access, AccessPath, SortAccess};
 use crate::schema::model::rules::Format;
 use crate::schema::scalar::value_type::ValueType;
@@ -17,7 +17,7 @@ use crate::schema::types::draft::Declared;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Warns if the field's text is followed by a separator that may sort above what a longer value goes on with.
-pub fn check(wanted: &Wanted, path: &AccessPath, order: &Order, findings: &mut Findings) {
+pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &mut Findings) {
     let Some(field) = order.field.as_deref() else { return };
     let Some(separator) = separator(wanted, path, field) else { return };
     let Some(declared) = wanted.record.get(field).filter(|declared| is_doubtful(declared, separator)) else { return };
@@ -36,7 +36,7 @@ pub fn check(wanted: &Wanted, path: &AccessPath, order: &Order, findings: &mut F
 }
 
 /// The first character of the text that follows the field, where items come sorted by it.
-fn separator(wanted: &Wanted, path: &AccessPath, field: &str) -> Option<char> {
+fn separator(wanted: &FindContext, path: &AccessPath, field: &str) -> Option<char> {
     let Access::Query { sort, .. } = &path.access else { return None };
     let key = wanted.table.keys_of(path.index).1.filter(|key| key.kind == KeyType::S)?;
     let templates = wanted.keys.keys.get(&key.name)?;

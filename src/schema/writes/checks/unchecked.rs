@@ -18,7 +18,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::At;
-use crate::schema::types::draft::{Declared, Record};
+use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::names::ItemNames;
 use crate::schema::types::{inputs, values};
 use crate::schema::writes::acting::Acting;
@@ -56,7 +56,7 @@ pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): 
 }
 
 /// Warns of arguments that bring a whole embedded object whose type has constraints that the input object does not have.
-pub fn warn_of_objects(acting: &Acting, action: &Action, record: &Record, findings: &mut Findings) {
+pub fn warn_of_objects(acting: &Acting, action: &Action, record: &StoredFields, findings: &mut Findings) {
     let mut brought: Vec<(&str, &Declared)> = Vec::new();
     for (field, value) in &action.values {
         if let (Some(Source::Argument(argument)), Some(declared)) = (&value.source, record.get(field)) {

@@ -33,8 +33,8 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
         return Some(WriteReturns::Done);
     }
     if writing.draft.kind(inner) != Some(&Kind::Item) || ty.is_list() && ty.item_type().is_list() {
-        let message = format!("`{}` of type `{ty}` is nothing that a mutation gives back", writing.coordinate());
-        return refuse(findings, message, "a mutation gives back an item that it writes, a list of those, or `Boolean!`".into());
+        let message = format!("`{}` of type `{ty}` is not a type that a mutation can return", writing.coordinate());
+        return refuse(findings, message, "a mutation returns an item that it writes, a list of those, or `Boolean!`".into());
     }
     let first = of_type().next();
     match (ty.is_list(), first) {
@@ -50,7 +50,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
         }
         (_, None) => {
             let written: Vec<String> = actions.iter().map(|action| format!("`{}`", action.item)).collect();
-            let message = format!("`{}` gives back `{inner}`, of which it writes none", writing.coordinate());
+            let message = format!("`{}` returns `{inner}`, which it does not write", writing.coordinate());
             refuse(findings, message, format!("it writes {}; make it one of these, or `Boolean!`", written.join(", ")))
         }
     }
@@ -62,7 +62,7 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
     for argument in inputs::arguments(writing.field) {
         for idle in idle(writing, &argument, used, DEEPEST) {
             let message =
-                format!("nothing uses `{}`: it finds nothing, is not written, and stands in no condition or expression", idle.name);
+                format!("nothing uses `{}`: it finds nothing, is not written, and is not used in a condition or an expression", idle.name);
             let help = "name it as the stored field that it is, or use it in `set:`, `where:`, `if:` or `expression:`";
             findings.error("KF0708", &idle.span, message, Some(help.into()));
             sound = false;
@@ -125,7 +125,7 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
         let same = |(other, _): &&(Action, &ActionDirective)| other.item == action.item && key.is_some() && key_of(writing, other) == key;
         if let Some((_, first)) = actions.iter().take(position).find(same) {
             let message = format!(
-                "`{}` works on the `{}` of the `{}` before, and DynamoDB takes one action an item",
+                "`{}` works on the same `{}` as the `{}` before it, and DynamoDB allows one action per item",
                 directive.name(),
                 action.item,
                 first.name()
