@@ -10,7 +10,7 @@ use crate::execute::key::combinations::combinations;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::resume::ResumePoint;
 use crate::execute::key::values::primary_key;
-use crate::execute::page::arguments::paging;
+use crate::execute::page::arguments::{Paging, paging};
 use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
@@ -46,13 +46,7 @@ pub fn range_query(
         let range = key_range((table, read.index), query, &values, key.range.as_ref());
         ranges.extend(range.filter(|range| !ranges.contains(range)));
     }
-    let page = match query.want {
-        Want::Page { arguments: id, sizes, .. } => {
-            let values = arguments.values(id)?;
-            Some(paging(values, arguments.given(id), sizes)?)
-        }
-        _ => None,
-    };
+    let page = page_of(arguments, query)?;
     let cursors = page.as_ref().map(|_| {
         let attributes = key_attributes(table, read.index);
         let index = read.index.map(|index| table.indexes[index].name.as_str());
@@ -93,6 +87,14 @@ pub fn range_query(
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
+}
+
+/// The page that a field's arguments ask for; `None` for a read of no page.
+pub fn page_of(arguments: &FieldArguments<'_>, query: &QueryBinding) -> Result<Option<Paging>, Arc<Failure>> {
+    match query.want {
+        Want::Page { arguments: id, sizes, .. } => paging(arguments.values(id)?, arguments.given(id), sizes).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// What remains of each range after a position. The range of the position itself resumes after its key.

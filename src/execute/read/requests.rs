@@ -1,7 +1,7 @@
 //! What the rows of a wave's reads need in, the Gets and the distinct queries of the wave out. Must not know results or the response.
 
 use super::arguments::FieldArguments;
-use super::bind::{item_keys, range_query};
+use super::bind::{item_keys, page_of, range_query};
 use super::collection::{self, Offer, SharedPart, SharedQuery};
 use super::query_cache::QueryCache;
 use super::range_query::RangeQuery;
@@ -81,15 +81,24 @@ pub struct WaveRequests {
     positions: HashMap<String, usize>,
 }
 
+/// Why a read's arguments are refused, whatever its rows hold: even where nothing is there to be read.
+fn unfit_arguments(sources: &Sources<'_>, read: &Read) -> Option<Arc<Failure>> {
+    let filter = sources.arguments.item_filter(sources.context, read).err();
+    let page = || match &read.action {
+        ReadAction::Query(query) => page_of(sources.arguments, query).err(),
+        ReadAction::Get(_) | ReadAction::FetchMissing(_) => None,
+    };
+    filter.or_else(page)
+}
+
 impl WaveRequests {
     /// Adds what the rows of a read need.
     pub fn add(&mut self, sources: &Sources<'_>, (id, read): (ReadId, &Read), inputs: Vec<RowInput>) -> ReadRequests {
-        // A value that does not fit the filter is an error even if nothing is found.
-        let unfit = sources.arguments.item_filter(sources.context, read).err();
+        let unfit = unfit_arguments(sources, read);
         let rows = inputs.into_iter().map(|input| match (input, &unfit) {
             (RowInput::Known(ItemState::Failed(why)), _) => RowRequest::Failed(why),
-            (RowInput::Known(_), _) => RowRequest::Absent,
             (_, Some(why)) => RowRequest::Failed(why.clone()),
+            (RowInput::Known(_), None) => RowRequest::Absent,
             (RowInput::Failed(why), None) => RowRequest::Failed(why),
             (RowInput::Rest(item), None) => match key_of(&sources.context.model.tables[read.table], &item) {
                 Some(key) => RowRequest::Gets(vec![self.get(sources.context.model, read, key)]),
