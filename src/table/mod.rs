@@ -15,7 +15,7 @@ pub mod sdk;
 
 pub use admin::definition;
 pub use bulk::export_lines;
-pub use data::{attribute, call, error, number, write};
+pub use data::{attribute, call, error, write};
 pub use embedded::observer as tap;
 pub use request::loaders;
 

@@ -111,7 +111,7 @@ fn json_of(item: &Item) -> serde_json::Map<String, Value> {
 /// The order of keys (DynamoDB developer guide, "Query": numbers by value, texts and bytes by their bytes).
 fn compare(left: Option<&Attribute>, right: Option<&Attribute>) -> std::cmp::Ordering {
     match (left, right) {
-        (Some(Attribute::N(left)), Some(Attribute::N(right))) => crate::table::data::number::compare(left, right),
+        (Some(Attribute::N(left)), Some(Attribute::N(right))) => crate::schema::table::number::compare(left, right),
         (Some(Attribute::S(left)), Some(Attribute::S(right))) => left.cmp(right),
         (Some(Attribute::B(left)), Some(Attribute::B(right))) => left.cmp(right),
         _ => std::cmp::Ordering::Equal,

@@ -6,8 +6,8 @@
 use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
+use crate::schema::table::number;
 use crate::table::attribute::{Attribute, Item};
-use crate::table::number;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 

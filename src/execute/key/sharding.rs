@@ -16,7 +16,7 @@ use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::values::encode;
 use crate::plan::tree::KeyBinding;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::sharding::{Reading, Which};
+use crate::schema::model::sharding::{KeyChoice, Reading};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
@@ -84,7 +84,7 @@ pub fn expand_shards(table: &Table, key: &KeyBinding, reading: Reading, all: Vec
         values
     };
     Ok(match (which, spread.kind) {
-        (Which::Every, _) => {
+        (KeyChoice::Every, _) => {
             let most = MAX_COMBINATIONS / usize::from(spread.count);
             if all.len() > most {
                 let message = format!("At most {most} values can be asked for at once: each is read from {} shards.", spread.count);
@@ -93,8 +93,8 @@ pub fn expand_shards(table: &Table, key: &KeyBinding, reading: Reading, all: Vec
             let numbers = |values: FieldValues| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));
             all.into_iter().flat_map(numbers).map(|(values, number)| with(values, number)).collect()
         }
-        (Which::Bound, SpreadKind::Shard) => all,
-        (Which::Bound, SpreadKind::Replica) => {
+        (KeyChoice::Bound, SpreadKind::Shard) => all,
+        (KeyChoice::Bound, SpreadKind::Replica) => {
             let chosen = |values: FieldValues| {
                 let number = match values.get(&name) {
                     None => of_binding(table, key, spread, &values)?,
@@ -105,7 +105,7 @@ pub fn expand_shards(table: &Table, key: &KeyBinding, reading: Reading, all: Vec
             };
             all.into_iter().filter_map(chosen).collect()
         }
-        (Which::OfKey, _) => {
+        (KeyChoice::OfKey, _) => {
             // A key that cannot be made is no item's.
             let chosen = |values: FieldValues| Some(with(values.clone(), of_binding(table, key, spread, &values)?));
             all.into_iter().filter_map(chosen).collect()

@@ -5,12 +5,12 @@
 use crate::plan::tree::KeyBinding;
 use crate::schema::scalar::date_time::epoch_millis;
 use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::table::number as decimal;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::table::attribute::{Item, Key, KeyValue};
 use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
-use crate::table::number as decimal;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::cmp::Ordering;

@@ -2,7 +2,7 @@
 
 use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::scalar::decimal::canonical_float;
-use crate::table::number;
+use crate::schema::table::number;
 use quick_cache::sync::Cache;
 use regex::Regex;
 use serde_json::Value;

@@ -12,13 +12,13 @@ use crate::schema::template::part::spread_of;
 pub struct Reading {
     /// The spread.
     pub spread: Spread,
-    /// Which.
-    pub which: Which,
+    /// Which of its keys.
+    pub which: KeyChoice,
 }
 
 /// Which keys of a spread are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum KeyChoice {
     /// All shards, side by side.
     Every,
     /// The shard that the rest of the primary key tells; the replica that the rest of the bound key chooses.
@@ -59,9 +59,9 @@ impl AccessPath {
         let spread = template(&partition_key.name, partition)?.spread().or_else(|| bound?.iter().find_map(spread_of))?;
         let whole = self.index.is_none() && (sort_key.is_none() || matches!(sort, SortAccess::Equal { .. }));
         let which = match spread.kind {
-            _ if self.bindings.contains_key(&spread.placeholder()) => Which::Bound,
-            SpreadKind::Shard if !whole => Which::Every,
-            _ => Which::OfKey,
+            _ if self.bindings.contains_key(&spread.placeholder()) => KeyChoice::Bound,
+            SpreadKind::Shard if !whole => KeyChoice::Every,
+            _ => KeyChoice::OfKey,
         };
         Some(Reading { spread, which })
     }
@@ -72,9 +72,9 @@ impl std::fmt::Display for Reading {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Spread { kind, count } = self.spread;
         match self.which {
-            Which::Every => write!(f, "{count} {}s", kind.word()),
-            Which::OfKey => write!(f, "1 of {count} {}s, by its key", kind.word()),
-            Which::Bound => write!(f, "those bound of {count} {}s", kind.word()),
+            KeyChoice::Every => write!(f, "{count} {}s", kind.word()),
+            KeyChoice::OfKey => write!(f, "1 of {count} {}s, by its key", kind.word()),
+            KeyChoice::Bound => write!(f, "those bound of {count} {}s", kind.word()),
         }
     }
 }

@@ -1,58 +1,14 @@
-//! Numbers as DynamoDB keeps them: numerals in, canonical text out. Must not know items, keys or GraphQL.
-//!
-//! DynamoDB developer guide, "Constraints in Amazon DynamoDB", numbers: up to 38 digits of precision, magnitudes from 1E-130 to
-//! 9.9999999999999999999999999999999999999E+125, leading and trailing zeros trimmed.
+//! The texts of numbers in the API: numerals and floats in, canonical text out. Must not know items, keys or GraphQL.
 
-/// Most significant digits of a number.
-const PRECISION: usize = 38;
+use crate::schema::table::number::{Number, NumeralMistake};
 
-/// The powers of ten of the smallest and the largest first digit.
-const MAGNITUDES: std::ops::RangeInclusive<i64> = -130..=125;
-
-/// Why a text is no number that DynamoDB keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NumeralMistake {
-    /// The text is not written as a number.
-    #[error("it is not written as a number")]
-    Syntax,
-    /// More than 38 significant digits.
-    #[error("it has more than 38 significant digits")]
-    Precision,
-    /// Too large or too small.
-    #[error("it is outside of 1E-130 to 9.9E+125, the range of DynamoDB's numbers")]
-    Magnitude,
-}
-
-/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`.
+/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`. Unlike DynamoDB, the API takes no
+/// `+1`, `.5` or `1.`.
 pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
     if numeral_length(text) != Some(text.len()) {
         return Err(NumeralMistake::Syntax);
     }
-    let unsigned = text.trim_start_matches('-');
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{whole}{fraction}");
-    let significant = all.trim_start_matches('0');
-    let digits = significant.trim_end_matches('0');
-    if digits.is_empty() {
-        return Ok("0".to_owned());
-    }
-    if digits.len() > PRECISION {
-        return Err(NumeralMistake::Precision);
-    }
-    // An exponent of more than 32 bits is out of range by far, whatever the number of digits before it.
-    let exponent = i64::from(exponent.parse::<i32>().map_err(|_| NumeralMistake::Magnitude)?);
-    let leading = i64::try_from(all.len() - significant.len()).map_err(|_| NumeralMistake::Magnitude)?;
-    let point = i64::try_from(whole.len()).map_err(|_| NumeralMistake::Magnitude)? - leading + exponent;
-    if !MAGNITUDES.contains(&(point - 1)) {
-        return Err(NumeralMistake::Magnitude);
-    }
-    let sign = if text.starts_with('-') { "-" } else { "" };
-    Ok(match usize::try_from(point) {
-        Ok(point) if point >= digits.len() => format!("{sign}{digits:0<point$}"),
-        Ok(point) if point > 0 => format!("{sign}{}.{}", &digits[..point], &digits[point..]),
-        _ => format!("{sign}0.{}{digits}", "0".repeat(usize::try_from(-point).unwrap_or_default())),
-    })
+    Number::parse(text).map(|number| number.canonical())
 }
 
 /// The canonical text of a float: the shortest that reads back as the same float. `None` if it is not finite or outside of DynamoDB's

@@ -121,7 +121,7 @@ fn text(value: Value, path: &[String]) -> Result<String, LineError> {
 /// A number is a string, so that no reader makes it a float.
 fn number(value: Value, path: &[String]) -> Result<String, LineError> {
     match value {
-        Value::String(text) if crate::table::data::number::Number::parse(&text).is_some() => Ok(text),
+        Value::String(text) if crate::schema::table::number::Number::parse(&text).is_ok() => Ok(text),
         Value::String(text) => Err(problem(path, &format!("{text:?} is not a number of up to 38 digits"))),
         _ => Err(problem(path, "expected a number as a string, as in {\"N\": \"1.5\"}")),
     }

@@ -5,7 +5,7 @@
 
 use super::attribute::{Attribute, Item, Key, KeyValue};
 use super::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
-use super::number::Number;
+use crate::schema::table::number::Number;
 use std::borrow::Cow;
 
 /// Whether an item may have this key.
@@ -40,7 +40,7 @@ pub(in crate::table) fn canonical(key: &Key) -> Cow<'_, Key> {
 }
 
 fn canonical_number(text: &str) -> String {
-    Number::parse(text).map_or_else(|| text.to_owned(), |number| number.canonical())
+    Number::parse(text).map_or_else(|_| text.to_owned(), |number| number.canonical())
 }
 
 /// What makes two keys of one table equal: their values, with canonical numbers, borrowed.
@@ -88,7 +88,7 @@ fn can_exist(value: &KeyValue, longest: usize) -> bool {
     match value {
         KeyValue::S(text) => (1..=longest).contains(&text.len()),
         KeyValue::B(bytes) => (1..=longest).contains(&bytes.len()),
-        KeyValue::N(text) => Number::parse(text).is_some(),
+        KeyValue::N(text) => Number::parse(text).is_ok(),
     }
 }
 

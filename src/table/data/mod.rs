@@ -6,7 +6,6 @@ pub mod error;
 pub(in crate::table) mod item_size;
 pub(in crate::table) mod key_identity;
 pub mod limits;
-pub mod number;
 pub mod sort_range;
 pub(in crate::table) mod transaction;
 pub mod write;

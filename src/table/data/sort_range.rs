@@ -6,7 +6,7 @@ use super::attribute::KeyValue;
 use super::call::{Query, SortCondition};
 use super::key_identity::{partition_can_exist, sort_can_exist};
 use super::limits::SORT_KEY_BYTES;
-use super::number::Number;
+use crate::schema::table::number::Number;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -77,7 +77,7 @@ fn compare(a: &KeyValue, b: &KeyValue) -> Option<Ordering> {
     match (a, b) {
         (KeyValue::S(a), KeyValue::S(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
         (KeyValue::B(a), KeyValue::B(b)) => Some(a.cmp(b)),
-        (KeyValue::N(a), KeyValue::N(b)) => Some(Number::parse(a)?.cmp(&Number::parse(b)?)),
+        (KeyValue::N(a), KeyValue::N(b)) => Some(Number::parse(a).ok()?.cmp(&Number::parse(b).ok()?)),
         _ => None,
     }
 }

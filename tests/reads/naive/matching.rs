@@ -7,7 +7,7 @@ use super::values::{compare, keys_of, scalar_of, stored_of};
 use keyfold::schema::model::ObjectType;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Mixed, Range, SortAccess};
 use keyfold::schema::model::keys::ItemKeys;
-use keyfold::schema::model::sharding::Which;
+use keyfold::schema::model::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::scalar::value_type::ValueType;
 use keyfold::schema::table::{KeyType, Table};
@@ -90,7 +90,7 @@ impl<'w> Matching<'_, 'w> {
             }
             all = crossed;
         }
-        let every = self.path.reading(self.table, self.keys).filter(|reading| reading.which == Which::Every);
+        let every = self.path.reading(self.table, self.keys).filter(|reading| reading.which == KeyChoice::Every);
         let ranges = all.len() * every.map_or(1, |reading| usize::from(reading.spread.count));
         if ranges > MOST { Err("LIMIT_EXCEEDED") } else { Ok(all) }
     }

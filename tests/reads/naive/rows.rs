@@ -8,7 +8,7 @@ use super::document::Arguments;
 use super::matching::Matching;
 use super::values::{keys_of, scalar_of, stored_of};
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, Returns, SortAccess, Via};
-use keyfold::schema::model::sharding::Which;
+use keyfold::schema::model::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::model::{Field, Model, ObjectType};
 use keyfold::schema::scalar::spread::SpreadKind;
@@ -193,12 +193,12 @@ impl<'w> World<'w> {
         let among = |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();
         match (matching.path.reading(table, matching.keys), matching.keys.spread()) {
             (Some(reading), _) if reading.spread.kind == SpreadKind::Shard => match reading.which {
-                Which::Every => (0..reading.spread.count).map(|number| among(&partition.name, number)).collect(),
-                Which::Bound => {
+                KeyChoice::Every => (0..reading.spread.count).map(|number| among(&partition.name, number)).collect(),
+                KeyChoice::Bound => {
                     let number = reading.spread.number(&values[&reading.spread.placeholder()]);
                     vec![number.map_or_else(Vec::new, |number| among(&partition.name, u8::try_from(number).unwrap()))]
                 }
-                Which::OfKey => vec![all.iter().collect()],
+                KeyChoice::OfKey => vec![all.iter().collect()],
             },
             (_, Some(spread)) if spread.kind == SpreadKind::Replica => vec![among(&table.partition.name, 0)],
             _ => vec![all.iter().collect()],

@@ -139,7 +139,7 @@ pub fn compare(left: &Attribute, right: &Attribute) -> Option<Ordering> {
     match (left, right) {
         (Attribute::S(left), Attribute::S(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
         (Attribute::B(left), Attribute::B(right)) => Some(left.cmp(right)),
-        (Attribute::N(left), Attribute::N(right)) => Some(keyfold::table::number::compare(left, right)),
+        (Attribute::N(left), Attribute::N(right)) => Some(keyfold::schema::table::number::compare(left, right)),
         _ => None,
     }
 }

@@ -1,6 +1,8 @@
 //! Tables and indexes as `@table` declares them: names, key attributes, projections, and how DynamoDB is to run them. Plain data; must not
 //! know AWS types.
 
+pub mod number;
+
 /// A DynamoDB table: its key attributes and its indexes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
