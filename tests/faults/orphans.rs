@@ -113,6 +113,42 @@ async fn a_delete_whose_answer_is_lost_is_swept() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
+/// The delete lost its answer, and so did its next attempt the race: what the first attempt deleted is still swept after the third.
+#[tokio::test(start_paused = true)]
+async fn a_delete_whose_answer_is_lost_is_swept_after_a_lost_race() {
+    let backend = Backend::new("ledger").await;
+    let open = "mutation { open(id: \"a\", coins: 0) { id } }";
+    backend.ok(open, json!({})).await;
+    let account = |open: bool| json!({ "PK": s("Account#a"), "SK": s("Account"), "coins": { "N": "0" }, "open": { "BOOL": open } });
+    let late =
+        json!({ "PK": s("Account#a"), "SK": s("Entry#late"), "text": s("t"), "shelf": s("s"), "state": s("new"), "StateKey": s("s#new") });
+    let raced = std::sync::Arc::new(AtomicUsize::new(0));
+    let races = raced.clone();
+    backend.script(move |call| match call.operation {
+        // The first attempt deletes the account; an entry comes in with it, and somebody opens the account again.
+        "DeleteItem" if call.before == 0 => {
+            call.table.put("ledger", late.clone());
+            call.table.apply(call.operation, call.body.clone());
+            call.table.put("ledger", account(true));
+            Some(Reply::Reset)
+        }
+        // The second attempt loses a race against a change of the new account.
+        "TransactWriteItems" if races.fetch_add(1, Ordering::Relaxed) == 0 => {
+            call.table.put("ledger", account(false));
+            None
+        }
+        // The third finds that the account is gone.
+        "GetItem" if races.load(Ordering::Relaxed) == 1 => {
+            call.table.delete("ledger", ["Account#a", "Account"]);
+            None
+        }
+        _ => None,
+    });
+    backend.ok("mutation { retire(id: \"a\") { id } }", json!({})).await;
+    assert_eq!(raced.load(Ordering::Relaxed), 1, "{:?}", backend.operations());
+    assert_eq!(backend.items(), Vec::<String>::new());
+}
+
 /// A backend whose global indexes are behind its table by this long from now on.
 async fn behind(time: Duration) -> Backend {
     let (backend, older) = (Backend::new("pantry").await, Backend::new("pantry").await);

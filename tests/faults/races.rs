@@ -221,3 +221,42 @@ async fn a_deleted_item_is_given_back_as_it_was_deleted() {
     let answer = backend.ok("mutation ($g: ID!) { deleteGroup(id: $g) { name } }", json!({ "g": GROUP })).await;
     assert_eq!(answer["deleteGroup"]["name"], "Renamed");
 }
+
+/// A berth of the ship Argo at a pier, as an item and its guard.
+fn moored(pier: &str) -> [Value; 2] {
+    let s = |text: &str| json!({ "S": text });
+    [
+        json!({ "PK": s("Berth#a"), "SK": s("Berth"), "ship": s("Argo"), "pier": s(pier), "version": { "N": "1" } }),
+        json!({ "PK": s("Unique#Berth.ship#Argo"), "SK": s("Unique#Berth.ship"), "ownerPK": s("Berth#a"), "ownerSK": s("Berth") }),
+    ]
+}
+
+const CAST_OFF: [&str; 2] = [
+    "mutation { r: castOff(id: \"a\", version: 1) { pier version } }",
+    "mutation { r: castOffAt(id: \"a\", ship: \"Argo\") { pier version } }",
+];
+
+/// Two deletes of an item with a guard meet: for the loser there is nothing to delete, whatever it demands of the item.
+#[tokio::test(start_paused = true)]
+async fn of_two_deletes_of_an_item_with_a_guard_the_loser_gives_null() {
+    for delete in CAST_OFF {
+        let backend = Backend::new("ledger").await;
+        backend.ok("mutation { moor(id: \"a\", ship: \"Argo\", pier: \"east\") { id } }", json!({})).await;
+        backend.script(first(|call| {
+            call.table.delete("ledger", ["Berth#a", "Berth"]);
+            call.table.delete("ledger", ["Unique#Berth.ship#Argo", "Unique#Berth.ship"]);
+        }));
+        assert_eq!(backend.ok(delete, json!({})).await, json!({ "r": null }), "{delete}");
+        assert_eq!(backend.items(), Vec::<String>::new());
+    }
+}
+
+/// An item that is deleted and put again has the version 1 again: a delete gives back the item that it deleted, not the one before.
+#[tokio::test(start_paused = true)]
+async fn an_item_that_is_put_again_with_the_same_version_is_given_back_as_it_was_deleted() {
+    let backend = Backend::new("ledger").await;
+    moored("old").into_iter().for_each(|item| backend.table.put("ledger", item));
+    backend.script(first(|call| moored("new").into_iter().for_each(|item| call.table.put("ledger", item))));
+    assert_eq!(backend.ok(CAST_OFF[0], json!({})).await, json!({ "r": { "pier": "new", "version": 1 } }));
+    assert_eq!(backend.items(), Vec::<String>::new());
+}

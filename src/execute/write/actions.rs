@@ -3,7 +3,7 @@
 use super::assemble;
 use super::conditions::Conditions;
 use super::copies;
-use super::draft::{Call, Draft, Generated, Gone, Main, Outcome, Repeat, Role};
+use super::draft::{Call, Draft, Generated, Gone, IfAbsent, Main, Outcome, Repeat, Role};
 use super::engine::{Job, Refusals};
 use super::fill::unmade;
 use super::hold::Held;
@@ -119,7 +119,7 @@ impl Drafting<'_, '_> {
             true => self.repeat(held, Repeat::Same),
             false => Repeat::SeenByItem(Box::new(item.clone())),
         };
-        let main = Main { repeat, creates: !replace, makes: true, must_exist: false, held, ..self.main(action) };
+        let main = Main { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, ..self.main(action) };
         let call = Call::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         // Whatever stands in their places, the copies of a new item are what it is.
@@ -178,7 +178,6 @@ impl Drafting<'_, '_> {
             };
             let read = item.is_some() || beside;
             let mut conditions = Conditions::default();
-            let mut or_nothing = false;
             match &item {
                 None if read && alone => {
                     // There is nothing to delete, and nothing to give back.
@@ -188,28 +187,31 @@ impl Drafting<'_, '_> {
                     continue;
                 }
                 // Alone, DeleteItem itself says whether there was an item.
-                None if alone && action.condition.is_none() => or_nothing = true,
+                None if alone && action.condition.is_none() => {}
                 _ => conditions.exists(&aim.key.partition.0),
             }
             identity::demand(ty, &mut conditions);
             let held = self.hold_found(ty, &aim.key, &mut conditions)?;
-            // What is given back must be what is deleted; else it is enough that the guards are still the item's.
-            let counts = ty.fields.values().any(|field| field.rules.version);
+            // What is given back must be what is deleted, and a version does not prove it: an item that is put again begins at 1. Else it is
+            // enough that the guards are still the item's.
             let names_it = |name: &String| *name == aim.key.partition.0 || aim.key.sort.iter().any(|(sort, _)| sort == name);
             let in_key = |field: &&Field| {
                 let stored = ty.stored(&field.name);
                 stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)
             };
-            let told = |field: &&Field| given_back && (field.rules.version || !counts) && !in_key(field);
+            let told = |field: &&Field| given_back && !in_key(field);
             let held_fields = ty.fields.values().filter(|field| field.rules.unique || told(field)).map(|field| &field.name);
             self.hold(ty, item.as_deref(), held_fields, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
-            let must_exist = !alone || action.condition.is_some() || version.is_some();
-            let or_nothing = or_nothing && !must_exist;
+            let if_absent = match alone {
+                true if read => IfAbsent::ReadAgain,
+                true if action.condition.is_none() && version.is_none() => IfAbsent::Nothing,
+                _ => IfAbsent::NotFound,
+            };
             let repeat = if held { Repeat::Never } else { Repeat::Gone };
             let relies = (unique || given_back) && item.is_some();
-            let main = Main { version, must_exist, or_nothing, held, relies, repeat, ..self.main(action) };
+            let main = Main { version, if_absent, held, relies, repeat, ..self.main(action) };
             let call = Call::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
             self.copies(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
@@ -287,9 +289,8 @@ impl Drafting<'_, '_> {
             message: action.message.clone(),
             creates: false,
             makes: false,
-            must_exist: true,
+            if_absent: IfAbsent::NotFound,
             many: matches!(&action.target, WriteTarget::Read { many: true, .. }),
-            or_nothing: false,
             held: false,
             relies: false,
             bounds: Vec::new(),

@@ -85,7 +85,7 @@ pub(super) fn key_of(job: &Job<'_>, write: &WriteCall) -> Option<Key> {
 /// What belongs to an item, or to one that goes with it, may be put between the reading of its relations and its end. Afterwards nothing
 /// new can come, as puts check that what they belong to is there; so what is found now is all that is left. It may lead to others, and an
 /// index may not show it yet.
-pub(super) async fn sweep(job: &Job<'_>, gone: &[Gone]) -> Result<(), Refusals> {
+pub(super) async fn sweep(job: &Job<'_>, gone: impl Iterator<Item = &Gone>) -> Result<(), Refusals> {
     for gone in gone {
         let Gone { action, item, .. } = gone;
         let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };

@@ -105,12 +105,10 @@ pub(super) struct Main {
     pub creates: bool,
     /// The item is made if it is not there.
     pub makes: bool,
-    /// The item must be there.
-    pub must_exist: bool,
+    /// What follows if the item is not there.
+    pub if_absent: IfAbsent,
     /// The item is one of many that were found: if it is gone, or the author's condition does not hold of it, it is not meant any more.
     pub many: bool,
-    /// If the item is not there, there is nothing to do, and that is right.
-    pub or_nothing: bool,
     /// The version attribute and the version that the caller expects.
     pub version: Option<(String, Value)>,
     /// Whether the item is the found one, which must be as it was found.
@@ -121,6 +119,19 @@ pub(super) struct Main {
     pub bounds: Vec<Bound>,
     /// How the call may be repeated where it is not known whether it was applied.
     pub repeat: Repeat,
+}
+
+/// What follows if the item of a call is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IfAbsent {
+    /// The call makes it.
+    Make,
+    /// The caller is told that there is none.
+    NotFound,
+    /// There is nothing to do, and the field gives null.
+    Nothing,
+    /// The item was there when it was read: read again.
+    ReadAgain,
 }
 
 /// Whether a call may be repeated where it is not known whether it was applied.

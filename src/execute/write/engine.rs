@@ -78,8 +78,8 @@ impl Job<'_> {
         let mut generated = Generated::new();
         // The trouble after which it is not known whether the write was made.
         let mut doubt: Option<TableError> = None;
-        // What was deleted by an attempt of which no answer came: the next draft finds nothing of it.
-        let mut gone: Vec<Gone> = Vec::new();
+        // What an attempt without an answer may have deleted. Later drafts do not find it, and it is swept after the last of them.
+        let mut perhaps_deleted: Vec<Gone> = Vec::new();
         let (mut races, mut unanswered) = (0, self.engine.run.loaders.backoff());
         let mut turn: Option<Turn<'_>> = None;
         for attempt in 0.. {
@@ -99,14 +99,13 @@ impl Job<'_> {
                 }
                 continue;
             }
-            draft.cascades.append(&mut gone);
             let sent = match ahead::clear(self, &draft, attempt).boxed().await {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(Setback::Before(error)) => Err(error),
                 Err(Setback::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(error)])),
             };
             match sent {
-                Ok(answer) => return self.finish(&draft, answer, doubtful).await,
+                Ok(answer) => return self.finish(&draft, &perhaps_deleted, answer, doubtful).await,
                 Err(WriteError::Conditions(failures)) => match (judge(self, &draft, &failures, doubtful), &doubt) {
                     (Verdict::Race(place), _) => {
                         copies::mend(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?;
@@ -120,8 +119,8 @@ impl Job<'_> {
                             }
                         }
                     }
-                    (Verdict::Applied(item), _) => return self.finish(&draft, item, true).await,
-                    (Verdict::Nothing, _) => return self.finish(&draft, None, doubtful).await,
+                    (Verdict::Applied(item), _) => return self.finish(&draft, &perhaps_deleted, item, true).await,
+                    (Verdict::Nothing, _) => return self.finish(&draft, &perhaps_deleted, None, doubtful).await,
                     (Verdict::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (Verdict::Open, None) => return Err(vec![crowded()]),
                     (Verdict::Refused(refusals), _) => {
@@ -132,7 +131,7 @@ impl Job<'_> {
                 },
                 Err(WriteError::Uncertain(error)) if draft.repeatable() => {
                     doubt = Some(error);
-                    gone = draft.cascades;
+                    perhaps_deleted.append(&mut draft.cascades);
                     if unanswered.wait(self.engine.deadline).await {
                         continue;
                     }
@@ -169,10 +168,16 @@ impl Job<'_> {
         }
     }
 
-    /// After the write: relations that came in between go too, and the items that the field gives back are gathered. `doubtful`: an attempt
-    /// before the last one may have been it.
-    async fn finish(&self, draft: &Draft, answer: Option<Arc<Item>>, doubtful: bool) -> Result<Vec<Arc<Item>>, Refusals> {
-        ahead::sweep(self, &draft.cascades).boxed().await.map_err(unswept)?;
+    /// Sweeps what came in during a cascade, of this draft or of an earlier attempt without an answer, and gathers the items that the field
+    /// gives back. `doubtful`: an earlier attempt may have made the write.
+    async fn finish(
+        &self,
+        draft: &Draft,
+        perhaps_deleted: &[Gone],
+        answer: Option<Arc<Item>>,
+        doubtful: bool,
+    ) -> Result<Vec<Arc<Item>>, Refusals> {
+        ahead::sweep(self, perhaps_deleted.iter().chain(&draft.cascades)).boxed().await.map_err(unswept)?;
         copies::align(self, &draft.behind).await.map_err(|error| vec![copies_behind(&error)])?;
         let outcomes: &[Outcome] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),

@@ -1,7 +1,7 @@
 //! Why the conditions of a write did not hold: the author's condition, an item that is there or not, a value that is taken, a stale
 //! version, or only that somebody else was faster.
 
-use super::draft::{Draft, Main, Repeat, Role};
+use super::draft::{Draft, IfAbsent, Main, Repeat, Role};
 use super::elements::holds;
 use super::engine::{Job, Refusals};
 use super::identity;
@@ -55,7 +55,7 @@ pub(super) fn judge(job: &Job<'_>, draft: &Draft, failures: &[ConditionFailure],
                 let told = if foreign && main.makes { failure.item.as_ref() } else { item };
                 match fate(main, told, refused.is_some()).filter(|_| doubt) {
                     Some(verdict) => return verdict,
-                    None if foreign && main.or_nothing => return Verdict::Nothing,
+                    None if foreign && main.if_absent == IfAbsent::Nothing => return Verdict::Nothing,
                     None if refused.is_none() => {
                         raced = true;
                         place = place.or_else(|| draft.place(failure.position));
@@ -130,11 +130,12 @@ fn refused((job, draft): (&Job<'_>, &Draft), main: &Main, item: Option<&Item>) -
             None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         };
     }
-    if item.is_none() && main.many {
-        return None;
-    }
-    if item.is_none() && main.must_exist {
-        return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref()));
+    match main.if_absent {
+        _ if item.is_some() => {}
+        _ if main.many => return None,
+        IfAbsent::ReadAgain => return None,
+        IfAbsent::NotFound => return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref())),
+        IfAbsent::Make | IfAbsent::Nothing => {}
     }
     if let Some((attribute, expected)) = &main.version {
         let current = item

@@ -4,7 +4,7 @@ use super::actions::{Aim, Drafting, internal, misfit};
 use super::assemble::{self, IndexChanges};
 use super::conditions::Conditions;
 use super::copies;
-use super::draft::{Call, Main, Outcome, Repeat};
+use super::draft::{Call, IfAbsent, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::fill::unmade;
 use super::identity;
@@ -165,7 +165,8 @@ impl Drafting<'_, '_> {
         };
         let repeat = self.repeat(held, repeat);
         let relies = was_read && item.is_some();
-        let main = Main { version, makes: *upsert, must_exist: !upsert, held, relies, bounds, repeat, ..self.main(action) };
+        let if_absent = if *upsert { IfAbsent::Make } else { IfAbsent::NotFound };
+        let main = Main { version, makes: *upsert, if_absent, held, relies, bounds, repeat, ..self.main(action) };
         let write = WriteAction::Update(aim.key.clone(), of_copy(0));
         self.draft.calls.push(Call::main(job.table_of(ty), write, conditions, main));
         self.copies(ty, &aim.key, |number, key| {
