@@ -179,6 +179,38 @@ async fn many_without_a_condition_are_deleted_in_batches() {
     assert_eq!(backend.items().len(), 1);
 }
 
+/// A barrel in the hold, as an item and the guard of its mark.
+fn barrel(no: usize, mark: &str) -> [Value; 2] {
+    let s = |text: &str| json!({ "S": text });
+    let no = format!("{no:03}");
+    let item = json!({ "PK": s("Hold#a"), "SK": s(&no), "kind": s("barrel"), "mark": s(mark) });
+    let guard =
+        json!({ "PK": s(&format!("Unique#Barrel.mark#{mark}")), "SK": s("Unique#Barrel.mark"), "ownerPK": s("Hold#a"), "ownerSK": s(&no) });
+    [item, guard]
+}
+
+/// A delete of more than a transaction takes leaves an item of another type that takes the place of one that it has read, and deletes the
+/// guard of a value that changes meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_delete_of_many_deletes_no_item_of_another_type() {
+    let backend = Backend::new("ledger").await;
+    (0..150).for_each(|no| barrel(no, &format!("m{no}")).into_iter().for_each(|item| backend.table.put("ledger", item)));
+    let item = json!({ "PK": { "S": "Hold#a" }, "SK": { "S": "007" }, "kind": { "S": "crate" } });
+    let crate_ = item.clone();
+    backend.script(move |call| {
+        if is_write(call.operation) && call.before == 0 {
+            call.table.delete("ledger", ["Unique#Barrel.mark#m7", "Unique#Barrel.mark"]);
+            call.table.put("ledger", crate_.clone());
+            call.table.delete("ledger", ["Unique#Barrel.mark#m9", "Unique#Barrel.mark"]);
+            barrel(9, "changed").into_iter().for_each(|item| call.table.put("ledger", item));
+        }
+        None
+    });
+    backend.ok("mutation { clearBarrels(hold: \"a\") { no } }", json!({})).await;
+    assert_eq!(backend.items().len(), 1, "{:?}", backend.items());
+    assert!(backend.items()[0].contains("crate"), "{:?}", backend.items());
+}
+
 /// What comes in before any of a delete's calls goes, too: the container and its link are there, or neither.
 #[tokio::test(start_paused = true)]
 async fn what_is_put_in_between_goes_along() {

@@ -9,7 +9,7 @@ use super::fill::unmade;
 use super::hold::Held;
 use super::identity;
 use super::lookups::{self, Scope, guards_of};
-use super::relations::{self, Which};
+use super::relations::{self, ItemToDelete, ToDelete, Which};
 use super::rules;
 use super::told::absent;
 use crate::execute::error::{ErrorCode, Refusal};
@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
-const MOST_IN_TRANSACTION: usize = 100;
+pub(super) const MOST_IN_TRANSACTION: usize = 100;
 
 /// A write while it is drafted.
 pub(super) struct Drafting<'a, 'j> {
@@ -228,7 +228,7 @@ impl Drafting<'_, '_> {
         }
         let demands = self.draft.calls.iter().any(Call::demands);
         if many && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
-            self.delete_in_batches(ty);
+            self.delete_in_batches(position, ty);
         }
         Ok(())
     }
@@ -237,33 +237,42 @@ impl Drafting<'_, '_> {
     /// deleted again, and never a relation of nothing.
     async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
         let related = relations::of_item(self.job, position, item, Which::All).await?;
-        let doomed = related.doomed(self.job, position);
-        let count: usize = doomed.iter().map(|(_, doomed)| doomed.len()).sum();
+        let stages = related.to_delete(self.job, position);
+        let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(|item| 1 + item.others.len()).sum();
         let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
-        let places = doomed.iter().filter(|_| fits).flat_map(|(table, doomed)| doomed.keys().map(|key| (table.clone(), key.clone())));
+        let places = stages.iter().filter(|_| fits).flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
         let (places, sources) = (places.collect(), related.sources(self.job, position));
         self.draft.cascades.push(Gone { action: position, item: item.clone(), sources, places, ahead: !fits });
-        for (table, doomed) in doomed {
+        for (table, items) in stages {
             if fits {
-                let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
-                self.draft.calls.extend(doomed.into_iter().map(delete).map(|write| Call { write, role: Role::Along }));
+                let calls = items.into_iter().flat_map(|(key, item)| item.calls(&table, key));
+                self.draft.calls.extend(calls.map(|write| Call { write, role: Role::Along }));
             } else {
-                self.draft.first.push((table, doomed.into_keys().collect()));
+                self.draft.first.push((table, items));
             }
         }
         Ok(())
     }
 
-    /// A delete of more items than a transaction takes: it demands nothing and can be repeated, so batches do.
-    fn delete_in_batches(&mut self, ty: &ObjectType) {
-        let copies = self.draft.copied.drain(..).flat_map(|copied| copied.writes);
-        let calls = self.draft.calls.drain(..).map(|call| call.write);
-        let keys = copies.chain(calls).filter_map(|write| match write.action {
-            WriteAction::Delete(key) => Some(key),
+    /// Deletes more items than a transaction takes: the caller demands nothing of them and the delete can be repeated, so it needs no
+    /// transaction.
+    fn delete_in_batches(&mut self, position: usize, ty: &ObjectType) {
+        let items = self.draft.results[position].iter().filter_map(|outcome| match outcome {
+            Outcome::Known(item) => relations::to_delete(self.job, ty, item),
             _ => None,
         });
-        let keys = keys.collect();
-        self.draft.first.push((self.job.table_of(ty), keys));
+        let items: ToDelete = items.collect();
+        self.draft.copied.clear();
+        // What goes along but for the guards: the relations of a cascade.
+        for call in self.draft.calls.drain(..).filter(|call| matches!(call.role, Role::Along)) {
+            if let WriteAction::Delete(key) = call.write.action
+                && !items.values().any(|item| item.others.contains(&key))
+            {
+                let related = ItemToDelete { condition: call.write.condition, others: Vec::new() };
+                self.draft.first.push((call.write.table, ToDelete::from([(key, related)])));
+            }
+        }
+        self.draft.first.push((self.job.table_of(ty), items));
     }
 
     async fn check(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {

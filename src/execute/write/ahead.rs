@@ -1,10 +1,11 @@
 //! Deletes of more than a transaction takes: what goes before the calls of a draft, and what came in meanwhile. A crash in between leaves
 //! an item that can be deleted again, and never a relation of nothing.
 
+use super::actions::MOST_IN_TRANSACTION;
 use super::draft::{Call, Draft, Gone};
 use super::engine::{Job, Refusals};
 use super::lanes::Place;
-use super::relations::{self, Related, Which};
+use super::relations::{self, Related, ToDelete, Which};
 use super::told::{of_table, refusal};
 use crate::execute::error::ErrorCode;
 use crate::table::attribute::{Item, Key};
@@ -13,6 +14,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// How often relations are looked for again after what they belong to is gone.
 const MOST_SWEEPS: usize = 10;
@@ -22,7 +24,7 @@ const INDEX_WAIT: Duration = Duration::from_millis(500);
 
 /// Why the calls of a draft are not made.
 pub(super) enum Setback {
-    /// Nothing was deleted.
+    /// Nothing was deleted, or the delete goes on with what is read again.
     Before(WriteError),
     /// Something may be deleted, but not all.
     HalfWay(ErrorCode),
@@ -36,9 +38,11 @@ pub(super) async fn clear(job: &Job<'_>, draft: &Draft, attempt: u32) -> Result<
     if draft.calls.iter().any(Call::demands) {
         hold(job, draft, attempt).await.map_err(Setback::Before)?;
     }
-    for (position, (table, keys)) in draft.first.iter().enumerate() {
-        match job.engine.run.loaders.delete_batch(table, keys.clone()).await {
-            Ok(()) => {}
+    for (position, (table, items)) in draft.first.iter().enumerate() {
+        match delete(job, table, items.clone()).await {
+            Ok(deleted) if deleted.len() == items.len() => {}
+            // Some are not what was read any more: read again.
+            Ok(_) => return Err(Setback::Before(WriteError::Conditions(Vec::new()))),
             Err(WriteError::Uncertain(error)) => return Err(Setback::HalfWay(of_table(&error).code)),
             Err(WriteError::Failed(error)) if position > 0 => return Err(Setback::HalfWay(of_table(&error).code)),
             Err(error) => return Err(Setback::Before(error)),
@@ -49,6 +53,44 @@ pub(super) async fn clear(job: &Job<'_>, draft: &Draft, attempt: u32) -> Result<
         sweep_sources(job, gone).await.map_err(|refusals| Setback::HalfWay(code(refusals)))?;
     }
     Ok(())
+}
+
+/// Deletes items and what goes with each, in batches where nothing is demanded of them, else in transactions. An item of which the condition
+/// does not hold is left: it is not what was read any more. Gives the keys of those that were deleted.
+async fn delete(job: &Job<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
+    let loaders = job.engine.run.loaders;
+    let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
+    let mut deleted: Vec<Key> = free.keys().cloned().collect();
+    let keys = free.into_iter().flat_map(|(key, item)| std::iter::once(key).chain(item.others));
+    loaders.delete_batch(table, keys.collect()).await?;
+    while !conditional.is_empty() {
+        // The calls of one transaction, and for each the item that it belongs to.
+        let (mut calls, mut of): (Vec<WriteCall>, Vec<Key>) = (Vec::new(), Vec::new());
+        for (key, item) in &conditional {
+            if !calls.is_empty() && calls.len() + 1 + item.others.len() > MOST_IN_TRANSACTION {
+                break;
+            }
+            let more = item.clone().calls(table, key.clone());
+            calls.extend(more);
+            of.resize(calls.len(), key.clone());
+        }
+        match loaders.transact(&calls, &Uuid::new_v4().simple().to_string()).await {
+            Ok(()) => {
+                of.dedup();
+                of.iter().for_each(|key| _ = conditional.remove(key));
+                deleted.extend(of);
+            }
+            Err(WriteError::Conditions(failures)) => {
+                let left = conditional.len();
+                failures.iter().filter_map(|failure| of.get(failure.position)).for_each(|key| _ = conditional.remove(key));
+                if conditional.len() == left {
+                    return Err(WriteError::Conditions(failures));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(deleted)
 }
 
 /// Tries the conditions of the calls, and writes nothing.
@@ -113,7 +155,7 @@ pub(super) async fn sweep(job: &Job<'_>, gone: impl Iterator<Item = &Gone>) -> R
 
 /// Looks once more for what belongs to items that were deleted ahead of their own.
 async fn sweep_sources(job: &Job<'_>, gone: &Gone) -> Result<(), Refusals> {
-    let mut swept = Swept { action: gone.action, sources: Related::default(), places: HashSet::new() };
+    let mut swept = Swept { action: gone.action, sources: gone.sources.clone(), places: HashSet::new() };
     let found = relations::of_related(job, gone.action, &gone.sources, Which::All).await?;
     swept.delete_all(job, None, found).await.map(drop)
 }
@@ -138,14 +180,17 @@ impl Swept {
                 break;
             }
             any = true;
-            for (table, doomed) in found.doomed(job, action) {
-                let keys: Vec<Key> = doomed.into_keys().collect();
-                self.places.extend(keys.iter().map(|key| (table.clone(), key.clone())));
-                job.engine.run.loaders.delete_batch(&table, keys).await.map_err(|error| vec![refusal(error)])?;
+            let mut complete = true;
+            for (table, items) in found.to_delete(job, action) {
+                let count = items.len();
+                let deleted = delete(job, &table, items).await.map_err(|error| vec![refusal(error)])?;
+                complete &= deleted.len() == count;
+                self.places.extend(deleted.into_iter().map(|key| (table.clone(), key)));
             }
             let sources = found.sources(job, action);
-            found = relations::of_related(job, action, &sources, Which::All).await?;
-            self.sources.extend(sources);
+            self.sources.extend(sources.clone());
+            // What is not what was read any more is found again by what leads to it.
+            found = relations::of_related(job, action, if complete { &sources } else { &self.sources }, Which::All).await?;
             if let Some(item) = item {
                 found.extend(relations::of_item(job, action, item, Which::All).await?);
             }

@@ -101,7 +101,9 @@ pub(super) async fn align(job: &Job<'_>, items: &[(String, Key)]) -> Result<(), 
                 match first.as_ref().map(|first| as_copy(table, keys, first, number)) {
                     Some(right) if copy.as_ref().is_some_and(|copy| same_item(copy, &right)) => {}
                     Some(right) => puts.entry(of_table.clone()).or_default().push(right),
-                    None if copy.is_some() => deletes.entry(of_table.clone()).or_default().push(key),
+                    None if copy.as_ref().is_some_and(|copy| identity::is_of(ty, copy)) => {
+                        deletes.entry(of_table.clone()).or_default().push(key)
+                    }
                     None => {}
                 }
             }

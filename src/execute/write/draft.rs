@@ -3,7 +3,7 @@
 use super::conditions::Conditions;
 use super::hold::Held;
 use super::lanes::Place;
-use super::relations::Related;
+use super::relations::{Related, ToDelete};
 use super::rules::Bound;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::schema::expression::condition::Condition;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 pub(super) struct Draft {
     /// The calls: alone a single write, together a transaction.
     pub calls: Vec<Call>,
-    /// Items that go before the calls are made, because there are too many for one transaction: tables and keys, one after another.
-    pub first: Vec<(Arc<str>, Vec<Key>)>,
+    /// Items that go before the calls are made, because there are too many for one transaction: by table, one after another.
+    pub first: Vec<(Arc<str>, ToDelete)>,
     /// For each action, the items that it gives back.
     pub results: Vec<Vec<Outcome>>,
     /// What the `@find` found.

@@ -138,7 +138,7 @@ impl Drafting<'_, '_> {
             along.role = Role::Held;
             return Ok(());
         }
-        if first.iter().any(|(table, keys)| keys.iter().any(|key| held.is_at(table, key))) {
+        if first.iter().any(|(table, items)| items.keys().any(|key| held.is_at(table, key))) {
             return Ok(());
         }
         let action = WriteAction::Check(held.key.clone());

@@ -11,6 +11,7 @@ use crate::schema::model::ObjectType;
 use crate::schema::model::write::ActionKind;
 use crate::table::attribute::{Item, Key};
 use crate::table::call::Expression;
+use crate::table::write::{WriteAction, WriteCall};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -18,8 +19,36 @@ use std::sync::Arc;
 #[derive(Default, Clone)]
 pub(super) struct Related(Vec<Vec<Arc<Item>>>);
 
-/// What of a cascade is deleted of one table: each key, and what must still hold of the item so that no others go with it.
-pub(super) type Doomed = BTreeMap<Key, Option<Expression>>;
+/// Items of one table that are deleted, by their keys.
+pub(super) type ToDelete = BTreeMap<Key, ItemToDelete>;
+
+/// How an item is deleted, and what goes with it.
+#[derive(Clone)]
+pub(super) struct ItemToDelete {
+    /// What must hold so that no other item goes in its place, and no guard of another value stays: the item is of its type, and its unique
+    /// values are as they were read. `None` where its key tells the type and it has no guards.
+    pub condition: Option<Expression>,
+    /// Its other copies and its guards.
+    pub others: Vec<Key>,
+}
+
+impl ItemToDelete {
+    /// The calls that delete the item under this key of a table.
+    pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = WriteCall> {
+        let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
+        let others = self.others.into_iter().map(|key| (key, None));
+        std::iter::once((key, self.condition)).chain(others).map(delete)
+    }
+}
+
+/// How an item is deleted, with its key; `None` where it lacks its key.
+pub(super) fn to_delete(job: &Job<'_>, ty: &ObjectType, item: &Item) -> Option<(Key, ItemToDelete)> {
+    let mut keys = keys_of(job, ty, item).into_iter();
+    let own = keys.next()?;
+    let copies = copies::others(job, ty, &own).into_iter().map(|(_, copy)| copy);
+    let others = copies.chain(keys).collect();
+    Some((own, ItemToDelete { condition: guarded(ty, item), others }))
+}
 
 /// Which relations are looked up.
 #[derive(Clone, Copy, PartialEq)]
@@ -69,28 +98,21 @@ impl Related {
         self
     }
 
-    /// For each relation and table, what is deleted: the items and their guards. What leads to others goes after them; each item only once,
-    /// where it comes last: until then it may lead to others.
-    pub fn doomed(&self, job: &Job<'_>, action: usize) -> Vec<(Arc<str>, Doomed)> {
-        let mut stages: Vec<(Arc<str>, Doomed)> = Vec::new();
+    /// The items to delete, by table, in the order of deletion: what leads to other items goes after them. An item that is found twice goes
+    /// in the last place, as it may lead to others until then.
+    pub fn to_delete(&self, job: &Job<'_>, action: usize) -> Vec<(Arc<str>, ToDelete)> {
+        let mut stages: Vec<(Arc<str>, ToDelete)> = Vec::new();
         for position in inward(job, action).into_iter().rev() {
             let (Some(items), Some(path)) = (self.0.get(position), paths(job, action).get(position)) else { continue };
             let Ok(ty) = job.type_named(&path.whole.item) else { continue };
-            let mut doomed = Doomed::new();
-            for item in items {
-                let mut keys = keys_of(job, ty, item).into_iter();
-                let own = keys.next();
-                doomed.extend(own.iter().flat_map(|own| copies::others(job, ty, own)).map(|(_, copy)| (copy, None)));
-                doomed.extend(own.map(|own| (own, guarded(ty, item))));
-                doomed.extend(keys.map(|guard| (guard, None)));
-            }
+            let stage: ToDelete = items.iter().filter_map(|item| to_delete(job, ty, item)).collect();
             let table = job.table_of(ty);
             for (_, earlier) in stages.iter_mut().filter(|(of, _)| *of == table) {
-                earlier.retain(|key, _| !doomed.contains_key(key));
+                earlier.retain(|key, _| !stage.contains_key(key));
             }
-            stages.push((table, doomed));
+            stages.push((table, stage));
         }
-        stages.retain(|(_, doomed)| !doomed.is_empty());
+        stages.retain(|(_, stage)| !stage.is_empty());
         stages
     }
 }
