@@ -118,3 +118,15 @@ async fn what_a_write_costs_is_told() {
     backend.script(troubled(3, false, || Reply::error(400, "ThrottlingException")));
     assert_eq!(explained(&backend, rename, json!({ "g": GROUP })).await, (vec!["UpdateItem 1".to_owned()], 0.0, 1.0));
 }
+
+/// What a transaction needs to know of items whose keys the arguments tell is one BatchGetItem, what `@find` reads included.
+#[tokio::test(start_paused = true)]
+async fn items_that_a_write_needs_are_read_together() {
+    let backend = Backend::new("ledger").await;
+    backend.ok("mutation { launch(id: \"s\") { id } }", json!({})).await;
+    backend.ok("mutation { enlist(a: \"x\", mail: \"x\", b: \"y\", other: \"y\") }", json!({})).await;
+    backend.calm();
+    assert_eq!(backend.ok("mutation { pay(a: \"x\", b: \"y\", ship: \"s\") }", json!({})).await, json!({ "pay": true }));
+    assert_eq!(backend.operations(), ["BatchGetItem", "TransactWriteItems"]);
+    assert_eq!(backend.items().len(), 1, "the ship");
+}

@@ -11,18 +11,20 @@ use super::identity;
 use super::lookups::{self, Scope, guards_of};
 use super::relations::{self, ItemToDelete, ToDelete, Which};
 use super::rules;
-use super::told::absent;
+use super::told::{absent, bad_input, invalid};
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::argument;
+use crate::plan::tree::ReadAction;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteReturns, WriteTarget, WrittenValue};
 use crate::schema::model::{Field, ObjectType};
 use crate::table::attribute::{Item, Key};
-use crate::table::call::Expression;
+use crate::table::call::{Expression, Get};
 use crate::table::write::{WriteAction, WriteCall};
+use futures_util::future::join;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -59,9 +61,7 @@ pub(super) struct Again {
 /// Drafts all actions of a field.
 pub(super) async fn draft(job: &Job<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<Draft, Refusals> {
     let mut drafting = Drafting { job, generated, uncertain, draft: Draft::default(), scope: Scope::new() };
-    if let Some(lookup) = &job.planned.found {
-        drafting.find(lookup, raced).await?;
-    }
+    drafting.read_ahead(raced).await?;
     for position in 0..job.write.actions.len() {
         drafting.action(position).await?;
     }
@@ -71,6 +71,49 @@ pub(super) async fn draft(job: &Job<'_>, generated: &mut Generated, Again { race
 }
 
 impl Drafting<'_, '_> {
+    /// Finds the item of the `@find`, and reads in one batch the items that the actions need and whose keys are known by now. The loader
+    /// keeps them for the actions.
+    async fn read_ahead(&mut self, raced: bool) -> Result<(), Refusals> {
+        let job = self.job;
+        if let Some(lookup) = &job.planned.found {
+            // A find by a key joins the batch. Where a Query finds nothing, no Get is made.
+            let by_key = lookup.plan.reads.iter().all(|read| matches!(read.action, ReadAction::Get(_)));
+            let gets = if by_key { self.foreseen_reads() } else { Vec::new() };
+            let (found, _) = join(self.find(lookup, raced), job.engine.run.loaders.get(gets)).await;
+            found?;
+        }
+        let gets = self.foreseen_reads();
+        job.engine.run.loaders.get(gets).await;
+        Ok(())
+    }
+
+    /// The reads of items that the actions need and whose keys are known by now. What does not fit is told by the action itself.
+    fn foreseen_reads(&mut self) -> Vec<Get> {
+        let job = self.job;
+        let mut gets = Vec::new();
+        for (position, action) in job.write.actions.iter().enumerate() {
+            let Ok(ty) = job.type_named(&action.item) else { continue };
+            let WriteTarget::Key(sources) = &action.target else { continue };
+            let named = match (&action.kind, &action.at) {
+                (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values),
+                _ => self.key_values(sources),
+            };
+            let key = named.and_then(|values| assemble::primary_key(job.engine.run.model, ty, &values).map_err(invalid));
+            let Ok(key) = key else { continue };
+            let reads = match (&action.kind, &action.at) {
+                (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
+                (ActionKind::Update { .. }, None) => self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads),
+                (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
+                (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
+                _ => false,
+            };
+            if reads {
+                gets.push(job.get(ty, &key));
+            }
+        }
+        gets
+    }
+
     async fn action(&mut self, position: usize) -> Result<(), Refusals> {
         let job = self.job;
         let action = &job.write.actions[position];
@@ -90,7 +133,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let (model, ty) = (job.engine.run.model, job.type_named(&action.item)?);
         let values = self.values(position, ty, &action.values)?;
-        let item = assemble::item(model, ty, &values).map_err(misfit)?;
+        let item = assemble::item(model, ty, &values).map_err(invalid)?;
         let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
         let mut conditions = Conditions::default();
         let mut gone = Vec::new();
@@ -138,7 +181,7 @@ impl Drafting<'_, '_> {
     /// A guard for a unique value; one that the item has already stays as it is, and is taken out of those that go.
     pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), Refusals> {
         let model = self.job.engine.run.model;
-        let Some(guard) = assemble::guard(model, ty, field, value, owner).map_err(misfit)? else { return Ok(()) };
+        let Some(guard) = assemble::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
         let key = assemble::key_of(model, ty, &guard);
         if let Some(kept) = gone.iter().position(|gone| key.as_ref() == Some(gone)) {
             gone.remove(kept);
@@ -163,13 +206,12 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let ty = job.type_named(&action.item)?;
         let alone = job.write.actions.len() == 1;
+        let beside = self.reads_deleted(position, ty);
         let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         let copied = job.engine.run.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
-        // A lone DeleteItem tells what was there; beside other calls, that is read before.
-        let beside = !alone || cascades || unique || copied;
         for aim in self.aims(position, action, ty).await? {
             let item = match aim.item {
                 Some(item) => Some(item),
@@ -231,6 +273,14 @@ impl Drafting<'_, '_> {
             self.delete_in_batches(position, ty);
         }
         Ok(())
+    }
+
+    /// Whether an item that is deleted is read before: a lone DeleteItem tells what was there, a transaction does not.
+    fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
+        let job = self.job;
+        let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
+        let copied = job.engine.run.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        job.write.actions.len() > 1 || cascades || copied || ty.fields.values().any(|field| field.rules.unique)
     }
 
     /// The relations of a deleted item: in the same transaction if they fit, else before it, so that a crash leaves an item that can be
@@ -347,14 +397,14 @@ impl Drafting<'_, '_> {
         let many = match &action.target {
             WriteTarget::Key(sources) => {
                 let values = self.key_values(sources)?;
-                let key = assemble::primary_key(model, ty, &values).map_err(misfit)?;
+                let key = assemble::primary_key(model, ty, &values).map_err(invalid)?;
                 return Ok(vec![Aim { key, item: None }]);
             }
             WriteTarget::Read { many, .. } => *many,
         };
         let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
         let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
-        let ambiguous = || vec![Refusal::new(ErrorCode::BadUserInput, format!("This names more than one {}; say which.", ty.name))];
+        let ambiguous = || bad_input(format!("This names more than one {}; say which.", ty.name));
         let found = lookups::items(self.job, lookup, &self.scope).await.map_err(|refusals| match refusals.first() {
             Some(refusal) if refusal.code == ErrorCode::LimitExceeded && !many => ambiguous(),
             _ => refusals,
@@ -367,11 +417,10 @@ impl Drafting<'_, '_> {
         }
         // Of many, those that do not meet the condition are not meant.
         let scope = self.draft.scope(self.job);
-        let unfit = |why| vec![Refusal::new(ErrorCode::BadUserInput, why)];
         let mut aims = Vec::with_capacity(found.len());
         for item in found {
             let meant = match action.condition.as_ref().filter(|_| many) {
-                Some(condition) => evaluate::holds(condition, Some(&item), &scope).map_err(unfit)?,
+                Some(condition) => evaluate::holds(condition, Some(&item), &scope).map_err(bad_input)?,
                 None => true,
             };
             if let (true, Some(key)) = (meant, assemble::key_of(model, ty, &item)) {
@@ -387,7 +436,7 @@ impl Drafting<'_, '_> {
         for (field, source) in sources {
             match self.given(source) {
                 Some(value) if !value.is_null() => values.insert(field.clone(), value),
-                _ => return Err(vec![Refusal::new(ErrorCode::BadUserInput, format!("\"{field}\" is needed to name the item."))]),
+                _ => return Err(bad_input(format!("\"{field}\" is needed to name the item."))),
             };
         }
         Ok(values)
@@ -431,8 +480,7 @@ impl Drafting<'_, '_> {
         }
         for (name, field) in &ty.fields {
             if values.get(name).is_some_and(Value::is_null) && field.ty.is_non_null() && !field.ty.is_list() {
-                let message = format!("{}.{name} must not be null.", ty.name);
-                return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
+                return Err(bad_input(format!("{}.{name} must not be null.", ty.name)));
             }
         }
         Ok(values)
@@ -469,12 +517,7 @@ impl Drafting<'_, '_> {
 
 /// The author's condition as it is sent.
 fn written(condition: &Condition, scope: &crate::execute::expression::scope::Scope<'_>) -> Result<Expression, Refusals> {
-    filter::whole(condition, scope).map_err(misfit_of_filter)
-}
-
-/// A value of the request that does not fit a condition.
-pub(super) fn misfit_of_filter(why: String) -> Refusals {
-    vec![Refusal::new(ErrorCode::BadUserInput, why)]
+    filter::whole(condition, scope).map_err(bad_input)
 }
 
 /// The attribute in which a field's value is kept as it is, and the value as it is kept.
@@ -486,11 +529,6 @@ pub(super) fn attribute_of(
 ) -> Option<(String, crate::table::attribute::Attribute)> {
     let name = ty.stored(field)?.attribute.clone()?;
     Some((name, assemble::attribute(model, ty, field, value).ok()??))
-}
-
-pub(super) fn misfit(misfit: assemble::Misfit) -> Refusals {
-    let message = format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message);
-    vec![Refusal::new(ErrorCode::BadUserInput, message)]
 }
 
 pub(super) fn internal(what: &str) -> Refusals {

@@ -116,6 +116,8 @@ pub struct IndexChanges {
     pub remove: Vec<String>,
     /// Fields whose present values are needed to tell, and are not among `known`: read the item and ask again.
     pub unknown: Vec<String>,
+    /// Fields of which the known present values were taken.
+    pub taken: Vec<String>,
 }
 
 /// The changes of index key attributes; `changed` holds the fields' new values (null: removed), `known` gives values of other fields:
@@ -142,7 +144,14 @@ pub fn index_changes(
         if !holds_changed || changed.keys().any(is_changed) {
             continue;
         }
-        match first_that_applies(templates, &value) {
+        let considered = considered(templates, &value);
+        let taken = considered.iter().flat_map(|template| template.fields());
+        for field in taken.filter(|field| !changed.contains_key(*field) && known(field).is_some()) {
+            if !changes.taken.iter().any(|other| other == field) {
+                changes.taken.push(field.to_owned());
+            }
+        }
+        match applies(considered, &value) {
             Applies::None => changes.remove.push(key.name.clone()),
             Applies::This(template) => {
                 let made = key_value(
@@ -194,17 +203,18 @@ enum Applies<'t> {
     Unknown(Vec<String>),
 }
 
-fn first_that_applies<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> Applies<'t> {
-    for template in templates {
-        let fields = template.fields();
-        let is_null = |field: &&str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
-        if fields.iter().any(is_null) {
-            continue;
-        }
-        let unknown: Vec<String> = fields.into_iter().filter(|field| value(field).is_none()).map(str::to_owned).collect();
-        return if unknown.is_empty() { Applies::This(template) } else { Applies::Unknown(unknown) };
-    }
-    Applies::None
+/// The templates up to the first of which no field is null.
+fn considered<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> &'t [Template] {
+    let is_null = |field: &str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
+    let first = templates.iter().position(|template| !template.fields().into_iter().any(is_null));
+    &templates[..first.map_or(templates.len(), |first| first + 1)]
+}
+
+fn applies<'t>(considered: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> Applies<'t> {
+    let is_null = |field: &&str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
+    let Some(template) = considered.last().filter(|template| !template.fields().iter().any(is_null)) else { return Applies::None };
+    let unknown: Vec<String> = template.fields().into_iter().filter(|field| value(field).is_none()).map(str::to_owned).collect();
+    if unknown.is_empty() { Applies::This(template) } else { Applies::Unknown(unknown) }
 }
 
 /// The guard of a `@unique` field's value: an item of its own in the same table whose key says type, field and value, with the key of

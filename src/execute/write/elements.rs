@@ -3,16 +3,15 @@
 //! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
 //! writers on one element, each sees what the other did.
 
-use super::actions::{Aim, Drafting, misfit};
+use super::actions::{Aim, Drafting};
 use super::assemble;
 use super::conditions::Conditions;
 use super::draft::{Call, Main, Outcome, Repeat};
 use super::engine::Refusals;
 use super::identity;
 use super::stored_values;
-use super::told::absent;
+use super::told::{absent, bad_input, invalid};
 use super::updates::count_versions;
-use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::{Changes, attribute as path};
 use crate::schema::expression::operand::Segment;
@@ -27,7 +26,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         let values = self.values(position, of_element, &action.values)?;
-        let map = Attribute::M(assemble::embedded(job.engine.run.model, &element.element, &values).map_err(misfit)?);
+        let map = Attribute::M(assemble::embedded(job.engine.run.model, &element.element, &values).map_err(invalid)?);
         for aim in self.aims(position, action, ty).await? {
             let mut conditions = Conditions::default();
             // The element is in no list twice, so a call that was applied already is known by its condition failing.
@@ -52,12 +51,11 @@ impl Drafting<'_, '_> {
                 let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
                 let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
                 if value.is_null() && definition.ty.is_non_null() {
-                    let message = format!("{}.{field} must not be null.", of_element.name);
-                    return Err(vec![Refusal::new(ErrorCode::BadUserInput, message)]);
+                    return Err(bad_input(format!("{}.{field} must not be null.", of_element.name)));
                 }
                 let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
                 let model = job.engine.run.model;
-                match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(misfit)? {
+                match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {
                     Some(value) => changes.set(&inside(element, at, Some(&attribute)), value),
                     None => changes.remove(&inside(element, at, Some(&attribute))),
                 };
@@ -102,7 +100,7 @@ impl Drafting<'_, '_> {
         };
         let wanted = self.given(source).unwrap_or(Value::Null);
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
-        let wanted = stored_values::of_field(job.engine.run.model, &definition.ty, &kept.value, &wanted).map_err(misfit)?;
+        let wanted = stored_values::of_field(job.engine.run.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
         let is_it =
             |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute).is_some_and(|value| equal(value, &wanted)));

@@ -241,11 +241,15 @@ impl Job<'_> {
     /// Reads a whole item strongly; one of another type under the key is not there.
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, Refusals> {
         let ty = self.type_named(ty)?;
-        let projection = attributes(self.engine.run.model, ty).into();
-        let get = Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true };
-        let found = self.engine.run.loaders.get(&[get]).await.into_iter().next();
+        let found = self.engine.run.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
         let found = found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])?;
         Ok(found.filter(|item| identity::is_of(ty, item)))
+    }
+
+    /// The strong read of a whole item.
+    pub fn get(&self, ty: &ObjectType, key: &Key) -> Get {
+        let projection = attributes(self.engine.run.model, ty).into();
+        Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true }
     }
 
     /// Waits after a lost race, with full jitter; `false` where the deadline is too near.

@@ -4,7 +4,7 @@
 use super::actions::Drafting;
 use super::defaults;
 use super::engine::Refusals;
-use crate::execute::error::{ErrorCode, Refusal};
+use super::told::bad_input;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
@@ -89,8 +89,7 @@ impl Drafting<'_, '_> {
 
 /// What the caller is told where a field is never null, but its default is made of what is null.
 pub(super) fn unmade(ty: &ObjectType, field: &str) -> Refusals {
-    let message = format!("{}.{field} must not be null, but is made of what is null.", ty.name);
-    vec![Refusal::new(ErrorCode::BadUserInput, message)]
+    bad_input(format!("{}.{field} must not be null, but is made of what is null.", ty.name))
 }
 
 /// Whether a default takes the text of other fields.

@@ -3,12 +3,13 @@
 //! What is held: that the item is there, the fields that the write takes from it, the index key by which it was found, and the find's
 //! filter. They stand in the call that writes or checks the item, or else in a ConditionCheck of its own.
 
-use super::actions::{Drafting, misfit_of_filter};
+use super::actions::Drafting;
 use super::conditions::Conditions;
 use super::draft::{Call, Draft, Role};
 use super::engine::{Job, Refusals};
 use super::identity;
 use super::lookups;
+use super::told::bad_input;
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
@@ -76,7 +77,7 @@ impl Held {
             conditions.unchanged(name, &self.found);
         }
         if let Some(filter) = &self.filter {
-            conditions.and(filter::lettered(filter, scope, 'h').map_err(misfit_of_filter)?);
+            conditions.and(filter::lettered(filter, scope, 'h').map_err(bad_input)?);
         }
         Ok(())
     }

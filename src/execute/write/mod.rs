@@ -28,4 +28,5 @@ mod relations;
 mod rules;
 pub(super) mod stored_values;
 mod told;
+mod update_values;
 mod updates;

@@ -1,5 +1,6 @@
 //! Trouble with a write in, what the caller is told of it out: whether something was written is never left in the dark where it is known.
 
+use super::assemble::Misfit;
 use super::draft::{Draft, Role};
 use super::engine::Refusals;
 use crate::execute::error::{ErrorCode, Failure, Refusal};
@@ -44,6 +45,16 @@ fn misfit(item: &str, why: Unfit) -> Refusal {
         Unfit::Twice => (ErrorCode::BadUserInput, format!("This would write the same {item} twice.")),
     };
     Refusal::new(code, message)
+}
+
+/// What a caller is told of values that cannot be used.
+pub(super) fn bad_input(sentence: String) -> Refusals {
+    vec![Refusal::new(ErrorCode::BadUserInput, sentence)]
+}
+
+/// What a caller is told of a value that does not fit its field.
+pub(super) fn invalid(misfit: Misfit) -> Refusals {
+    bad_input(format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message))
 }
 
 /// What a caller is told where an item that must be there is not. An author's message is about the condition: it is told only where the
