@@ -5,7 +5,7 @@ use super::error::{ErrorCode, GraphqlError, Refusal};
 use super::read::executor::run_waves;
 use super::read::state::ReadState;
 use super::response::writer::Writer;
-use super::write::engine::Engine;
+use super::write::executor;
 use crate::plan::tree::{OperationPlan, PlanStep};
 use serde_json::{Map, Value};
 
@@ -45,8 +45,7 @@ async fn run_step(
                 return Writer::new(&state, Map::new()).refuse(vec![refusal]);
             }
         };
-        let engine = Engine { run: context, now: context.now_millis, deadline: context.deadline, lanes: context.lanes };
-        match engine.write(write, &arguments).await {
+        match executor::write(context, write, &arguments).await {
             Ok(items) => {
                 if let Some(space) = write.result {
                     state.seed(space, items);

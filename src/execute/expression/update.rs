@@ -16,7 +16,7 @@
 
 use super::placeholders::Placeholders;
 use super::scope::Scope;
-use crate::execute::write::stored_values;
+use crate::execute::write::item::stored_values;
 use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::Model;

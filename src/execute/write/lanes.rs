@@ -12,14 +12,14 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout_at};
 
 /// An item: its table and its key.
-pub type Place = (Arc<str>, Key);
+pub type ItemPlace = (Arc<str>, Key);
 
 type Lane = Arc<tokio::sync::Mutex<()>>;
 
 /// The items at which writers wait for each other.
 #[derive(Debug, Default)]
 pub struct Lanes {
-    lanes: Mutex<HashMap<Place, Lane>>,
+    lanes: Mutex<HashMap<ItemPlace, Lane>>,
 }
 
 /// A writer's turn at an item; it ends when this is dropped.
@@ -32,20 +32,20 @@ pub struct Turn<'l> {
 /// A writer in a lane, waiting or not.
 struct Stay<'l> {
     lanes: &'l Lanes,
-    place: Place,
+    place: ItemPlace,
     lane: Option<Lane>,
 }
 
 impl Lanes {
     /// The first of these items at which writers wait.
-    pub fn busy<'p>(&self, places: &'p [Place]) -> Option<&'p Place> {
+    pub fn busy<'p>(&self, places: &'p [ItemPlace]) -> Option<&'p ItemPlace> {
         let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         places.iter().find(|place| lanes.contains_key(*place))
     }
 
     /// Waits for a turn at the item; `None` where it does not come before the deadline. Turns come in the order of asking
     /// (tokio documents its mutex as fair).
-    pub async fn turn(&self, place: Place, deadline: Instant) -> Option<Turn<'_>> {
+    pub async fn turn(&self, place: ItemPlace, deadline: Instant) -> Option<Turn<'_>> {
         let lane = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).entry(place.clone()).or_default().clone();
         let stay = Stay { lanes: self, place, lane: Some(lane.clone()) };
         let turn = timeout_at(deadline, lane.lock_owned()).await.ok()?;
@@ -71,7 +71,7 @@ mod tests {
     use crate::table::attribute::KeyValue;
     use std::time::Duration;
 
-    fn place(name: &str) -> Place {
+    fn place(name: &str) -> ItemPlace {
         ("table".into(), Key { partition: ("PK".to_owned(), KeyValue::S(name.to_owned())), sort: None })
     }
 

@@ -1,0 +1,209 @@
+//! Deletes of more than a transaction takes: what goes before the calls of a draft, and what came in meanwhile. A crash in between leaves
+//! an item that can be deleted again, and never a relation of nothing.
+
+use crate::execute::error::ErrorCode;
+use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSACTION, WriteDraft};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lanes::ItemPlace;
+use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ToDelete};
+use crate::execute::write::messages::{Refusals, of_table, refusal};
+use crate::table::attribute::{Item, Key};
+use crate::table::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// How often relations are looked for again after what they belong to is gone.
+const MOST_SWEEPS: usize = 10;
+/// About how long a global index is behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in DynamoDB", data
+/// synchronization: "a fraction of a second, under normal conditions".)
+const INDEX_WAIT: Duration = Duration::from_millis(500);
+
+/// Why the calls of a draft are not made.
+pub enum CascadeError {
+    /// Nothing was deleted, or the delete goes on with what is read again.
+    Before(WriteError),
+    /// Something may be deleted, but not all.
+    HalfWay(ErrorCode),
+}
+
+/// Deletes what goes before the calls of a draft, unless what they demand does not hold: then it would be gone for nothing.
+pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), CascadeError> {
+    if draft.first.is_empty() {
+        return Ok(());
+    }
+    if draft.calls.iter().any(DraftCall::demands) {
+        hold(job, draft, attempt).await.map_err(CascadeError::Before)?;
+    }
+    for (position, (table, items)) in draft.first.iter().enumerate() {
+        match delete(job, table, items.clone()).await {
+            Ok(deleted) if deleted.len() == items.len() => {}
+            // Some are not what was read any more: read again.
+            Ok(_) => return Err(CascadeError::Before(WriteError::Conditions(Vec::new()))),
+            Err(WriteError::Uncertain(error)) => return Err(CascadeError::HalfWay(of_table(&error).code)),
+            Err(WriteError::Failed(error)) if position > 0 => return Err(CascadeError::HalfWay(of_table(&error).code)),
+            Err(error) => return Err(CascadeError::Before(error)),
+        }
+    }
+    for gone in draft.cascades.iter().filter(|gone| gone.ahead) {
+        let code = |refusals: Refusals| refusals.first().map_or(ErrorCode::Internal, |refusal| refusal.code);
+        sweep_sources(job, gone).await.map_err(|refusals| CascadeError::HalfWay(code(refusals)))?;
+    }
+    Ok(())
+}
+
+/// Deletes items and what goes with each, in batches where nothing is demanded of them, else in transactions. An item of which the condition
+/// does not hold is left: it is not what was read any more. Gives the keys of those that were deleted.
+async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
+    let loaders = job.context.loaders;
+    let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
+    let mut deleted: Vec<Key> = free.keys().cloned().collect();
+    let keys = free.into_iter().flat_map(|(key, item)| std::iter::once(key).chain(item.others));
+    loaders.delete_batch(table, keys.collect()).await?;
+    while !conditional.is_empty() {
+        // The calls of one transaction, and for each the item that it belongs to.
+        let (mut calls, mut of): (Vec<WriteCall>, Vec<Key>) = (Vec::new(), Vec::new());
+        for (key, item) in &conditional {
+            if !calls.is_empty() && calls.len() + 1 + item.others.len() > MOST_IN_TRANSACTION {
+                break;
+            }
+            let more = item.clone().calls(table, key.clone());
+            calls.extend(more);
+            of.resize(calls.len(), key.clone());
+        }
+        match loaders.transact(&calls, &Uuid::new_v4().simple().to_string()).await {
+            Ok(()) => {
+                of.dedup();
+                of.iter().for_each(|key| _ = conditional.remove(key));
+                deleted.extend(of);
+            }
+            Err(WriteError::Conditions(failures)) => {
+                let left = conditional.len();
+                failures.iter().filter_map(|failure| of.get(failure.position)).for_each(|key| _ = conditional.remove(key));
+                if conditional.len() == left {
+                    return Err(WriteError::Conditions(failures));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(deleted)
+}
+
+/// Tries the conditions of the calls, and writes nothing.
+async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), WriteError> {
+    let checks = draft.calls.iter().enumerate().filter_map(|(position, call)| {
+        let condition = call.write.condition.clone()?;
+        let action = WriteAction::Check(key_of(job, &call.write)?);
+        Some((position, WriteCall { table: call.write.table.clone(), action, condition: Some(condition) }))
+    });
+    let (positions, checks): (Vec<usize>, Vec<WriteCall>) = checks.unzip();
+    let token = format!("{}c{attempt:03}", job.token);
+    job.context.loaders.transact(&checks, &token).await.map_err(|error| match error {
+        WriteError::Conditions(failures) => {
+            let in_draft = |failure: ConditionFailure| Some(ConditionFailure { position: *positions.get(failure.position)?, ..failure });
+            WriteError::Conditions(failures.into_iter().filter_map(in_draft).collect())
+        }
+        // Checks leave nothing behind.
+        WriteError::Uncertain(error) => WriteError::Failed(error),
+        error => error,
+    })
+}
+
+/// The key of the item that a call writes.
+pub fn key_of(job: &WriteJob<'_>, write: &WriteCall) -> Option<Key> {
+    match &write.action {
+        WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some(key.clone()),
+        WriteAction::Put(item) => {
+            let table = job.context.model.tables.iter().find(|table| *table.name == *write.table)?;
+            crate::execute::key::values::key_of(table, item)
+        }
+    }
+}
+
+/// What belongs to an item, or to one that goes with it, may be put between the reading of its relations and its end. Afterwards nothing
+/// new can come, as puts check that what they belong to is there; so what is found now is all that is left. It may lead to others, and an
+/// index may not show it yet.
+pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>) -> Result<(), Refusals> {
+    for gone in gone {
+        let CascadedItem { action, item, .. } = gone;
+        let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };
+        let mut found = dependents::of_item(job, *action, item, DependentsToRead::All).await?;
+        if !gone.ahead {
+            found.extend(dependents::of_dependents(job, *action, &gone.sources, DependentsToRead::All).await?);
+        }
+        swept.delete_all(job, Some(item), found).await?;
+        if !dependents::may_be_behind(job, *action) {
+            continue;
+        }
+        for _ in 0..MOST_SWEEPS {
+            if !moment(job).await {
+                break;
+            }
+            let mut found = dependents::of_item(job, *action, item, DependentsToRead::Behind).await?;
+            found.extend(dependents::of_dependents(job, *action, &swept.sources, DependentsToRead::Behind).await?);
+            if !swept.delete_all(job, Some(item), found).await? {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Looks once more for what belongs to items that were deleted ahead of their own.
+async fn sweep_sources(job: &WriteJob<'_>, gone: &CascadedItem) -> Result<(), Refusals> {
+    let mut swept = Swept { action: gone.action, sources: gone.sources.clone(), places: HashSet::new() };
+    let found = dependents::of_dependents(job, gone.action, &gone.sources, DependentsToRead::All).await?;
+    swept.delete_all(job, None, found).await.map(drop)
+}
+
+/// What is deleted so far of a cascade.
+struct Swept {
+    action: usize,
+    /// Items from which other paths go on.
+    sources: Dependents,
+    /// Where the deleted items were.
+    places: HashSet<ItemPlace>,
+}
+
+impl Swept {
+    /// Deletes what was found, and what that leads to, until nothing more is found; says whether there was anything.
+    async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, Refusals> {
+        let action = self.action;
+        let (mut found, mut any) = (found, false);
+        for _ in 0..MOST_SWEEPS {
+            found = found.without(job, action, &self.places);
+            if found.is_empty() {
+                break;
+            }
+            any = true;
+            let mut complete = true;
+            for (table, items) in found.to_delete(job, action) {
+                let count = items.len();
+                let deleted = delete(job, &table, items).await.map_err(|error| vec![refusal(error)])?;
+                complete &= deleted.len() == count;
+                self.places.extend(deleted.into_iter().map(|key| (table.clone(), key)));
+            }
+            let sources = found.sources(job, action);
+            self.sources.extend(sources.clone());
+            // What is not what was read any more is found again by what leads to it.
+            found = dependents::of_dependents(job, action, if complete { &sources } else { &self.sources }, DependentsToRead::All).await?;
+            if let Some(item) = item {
+                found.extend(dependents::of_item(job, action, item, DependentsToRead::All).await?);
+            }
+        }
+        Ok(any)
+    }
+}
+
+/// Waits until an index will have caught up, as a rule; `false` where the deadline is too near.
+async fn moment(job: &WriteJob<'_>) -> bool {
+    let wait = INDEX_WAIT.mul_f64(0.5 + fastrand::f64());
+    if Instant::now() + wait >= job.context.deadline {
+        return false;
+    }
+    tokio::time::sleep(wait).await;
+    true
+}

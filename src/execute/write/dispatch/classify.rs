@@ -1,0 +1,178 @@
+//! Why the conditions of a write did not hold: the author's condition, an item that is there or not, a value that is taken, a stale
+//! version, or only that somebody else was faster.
+
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::expression::evaluate::{self, equal, same_item};
+use crate::execute::values::decode;
+use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, Repeat, WriteDraft};
+use crate::execute::write::item::identity;
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lanes::ItemPlace;
+use crate::execute::write::messages::{Refusals, absent, misfit};
+use crate::table::attribute::{Attribute, Item};
+use crate::table::write::{ConditionFailure, Unfit};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What follows from conditions that did not hold.
+pub enum FailureClass {
+    /// What was read has changed: read and try again. With it comes the item that somebody else was faster at, where one call tells.
+    Race(Option<ItemPlace>),
+    /// It was applied by an attempt before this one; the item as it is, if it is.
+    Applied(Option<Arc<Item>>),
+    /// There is no such item, so that there is nothing to do.
+    Nothing,
+    /// Whether it was applied by an attempt before this one, nothing tells.
+    Open,
+    /// The caller is told.
+    Refused(Refusals),
+}
+
+/// Judges the conditions that failed; with `doubt`, an attempt before this one may have been applied.
+pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> FailureClass {
+    if let Some(verdict) = stale(job, draft, failures, doubt) {
+        return verdict;
+    }
+    let (mut refusals, mut taken) = (Refusals::new(), Refusals::new());
+    let (mut raced, mut place) = (false, None);
+    for failure in failures {
+        let Some(call) = draft.calls.get(failure.position) else { continue };
+        match &call.role {
+            CallRole::Dependent | CallRole::Found => raced = true,
+            // It is missing, and mended; or the first copy tells what is wrong.
+            CallRole::Replica => {}
+            CallRole::Guard(ty, field) => {
+                let message = format!("There is already a {ty} with this {field}.");
+                taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
+            }
+            CallRole::Main(main) => {
+                // An item of another type is none of the write's, and nothing of it is told.
+                let is_of = |item: &&Item| job.type_named(&main.item).is_ok_and(|ty| identity::is_of(ty, item));
+                let item = failure.item.as_ref().filter(is_of);
+                let foreign = failure.item.is_some() && item.is_none();
+                let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused((job, draft), main, item) };
+                let told = if foreign && main.makes { failure.item.as_ref() } else { item };
+                match earlier_attempt(main, told, refused.is_some()).filter(|_| doubt) {
+                    Some(verdict) => return verdict,
+                    None if foreign && main.if_absent == IfAbsent::Nothing => return FailureClass::Nothing,
+                    None if refused.is_none() => {
+                        raced = true;
+                        place = place.or_else(|| draft.place(failure.position));
+                    }
+                    None => {}
+                }
+                refusals.extend(refused);
+            }
+        }
+    }
+    // Whoever was faster may have written the very guard that is in the way.
+    if !raced {
+        refusals.extend(taken);
+    }
+    if refusals.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(refusals) }
+}
+
+/// What follows where the found item is not any more what it was found to be. All that was made of it is of no meaning then; only what the
+/// item's own call is refused for is told.
+fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> Option<FailureClass> {
+    let held = draft.held.as_ref()?;
+    let scope = draft.scope(job);
+    for failure in failures {
+        let call = draft.calls.get(failure.position)?;
+        let is_of = |item: &&Item| job.type_named(&held.item).is_ok_and(|ty| identity::is_of(ty, item));
+        let item = failure.item.as_ref().filter(is_of);
+        let main = match &call.role {
+            CallRole::Found => None,
+            CallRole::Main(main) if main.held => Some(main),
+            _ => continue,
+        };
+        if held.holds(item, &scope) {
+            continue;
+        }
+        let by_found = job.write.names_found;
+        return Some(match main.filter(|_| !by_found).and_then(|main| refused((job, draft), main, item)) {
+            _ if doubt => FailureClass::Open,
+            Some(refusal) => FailureClass::Refused(vec![refusal]),
+            None => FailureClass::Race(draft.place(failure.position)),
+        });
+    }
+    None
+}
+
+/// What a failed condition tells of an attempt before this one; `None`: that it was not applied, or that it does not matter.
+fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Option<FailureClass> {
+    match (&main.repeat, item) {
+        (Repeat::SeenByItem(ours), Some(item)) if same_item(ours, item) => Some(FailureClass::Applied(Some(Arc::new(item.clone())))),
+        // Ours may have been changed since.
+        (Repeat::SeenByItem(_), Some(_)) => Some(FailureClass::Open),
+        (Repeat::SeenByElement(list, element), Some(item)) if holds(item, list, element) => {
+            Some(FailureClass::Applied(Some(Arc::new(item.clone()))))
+        }
+        (Repeat::Gone, None) => Some(FailureClass::Applied(None)),
+        (Repeat::Same, Some(_)) if refused => Some(FailureClass::Open),
+        _ => None,
+    }
+}
+
+/// What the caller is told where an item of another type has the key of the one that is to be made.
+fn taken_by_other(main: &MainCall) -> Refusal {
+    let message = main.message.clone().unwrap_or_else(|| format!("Another item has the key of this {}.", main.item));
+    Refusal::new(ErrorCode::Conflict, message)
+}
+
+/// What the caller is told; `None` where only what was read has changed.
+fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Option<&Item>) -> Option<Refusal> {
+    let told = |code, or: String| Some(Refusal::new(code, main.message.clone().unwrap_or(or)));
+    if main.creates {
+        return match item {
+            Some(_) => told(ErrorCode::Conflict, format!("There is already such a {}.", main.item)),
+            None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
+        };
+    }
+    match main.if_absent {
+        _ if item.is_some() => {}
+        _ if main.many => return None,
+        IfAbsent::ReadAgain => return None,
+        IfAbsent::NotFound => return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref())),
+        IfAbsent::Make | IfAbsent::Nothing => {}
+    }
+    if let Some((attribute, expected)) = &main.version {
+        let current = item
+            .and_then(|item| item.get(attribute))
+            .and_then(|value| decode::scalar(&crate::schema::scalar::value_type::ValueType::Int, value));
+        if current.as_ref() != Some(expected) {
+            let message = format!("This {} has been changed in the meantime.", main.item);
+            let details = vec![("currentVersion", current.unwrap_or(Value::Null))];
+            return Some(Refusal { code: ErrorCode::Conflict, message, details });
+        }
+    }
+    let condition = main.condition.as_ref().filter(|_| !main.many);
+    if let Some(Ok(false) | Err(_)) = condition.map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
+        return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item));
+    }
+    if let (Repeat::SeenByElement(list, element), Some(item)) = (&main.repeat, item)
+        && holds(item, list, element)
+    {
+        return told(ErrorCode::Conflict, format!("This {} has an equal element already.", main.item));
+    }
+    let scope = draft.scope(job);
+    let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
+    broken.map(|bound| bound.refusal.clone())
+}
+
+/// What a caller is told of a change that cannot be made of an item as it is, or with the values of the request.
+pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> Refusal {
+    let mut mains = draft.calls.iter().filter_map(|call| if let CallRole::Main(main) = &call.role { Some(&main.item) } else { None });
+    let item = match at.and_then(|at| draft.calls.get(at)).map(|call| &call.role) {
+        Some(CallRole::Main(main)) => Some(&main.item),
+        Some(CallRole::Guard(item, _)) => Some(item),
+        // Of several, the server does not say which it is.
+        _ => mains.next().filter(|_| mains.next().is_none()),
+    };
+    misfit(item.map_or("item", String::as_str), why)
+}
+
+/// Whether a list attribute of an item holds an element.
+fn holds(item: &Item, list: &str, element: &Attribute) -> bool {
+    matches!(item.get(list), Some(Attribute::L(elements)) if elements.iter().any(|one| equal(one, element)))
+}

@@ -1,0 +1,79 @@
+//! The copies of a replicated item: what is written of the first is written of the others in the same transaction. What a transaction
+//! does not take is brought in line with the first copy afterwards.
+//!
+//! The first copy, number 0, is the item: conditions are held against it, and what it is, the others are to be. A transaction is all or
+//! nothing, so that no writer finds them different. Beyond its limit the transaction writes the first copy and all else that the field
+//! writes; then the other copies are made like it, in batches, until they are found to be so. Whoever writes a copy looks at the first
+//! once more afterwards: of several who do so at once, the last to write still finds what is right. It is safe to repeat, and the next
+//! write of the item completes what broke off.
+
+use crate::execute::expression::evaluate::same_item;
+use crate::execute::key::sharding::as_copy;
+use crate::execute::write::draft::call::{CallRole, WriteDraft};
+use crate::execute::write::item::identity;
+use crate::execute::write::item::replicas::{others, place};
+use crate::execute::write::job::WriteJob;
+use crate::table::attribute::{Item, Key};
+use crate::table::call::Get;
+use crate::table::error::{TableError, TableErrorKind};
+use crate::table::write::{ConditionFailure, WriteError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+/// How often copies are compared before it is given up, since others keep changing them.
+const MOST_ROUNDS: usize = 50;
+
+/// Brings copies in line with the first where a condition on one of them did not hold: it is missing. The write is tried again then.
+pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
+    let is_copy = |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
+    if !failures.iter().any(is_copy) {
+        return Ok(());
+    }
+    let all: Vec<(String, Key)> = draft.copied.iter().map(|copied| (copied.item.clone(), copied.key.clone())).collect();
+    sync(job, &all).await.map_err(WriteError::Failed)
+}
+
+/// Makes the copies of items like the first, whose keys are given with the items' types.
+pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), TableError> {
+    for _ in 0..MOST_ROUNDS {
+        let mut puts: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
+        let mut deletes: BTreeMap<Arc<str>, Vec<Key>> = BTreeMap::new();
+        for (name, key) in items {
+            let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job, name)) else { continue };
+            let (of_table, others) = (job.table_of(ty), others(job, ty, key));
+            let wanted = std::iter::once(key).chain(others.iter().map(|(_, key)| key));
+            // Every attribute: a copy is put whole.
+            let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent: true };
+            let mut found = job.context.loaders.get(wanted.map(get).collect::<Vec<_>>()).await.into_iter();
+            let Some(first) = found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))
+            else {
+                continue;
+            };
+            for ((number, key), copy) in others.into_iter().zip(found) {
+                let copy = copy?;
+                match first.as_ref().map(|first| as_copy(table, keys, first, number)) {
+                    Some(right) if copy.as_ref().is_some_and(|copy| same_item(copy, &right)) => {}
+                    Some(right) => puts.entry(of_table.clone()).or_default().push(right),
+                    None if copy.as_ref().is_some_and(|copy| identity::is_of(ty, copy)) => {
+                        deletes.entry(of_table.clone()).or_default().push(key)
+                    }
+                    None => {}
+                }
+            }
+        }
+        if puts.is_empty() && deletes.is_empty() {
+            return Ok(());
+        }
+        let loaders = job.context.loaders;
+        let failed = |error| match error {
+            WriteError::Failed(error) | WriteError::Uncertain(error) => error,
+            other => TableError { kind: TableErrorKind::Invalid, detail: format!("{other:?}") },
+        };
+        for (table, items) in puts {
+            loaders.put_batch(&table, items).await.map_err(failed)?;
+        }
+        for (table, keys) in deletes {
+            loaders.delete_batch(&table, keys).await.map_err(failed)?;
+        }
+    }
+    Err(TableError { kind: TableErrorKind::Condition, detail: "the first copy was changed again and again".to_owned() })
+}

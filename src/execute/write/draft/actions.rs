@@ -1,0 +1,109 @@
+//! The actions of a field → a draft of their calls. Reads together what the actions must know, then drafts one after another.
+
+use crate::execute::write::draft::call::{DraftCall, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
+use crate::execute::write::draft::drafting::{Drafting, written};
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::{assemble, identity};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lookup::items::ItemsInScope;
+use crate::execute::write::messages::{Refusals, invalid};
+use crate::plan::tree::ReadAction;
+use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::table::call::Get;
+use crate::table::write::WriteAction;
+use futures_util::future::join;
+/// What is known of the attempts before this one.
+#[derive(Clone, Copy)]
+pub struct Again {
+    /// Somebody else was faster.
+    pub raced: bool,
+    /// One of them may have been applied.
+    pub uncertain: bool,
+}
+
+/// Drafts all actions of a field.
+pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<WriteDraft, Refusals> {
+    let mut drafting = Drafting { job, generated, uncertain, draft: WriteDraft::default(), scope: ItemsInScope::new() };
+    drafting.read_ahead(raced).await?;
+    for position in 0..job.write.actions.len() {
+        drafting.action(position).await?;
+    }
+    drafting.check_found()?;
+    drafting.draft.take_copies(MOST_IN_TRANSACTION);
+    Ok(drafting.draft)
+}
+
+impl Drafting<'_, '_> {
+    /// Finds the item of the `@find`, and reads in one batch the items that the actions need and whose keys are known by now. The loader
+    /// keeps them for the actions.
+    pub async fn read_ahead(&mut self, raced: bool) -> Result<(), Refusals> {
+        let job = self.job;
+        if let Some(lookup) = &job.planned.found {
+            // A find by a key joins the batch. Where a Query finds nothing, no Get is made.
+            let by_key = lookup.plan.reads.iter().all(|read| matches!(read.action, ReadAction::Get(_)));
+            let gets = if by_key { self.foreseen_reads() } else { Vec::new() };
+            let (found, _) = join(self.find(lookup, raced), job.context.loaders.get(gets)).await;
+            found?;
+        }
+        let gets = self.foreseen_reads();
+        job.context.loaders.get(gets).await;
+        Ok(())
+    }
+
+    /// The reads of items that the actions need and whose keys are known by now. What does not fit is told by the action itself.
+    pub fn foreseen_reads(&mut self) -> Vec<Get> {
+        let job = self.job;
+        let mut gets = Vec::new();
+        for (position, action) in job.write.actions.iter().enumerate() {
+            let Ok(ty) = job.type_named(&action.item) else { continue };
+            let WriteTarget::Key(sources) = &action.target else { continue };
+            let named = match (&action.kind, &action.at) {
+                (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values),
+                _ => self.key_values(sources),
+            };
+            let key = named.and_then(|values| assemble::primary_key(job.context.model, ty, &values).map_err(invalid));
+            let Ok(key) = key else { continue };
+            let reads = match (&action.kind, &action.at) {
+                (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
+                (ActionKind::Update { .. }, None) => self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads),
+                (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
+                (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
+                _ => false,
+            };
+            if reads {
+                gets.push(job.get(ty, &key));
+            }
+        }
+        gets
+    }
+
+    pub async fn action(&mut self, position: usize) -> Result<(), Refusals> {
+        let job = self.job;
+        let action = &job.write.actions[position];
+        self.draft.results.push(Vec::new());
+        match (&action.kind, &action.at) {
+            (ActionKind::Put { replace }, None) => self.put(position, action, *replace).await,
+            (ActionKind::Put { .. }, Some(element)) => self.append(position, action, element).await,
+            (ActionKind::Update { .. }, None) => self.update(position, action).await,
+            (ActionKind::Update { .. }, Some(element)) => self.change_element(position, action, element).await,
+            (ActionKind::Delete { .. }, None) => self.delete(position, action).await,
+            (ActionKind::Delete { .. }, Some(element)) => self.remove_element(position, action, element).await,
+            (ActionKind::Check, _) => self.check(position, action).await,
+        }
+    }
+
+    pub async fn check(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+        let ty = self.job.type_named(&action.item)?;
+        for aim in self.target_items(position, action, ty).await? {
+            let mut conditions = Conditions::default();
+            let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+            if let Some(condition) = &action.condition {
+                let scope = self.draft.scope(self.job);
+                identity::demand_of(ty, (condition, written(condition, &scope)?), &scope, &mut conditions);
+            }
+            let main = MainCall { held, ..self.main(action) };
+            self.draft.calls.push(DraftCall::main(self.job.table_of(ty), WriteAction::Check(aim.key), conditions, main));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! `@delete` of items → their calls, and those of the dependents that go with them.
+
+use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, IfAbsent, MOST_IN_TRANSACTION, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::drafting::Drafting;
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::identity;
+use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
+use crate::execute::write::lookup::items::guards_of;
+use crate::execute::write::messages::Refusals;
+use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
+use crate::schema::model::{Field, ObjectType};
+use crate::table::attribute::Item;
+use crate::table::write::WriteAction;
+use std::sync::Arc;
+impl Drafting<'_, '_> {
+    pub async fn delete(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+        let job = self.job;
+        let ty = job.type_named(&action.item)?;
+        let alone = job.write.actions.len() == 1;
+        let beside = self.reads_deleted(position, ty);
+        let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
+        let unique = ty.fields.values().any(|field| field.rules.unique);
+        let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
+        let copied = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        for aim in self.target_items(position, action, ty).await? {
+            let item = match aim.item {
+                Some(item) => Some(item),
+                None if beside => job.read(&ty.name, &aim.key).await?,
+                None => None,
+            };
+            let read = item.is_some() || beside;
+            let mut conditions = Conditions::default();
+            match &item {
+                None if read && alone => {
+                    // There is nothing to delete, and nothing to give back.
+                    self.draft.results[position].push(ResultItem::Nothing);
+                    // A delete that broke off may have left copies.
+                    self.draft.behind.extend(copied.then(|| (ty.name.clone(), aim.key)));
+                    continue;
+                }
+                // Alone, DeleteItem itself says whether there was an item.
+                None if alone && action.condition.is_none() => {}
+                _ => conditions.exists(&aim.key.partition.0),
+            }
+            identity::demand(ty, &mut conditions);
+            let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+            // What is given back must be what is deleted, and a version does not prove it: an item that is put again begins at 1. Else it is
+            // enough that the guards are still the item's.
+            let names_it = |name: &String| *name == aim.key.partition.0 || aim.key.sort.iter().any(|(sort, _)| sort == name);
+            let in_key = |field: &&Field| {
+                let stored = ty.stored(&field.name);
+                stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)
+            };
+            let told = |field: &&Field| given_back && !in_key(field);
+            let held_fields = ty.fields.values().filter(|field| field.rules.unique || told(field)).map(|field| &field.name);
+            self.hold(ty, item.as_deref(), held_fields, &mut conditions);
+            let version = self.expected_version(ty, action, &mut conditions);
+            self.author(action, &mut conditions)?;
+            let if_absent = match alone {
+                true if read => IfAbsent::ReadAgain,
+                true if action.condition.is_none() && version.is_none() => IfAbsent::Nothing,
+                _ => IfAbsent::NotFound,
+            };
+            let repeat = if held { Repeat::Never } else { Repeat::Gone };
+            let relies = (unique || given_back) && item.is_some();
+            let main = MainCall { version, if_absent, held, relies, repeat, ..self.main(action) };
+            let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
+            self.draft.calls.push(call);
+            self.copies(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
+            match item {
+                Some(item) => {
+                    self.along(ty, guards_of(job, ty, &item));
+                    if cascades {
+                        self.cascade(position, &item).await?;
+                    }
+                    self.draft.results[position].push(ResultItem::Known(item));
+                }
+                None => self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key)),
+            }
+        }
+        let demands = self.draft.calls.iter().any(DraftCall::demands);
+        if many && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
+            self.delete_in_batches(position, ty);
+        }
+        Ok(())
+    }
+
+    /// Whether an item that is deleted is read before: a lone DeleteItem tells what was there, a transaction does not.
+    pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
+        let job = self.job;
+        let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
+        let copied = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        job.write.actions.len() > 1 || cascades || copied || ty.fields.values().any(|field| field.rules.unique)
+    }
+
+    /// The relations of a deleted item: in the same transaction if they fit, else before it, so that a crash leaves an item that can be
+    /// deleted again, and never a relation of nothing.
+    pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
+        let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
+        let stages = related.to_delete(self.job, position);
+        let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(|item| 1 + item.others.len()).sum();
+        let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
+        let places = stages.iter().filter(|_| fits).flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
+        let (places, sources) = (places.collect(), related.sources(self.job, position));
+        self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, ahead: !fits });
+        for (table, items) in stages {
+            if fits {
+                let calls = items.into_iter().flat_map(|(key, item)| item.calls(&table, key));
+                self.draft.calls.extend(calls.map(|write| DraftCall { write, role: CallRole::Dependent }));
+            } else {
+                self.draft.first.push((table, items));
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes more items than a transaction takes: the caller demands nothing of them and the delete can be repeated, so it needs no
+    /// transaction.
+    pub fn delete_in_batches(&mut self, position: usize, ty: &ObjectType) {
+        let items = self.draft.results[position].iter().filter_map(|outcome| match outcome {
+            ResultItem::Known(item) => dependents::to_delete(self.job, ty, item),
+            _ => None,
+        });
+        let items: ToDelete = items.collect();
+        self.draft.copied.clear();
+        // What goes along but for the guards: the relations of a cascade.
+        for call in self.draft.calls.drain(..).filter(|call| matches!(call.role, CallRole::Dependent)) {
+            if let WriteAction::Delete(key) = call.write.action
+                && !items.values().any(|item| item.others.contains(&key))
+            {
+                let related = ItemToDelete { condition: call.write.condition, others: Vec::new() };
+                self.draft.first.push((call.write.table, ToDelete::from([(key, related)])));
+            }
+        }
+        self.draft.first.push((self.job.table_of(ty), items));
+    }
+}

@@ -1,0 +1,145 @@
+//! `at:` on an element of a list inside an item: appended, changed or removed where it stands, under the condition that it still does.
+//!
+//! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
+//! writers on one element, each sees what the other did.
+
+use crate::execute::expression::evaluate::equal;
+use crate::execute::expression::update::Changes;
+use crate::execute::expression::update::attribute as path;
+use crate::execute::write::draft::call::{DraftCall, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::drafting::{Drafting, TargetItem};
+use crate::execute::write::draft::update::count_versions;
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::{assemble, identity, stored_values};
+use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
+use crate::schema::expression::operand::Segment;
+use crate::schema::model::ObjectType;
+use crate::schema::model::write::{Action, Element};
+use crate::table::attribute::Attribute;
+use crate::table::write::WriteAction;
+use serde_json::Value;
+
+impl Drafting<'_, '_> {
+    pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+        let job = self.job;
+        let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
+        let values = self.values(position, of_element, &action.values)?;
+        let map = Attribute::M(assemble::embedded(job.context.model, &element.element, &values).map_err(invalid)?);
+        for aim in self.target_items(position, action, ty).await? {
+            let mut conditions = Conditions::default();
+            // The element is in no list twice, so a call that was applied already is known by its condition failing.
+            conditions.lacks(&element.attribute, map.clone());
+            let mut changes = Changes::default();
+            changes.append(&path(&element.attribute), vec![map.clone()]);
+            let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
+            self.element_call((position, action, element), (ty, aim), (conditions, changes, repeat))?;
+        }
+        Ok(())
+    }
+
+    pub async fn change_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+        let job = self.job;
+        let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
+        for aim in self.target_items(position, action, ty).await? {
+            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
+                return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
+            };
+            let mut changes = Changes::default();
+            for (field, written) in &action.values {
+                let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+                let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
+                if value.is_null() && definition.ty.is_non_null() {
+                    return Err(bad_input(format!("{}.{field} must not be null.", of_element.name)));
+                }
+                let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
+                let model = job.context.model;
+                match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {
+                    Some(value) => changes.set(&inside(element, at, Some(&attribute)), value),
+                    None => changes.remove(&inside(element, at, Some(&attribute))),
+                };
+            }
+            self.element_call((position, action, element), (ty, aim), (conditions, changes, Repeat::Same))?;
+        }
+        Ok(())
+    }
+
+    pub async fn remove_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+        let job = self.job;
+        let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
+        for aim in self.target_items(position, action, ty).await? {
+            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
+                // An attempt before this one, of which no answer came, may have removed it.
+                if self.uncertain {
+                    let item = job.read(&ty.name, &aim.key).await?;
+                    self.draft.results[position].extend(item.map(ResultItem::Known));
+                    continue;
+                }
+                return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
+            };
+            let mut changes = Changes::default();
+            changes.remove(&inside(element, at, None));
+            self.element_call((position, action, element), (ty, aim), (conditions, changes, Repeat::Gone))?;
+        }
+        Ok(())
+    }
+
+    /// Where the element stands, and the condition that it does. `None` if the item has no such element.
+    pub async fn locate(
+        &mut self,
+        action: &Action,
+        element: &Element,
+        (ty, of_element): (&ObjectType, &ObjectType),
+        aim: &TargetItem,
+    ) -> Result<Option<(usize, Conditions)>, Refusals> {
+        let job = self.job;
+        let Some((field, attribute, source)) = &element.by else { return Ok(None) };
+        let Some(item) = job.read(&ty.name, &aim.key).await? else {
+            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+        };
+        let wanted = self.given(source).unwrap_or(Value::Null);
+        let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
+        let wanted = stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
+        let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
+        let is_it =
+            |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute).is_some_and(|value| equal(value, &wanted)));
+        let Some(at) = elements.iter().position(is_it) else { return Ok(None) };
+        let mut conditions = Conditions::default();
+        conditions.element_equals(&element.attribute, at, attribute, wanted);
+        Ok(Some((at, conditions)))
+    }
+
+    /// The call that changes the list of an item.
+    pub fn element_call(
+        &mut self,
+        (position, action, element): (usize, &Action, &Element),
+        (ty, aim): (&ObjectType, TargetItem),
+        (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
+    ) -> Result<(), Refusals> {
+        let job = self.job;
+        conditions.exists(&aim.key.partition.0);
+        identity::demand(ty, &mut conditions);
+        let version = self.expected_version(ty, action, &mut conditions);
+        self.author(action, &mut conditions)?;
+        let counts = count_versions(ty, &mut changes);
+        let of_copies = conditions.clone().build();
+        let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+        let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
+        let update = changes.expression();
+        let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
+        let main = MainCall { version, held, relies, repeat, ..self.main(action) };
+        let call = DraftCall::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update.clone()), conditions, main);
+        self.draft.calls.push(call);
+        // No key is touched, so that the same holds of all copies, but for index keys by which the first was found.
+        self.copies(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_copies.clone()));
+        self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
+        Ok(())
+    }
+}
+
+/// The path of an element, or of one of its attributes.
+fn inside(element: &Element, at: usize, attribute: Option<&str>) -> Vec<Segment> {
+    let mut segments = path(&element.attribute);
+    segments.push(Segment::Index(u32::try_from(at).unwrap_or(u32::MAX)));
+    segments.extend(attribute.map(|name| Segment::Attribute(name.to_owned())));
+    segments
+}

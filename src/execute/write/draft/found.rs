@@ -1,0 +1,158 @@
+//! The `@find` of a mutation: finds the item, and holds it in the calls of the draft to what it was found to be. The conditions stand in
+//! the call that writes or checks the item, else in a ConditionCheck of their own.
+
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::expression::evaluate;
+use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
+use crate::execute::write::draft::drafting::Drafting;
+use crate::execute::write::item::assemble;
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lookup::found_item::FoundItem;
+use crate::execute::write::lookup::items;
+use crate::execute::write::messages::Refusals;
+use crate::plan::attributes::{alternatives_of, keys};
+use crate::plan::tree::WriteLookup;
+use crate::schema::model::ObjectType;
+use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
+use crate::schema::table::Table;
+use crate::table::attribute::{Item, Key};
+use crate::table::write::{WriteAction, WriteCall};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+impl Drafting<'_, '_> {
+    /// Finds the item of the field's `@find`. After a lost race, what an index gave is read from the table: the index may be behind.
+    pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), Refusals> {
+        let job = self.job;
+        let missing = || vec![Refusal::new(ErrorCode::NotFound, format!("There is no such {}.", lookup.item))];
+        let Some(find) = &job.write.find else { return Err(missing()) };
+        let ty = job.type_named(&lookup.item)?;
+        let found = items::items(job, lookup, &self.scope).await?.into_iter().next().ok_or_else(missing)?;
+        let mut held = held(job, (find, ty), found).ok_or_else(missing)?;
+        if again && path_of(find).is_some_and(|path| path.index.is_some()) {
+            let is = job.read(&ty.name, &held.key).await?.ok_or_else(missing)?;
+            let by_index = index_keys(job, ty, find);
+            let still = by_index.iter().all(|name| held.found.get(name) == is.get(name));
+            let meant = held.filter.iter().all(|filter| evaluate::holds(filter, Some(&is), &job.scope()).unwrap_or(false));
+            if !(still && meant) {
+                return Err(missing());
+            }
+            held.found = is;
+        }
+        self.scope.insert(lookup.item.clone(), held.found.clone());
+        self.draft.found = Some(held.found.clone());
+        if job.write.names_found {
+            let mut arguments = job.arguments.clone();
+            arguments.insert(ty.name.clone(), Value::Object(values(job, ty, &held.found)));
+            self.draft.arguments = Some(arguments);
+        }
+        self.draft.held = Some(held);
+        Ok(())
+    }
+
+    /// Adds the conditions of the found item to those of a call on the item under this key, if that is the one; whether it is.
+    pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, conditions: &mut Conditions) -> Result<bool, Refusals> {
+        let job = self.job;
+        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&job.table_of(ty), key)) else { return Ok(false) };
+        held.demand(job.type_named(&held.item)?, &job.scope(), conditions)?;
+        Ok(true)
+    }
+
+    /// Holds the found item by a check of its own, where no call is about it.
+    pub fn check_found(&mut self) -> Result<(), Refusals> {
+        let WriteDraft { held, calls, first, .. } = &mut self.draft;
+        let by_call = calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.held));
+        let Some(held) = held.as_ref().filter(|_| !by_call) else { return Ok(()) };
+        let mut conditions = Conditions::lettered('g');
+        held.demand(self.job.type_named(&held.item)?, &self.job.scope(), &mut conditions)?;
+        let is_it = |call: &&mut DraftCall| match &call.write.action {
+            WriteAction::Delete(key) => held.is_at(&call.write.table, key),
+            _ => false,
+        };
+        // What goes along is held as it goes.
+        if let Some(along) = calls.iter_mut().find(is_it) {
+            conditions.extend(along.write.condition.take());
+            along.write.condition = conditions.build();
+            along.role = CallRole::Found;
+            return Ok(());
+        }
+        if first.iter().any(|(table, items)| items.keys().any(|key| held.is_at(table, key))) {
+            return Ok(());
+        }
+        let action = WriteAction::Check(held.key.clone());
+        let write = WriteCall { table: held.table.clone(), action, condition: conditions.build() };
+        calls.push(DraftCall { write, role: CallRole::Found });
+        Ok(())
+    }
+}
+
+fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) -> Option<FoundItem> {
+    let model = job.context.model;
+    let key = assemble::key_of(model, ty, &found)?;
+    let mut attributes = index_keys(job, ty, find);
+    for field in &job.write.held {
+        attributes.extend(attributes_of(job, ty, field, &found));
+    }
+    let is_primary = |name: &String| *name == key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| name == sort);
+    let mut known: Vec<String> = Vec::new();
+    for name in attributes {
+        if !is_primary(&name) && !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    let filter = find.filter.as_ref().and_then(|filter| {
+        let is_null = |name: &str| job.scope().argument(name).is_none_or(Value::is_null);
+        filter.without(&is_null)
+    });
+    Some(FoundItem { item: ty.name.clone(), table: job.table_of(ty), key, found, attributes: known, filter })
+}
+
+/// The attributes in which a field's value stands: its own, or the keys that tell it. The table's own key does not change.
+fn attributes_of(job: &WriteJob<'_>, ty: &ObjectType, field: &str, found: &Item) -> Vec<String> {
+    let Some(stored) = ty.stored(field) else { return Vec::new() };
+    let table = table(job, ty);
+    if stored.keys.iter().any(|key| table.is_some_and(|table| table.primary_key().any(|primary| primary.name == *key))) {
+        return Vec::new();
+    }
+    match &stored.attribute {
+        Some(attribute) if found.contains_key(attribute) => vec![attribute.clone()],
+        // Of several keys that hold a field, the find asked for the first.
+        None => stored.keys.first().cloned().into_iter().collect(),
+        Some(own) => {
+            let told = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| found.contains_key(*key));
+            std::iter::once(own).chain(told).cloned().collect()
+        }
+    }
+}
+
+/// The index key attributes by which an item is found.
+fn index_keys(job: &WriteJob<'_>, ty: &ObjectType, find: &Find) -> Vec<String> {
+    let (Some(path), Some(table)) = (path_of(find), table(job, ty)) else { return Vec::new() };
+    let (partition, sort) = table.keys_of(path.index);
+    match &path.access {
+        _ if path.index.is_none() => Vec::new(),
+        Access::Query { sort: SortAccess::All, .. } => vec![partition.name.clone()],
+        _ => std::iter::once(partition).chain(sort).map(|key| key.name.clone()).collect(),
+    }
+}
+
+/// The one way in which a mutation's find reads.
+fn path_of(find: &Find) -> Option<&AccessPath> {
+    match &find.via {
+        Via::Keys(paths) => paths.first(),
+        Via::Mixed(_) | Via::Through(_) => None,
+    }
+}
+
+fn table<'j>(job: &WriteJob<'j>, ty: &ObjectType) -> Option<&'j Table> {
+    job.context.model.tables.get(keys(ty)?.table)
+}
+
+/// The API values of every stored field of an item, null where it has none.
+fn values(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Map<String, Value> {
+    let mut values = assemble::values_of(job.context.model, ty, item);
+    for name in ty.fields.keys().filter(|name| ty.stored(name).is_some()) {
+        values.entry(name.clone()).or_insert(Value::Null);
+    }
+    values
+}

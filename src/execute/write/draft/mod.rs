@@ -1,0 +1,13 @@
+//! Actions of a field → a draft: the calls of one attempt, each with what it means.
+
+pub mod actions;
+pub mod call;
+mod defaults;
+mod delete;
+mod drafting;
+mod element;
+mod found;
+mod put;
+mod update;
+mod update_values;
+mod values;

@@ -1,0 +1,63 @@
+//! `@put` of an item → its call, and the guards of its unique values.
+
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::drafting::{Drafting, internal};
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::{assemble, identity, replicas};
+use crate::execute::write::lookup::items::guards_of;
+use crate::execute::write::messages::{Refusals, invalid};
+use crate::schema::model::write::Action;
+use crate::table::write::WriteAction;
+use serde_json::Value;
+use std::sync::Arc;
+impl Drafting<'_, '_> {
+    pub async fn put(&mut self, position: usize, action: &Action, replace: bool) -> Result<(), Refusals> {
+        let job = self.job;
+        let (model, ty) = (job.context.model, job.type_named(&action.item)?);
+        let values = self.values(position, ty, &action.values)?;
+        let item = assemble::item(model, ty, &values).map_err(invalid)?;
+        let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
+        let mut conditions = Conditions::default();
+        let mut gone = Vec::new();
+        if !replace {
+            conditions.absent(&key.partition.0);
+        } else if ty.fields.values().any(|field| field.rules.unique) {
+            // What is written over may hold guards that are none of the new item's.
+            let old = job.read(&ty.name, &key).await?;
+            self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
+            match &old {
+                None => conditions.absent(&key.partition.0),
+                Some(old) => gone = guards_of(job, ty, old),
+            }
+        }
+        let held = self.hold_found(ty, &key, &mut conditions)?;
+        if held && !replace {
+            // What was found is where the new item is to be.
+            let message = action.message.clone().unwrap_or_else(|| format!("There is already such a {}.", ty.name));
+            return Err(vec![Refusal::new(ErrorCode::Conflict, message)]);
+        }
+        if replace {
+            identity::demand(ty, &mut conditions);
+        }
+        self.author(action, &mut conditions)?;
+        let repeat = match replace {
+            true => self.repeat(held, Repeat::Same),
+            false => Repeat::SeenByItem(Box::new(item.clone())),
+        };
+        let main = MainCall { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, ..self.main(action) };
+        let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
+        self.draft.calls.push(call);
+        // Whatever stands in their places, the copies of a new item are what it is.
+        self.copies(ty, &key, |number, _| (WriteAction::Put(replicas::copy(job, ty, &item, number)), None));
+        for field in ty.fields.values().filter(|field| field.rules.unique) {
+            let value = values.get(&field.name).unwrap_or(&Value::Null);
+            self.guard(ty, &field.name, value, &key, &mut gone)?;
+        }
+        self.along(ty, gone);
+        let item = Arc::new(item);
+        self.draft.results[position].push(ResultItem::Known(item.clone()));
+        self.scope.insert(ty.name.clone(), item);
+        Ok(())
+    }
+}

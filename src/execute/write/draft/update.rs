@@ -1,0 +1,210 @@
+//! `@update` of an item → its call: what is set, the index keys and guards that follow from it, and the conditions by which what was read
+//! still holds.
+
+use crate::execute::expression::condition as filter;
+use crate::execute::expression::update::Changes;
+use crate::execute::expression::update::attribute as path;
+use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
+use crate::execute::write::draft::update_values::{UpdateValues, copied};
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::{assemble, identity, replicas};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lookup::items::guards_of;
+use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
+use crate::execute::write::rules::expression::{self, ComputedBound};
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::update::Update;
+use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::model::{Model, ObjectType};
+use crate::table::attribute::{Attribute, Item, Key};
+use crate::table::call::Expression;
+use crate::table::write::WriteAction;
+use serde_json::{Map, Value};
+
+/// What an update changes of an item.
+struct ItemChanges {
+    /// What is the same for all copies.
+    changes: Changes,
+    /// The index keys that it sets, as the first copy has them.
+    keys: Item,
+    /// The index keys that it removes.
+    removed: Vec<String>,
+    /// What it sets if the item lacks it.
+    initial: Vec<(String, Attribute)>,
+}
+
+impl ItemChanges {
+    /// The update expression of the copy with this number. Only index keys differ.
+    pub fn of_copy(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Option<Expression> {
+        let mut changes = self.changes.clone();
+        let mut keys: Vec<(String, Attribute)> = replicas::copy(job, ty, &self.keys, number).into_iter().collect();
+        keys.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (attribute, value) in keys {
+            changes.set(&path(&attribute), value);
+        }
+        for attribute in &self.removed {
+            changes.remove(&path(attribute));
+        }
+        count_versions(ty, &mut changes);
+        for (attribute, value) in &self.initial {
+            changes.initial(&path(attribute), value.clone());
+        }
+        changes.expression()
+    }
+}
+
+impl Drafting<'_, '_> {
+    pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+        let ty = self.job.type_named(&action.item)?;
+        for aim in self.target_items(position, action, ty).await? {
+            self.update_one(position, action, ty, aim).await?;
+        }
+        Ok(())
+    }
+
+    pub async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, aim: TargetItem) -> Result<(), Refusals> {
+        let job = self.job;
+        let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        let mut values = self.update_values(position, action, ty, &aim.key)?;
+        let mut item = aim.item;
+        let was_read = item.is_some() || values.reads;
+        if item.is_none() && values.reads {
+            item = job.read(&ty.name, &aim.key).await?;
+            if item.is_none() && !upsert {
+                return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+            }
+        }
+        let mut conditions = Conditions::default();
+        if was_read {
+            values = self.update_values_of(position, ty, values, item.as_deref())?;
+            match &item {
+                Some(old) => self.hold(ty, Some(old), values.taken(ty), &mut conditions),
+                None => conditions.absent(&aim.key.partition.0),
+            }
+        }
+        // An upsert that has read the item does not make it: it would lack the defaults of what the item was seen to have.
+        if !upsert || item.is_some() {
+            conditions.exists(&aim.key.partition.0);
+        }
+        identity::demand(ty, &mut conditions);
+        let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+        let version = self.expected_version(ty, action, &mut conditions);
+        self.author(action, &mut conditions)?;
+        expression::keep(ty, values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)))?;
+        let bounds = match expression {
+            Some(update) => self.keep_expression(ty, update, &mut conditions)?,
+            None => Vec::new(),
+        };
+        let changes = self.item_changes(ty, expression.as_ref(), &values)?;
+        let counts = ty.fields.values().any(|field| field.rules.version);
+        let repeat = match expression {
+            // It changes the version that it demands, so that it is made once at most.
+            _ if counts && version.is_some() => Repeat::Same,
+            Some(update) if !update.has_same_effect_twice() => Repeat::Never,
+            _ if counts => Repeat::Never,
+            _ => Repeat::Same,
+        };
+        let repeat = self.repeat(held, repeat);
+        let relies = was_read && item.is_some();
+        let if_absent = if *upsert { IfAbsent::Make } else { IfAbsent::NotFound };
+        let main = MainCall { version, makes: *upsert, if_absent, held, relies, bounds, repeat, ..self.main(action) };
+        let write = WriteAction::Update(aim.key.clone(), changes.of_copy(job, ty, 0));
+        self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
+        self.copies(ty, &aim.key, |number, key| {
+            let mut there = Conditions::default();
+            match &item {
+                None if *upsert => there.absent(&key.partition.0),
+                _ => there.exists(&key.partition.0),
+            }
+            (WriteAction::Update(key, changes.of_copy(job, ty, number)), there.build())
+        });
+        if values.unique {
+            self.update_guards(ty, values, item.as_deref(), &aim.key)?;
+        }
+        self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
+        Ok(())
+    }
+
+    /// Holds an expression to the constraints of its fields. Gives the bounds that the conditions keep for what DynamoDB computes.
+    pub fn keep_expression(&self, ty: &ObjectType, update: &Update, conditions: &mut Conditions) -> Result<Vec<ComputedBound>, Refusals> {
+        let job = self.job;
+        let scope = self.draft.scope(job);
+        expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
+        let bounds = expression::bounds(job.context.model, ty, update, &scope);
+        let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
+        if let Some(last) = all.pop() {
+            // DynamoDB refuses parentheses around parentheses.
+            let whole = if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
+            conditions.and(filter::lettered(&whole, &scope, 'b').map_err(bad_input)?);
+        }
+        Ok(bounds)
+    }
+
+    /// What changes of an item.
+    fn item_changes(&self, ty: &ObjectType, expression: Option<&Update>, values: &UpdateValues) -> Result<ItemChanges, Refusals> {
+        let job = self.job;
+        let model = job.context.model;
+        let mut changes = match expression {
+            Some(update) => Changes::of(model, update, &self.draft.scope(job)).map_err(bad_input)?,
+            None => Changes::default(),
+        };
+        let set: Map<String, Value> =
+            values.changed.iter().filter(|(field, _)| !values.by_expression.contains_key(*field)).map(copied).collect();
+        for (field, value) in &set {
+            let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.clone()) else { continue };
+            match assemble::attribute(model, ty, field, value).map_err(invalid)? {
+                Some(value) => changes.set(&path(&attribute), value),
+                None => changes.remove(&path(&attribute)),
+            };
+        }
+        let of_new: Map<String, Value> = values.of_key.iter().chain(&values.made).map(copied).collect();
+        let initial = if values.upsert { initial(model, ty, &of_new)? } else { Vec::new() };
+        Ok(ItemChanges { changes, keys: values.index.set.iter().cloned().collect(), removed: values.index.remove.clone(), initial })
+    }
+
+    /// The guards of the unique values that an update sets, and the end of those that it gives up.
+    pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), Refusals> {
+        let model = self.job.context.model;
+        let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
+        let mut after = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+        after.extend(values.changed);
+        after.extend(values.made);
+        for field in ty.fields.values().filter(|field| field.rules.unique) {
+            self.guard(ty, &field.name, after.get(&field.name).unwrap_or(&Value::Null), key, &mut gone)?;
+        }
+        self.along(ty, gone);
+        Ok(())
+    }
+}
+
+/// What an upsert gives an item that lacks it: constants, key fields that have an attribute of their own, and defaults of fields that are not
+/// set.
+fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, Refusals> {
+    let mut initial = Vec::new();
+    if let Some((_, keys)) = model.item(&ty.name) {
+        for (name, value) in &keys.constants {
+            initial.push((name.clone(), Attribute::S(value.clone())));
+        }
+    }
+    let is_key = |name: &String| {
+        model.item(&ty.name).is_some_and(|(_, keys)| model.tables[keys.table].primary_key().any(|primary| primary.name == *name))
+    };
+    for (field, made) in made {
+        let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref()).filter(|name| !is_key(name)) else { continue };
+        if let Some(value) = assemble::attribute(model, ty, field, made).map_err(invalid)? {
+            initial.push((attribute.clone(), value));
+        }
+    }
+    Ok(initial)
+}
+
+/// One more for every version field; whether there is one.
+pub fn count_versions(ty: &ObjectType, changes: &mut Changes) -> bool {
+    let versions = ty.fields.values().filter(|field| field.rules.version);
+    let mut counts = false;
+    for attribute in versions.filter_map(|field| ty.stored(&field.name)?.attribute.as_ref()) {
+        counts |= changes.increment(&path(attribute));
+    }
+    counts
+}

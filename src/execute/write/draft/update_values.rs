@@ -1,0 +1,216 @@
+//! The arguments of an `@update`, and the item as far as it is known, in; the values that the update sets, and the index keys that follow
+//! from them, out. Says whether the item must be read first. Must not know conditions or calls.
+
+use crate::execute::expression::scope::operand_value;
+use crate::execute::write::draft::defaults::unmade;
+use crate::execute::write::draft::drafting::{Drafting, internal};
+use crate::execute::write::item::assemble;
+use crate::execute::write::item::index_keys::{self, IndexChanges};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::{Refusals, bad_input, invalid};
+use crate::schema::expression::operand::Operand;
+use crate::schema::expression::update::Update;
+use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::scalar::value_type::ValueType;
+use crate::table::attribute::{Item, Key};
+use serde_json::{Map, Value};
+
+/// What an update sets.
+pub struct UpdateValues {
+    /// Whether it makes an item that is not there.
+    pub upsert: bool,
+    /// The values of the fields in the primary key.
+    pub of_key: Map<String, Value>,
+    /// The fields that its expression sets to plain values.
+    pub by_expression: Map<String, Value>,
+    /// The fields that it sets, and the defaults that every write makes; null removes a field.
+    pub changed: Map<String, Value>,
+    /// What an upsert gives an item that lacks it: the defaults that a put makes.
+    pub made: Map<String, Value>,
+    /// The index keys that follow from it.
+    pub index: IndexChanges,
+    /// The fields of which the present value is taken for a default that every write makes.
+    pub renewing: Vec<String>,
+    /// The unique fields that it sets.
+    pub unique: bool,
+    /// Whether the item must be read first.
+    pub reads: bool,
+    /// What the arguments and the expression set, without defaults.
+    set: Map<String, Value>,
+}
+
+impl Drafting<'_, '_> {
+    /// What an update sets, as far as its arguments and the key tell.
+    pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, Refusals> {
+        let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        let model = self.job.context.model;
+        let of_key = assemble::values_of(model, ty, &key_item(key));
+        let by_expression = self.changed_by(expression.as_ref())?;
+        let mut set = self.set_values(position, action, ty)?;
+        set.extend(by_expression.clone());
+        let mut changed = set.clone();
+        let renewing = self.renew_defaults(position, ty, (&of_key, false), &mut changed)?;
+        let made = if *upsert { self.made_besides(position, ty, &of_key, &changed) } else { Map::new() };
+        let index = changed_index_keys(self.job, ty, &changed, &of_key, None)?;
+        let unique = ty.fields.values().any(|field| field.rules.unique && changed.contains_key(&field.name));
+        let mut values = UpdateValues { upsert: *upsert, of_key, by_expression, changed, made, index, renewing, unique, reads: false, set };
+        values.reads = !values.index.unknown.is_empty()
+            || !values.renewing.is_empty()
+            || values.unique
+            || *upsert && values.differ_if_new(self.job, ty)?;
+        Ok(values)
+    }
+
+    /// What an update sets of an item that was read; `None` where there is none, and an upsert makes it.
+    pub fn update_values_of(
+        &mut self,
+        position: usize,
+        ty: &ObjectType,
+        values: UpdateValues,
+        item: Option<&Item>,
+    ) -> Result<UpdateValues, Refusals> {
+        let model = self.job.context.model;
+        let mut known = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+        known.extend(values.of_key.clone());
+        let mut changed = values.set.clone();
+        // Of a new item, every default is made in its turn.
+        if item.is_some() {
+            self.renew_defaults(position, ty, (&known, true), &mut changed)?;
+        }
+        let made = if values.upsert { self.made_besides(position, ty, &known, &changed) } else { Map::new() };
+        if item.is_none()
+            && let Some(field) = never_made(ty, &[&made, &changed, &values.of_key])
+        {
+            return Err(unmade(ty, field));
+        }
+        let all: Map<String, Value> = changed.iter().chain(&made).map(copied).collect();
+        let index = match item {
+            Some(_) => changed_index_keys(self.job, ty, &all, &values.of_key, Some(&known))?,
+            None => index_keys::index_keys(model, ty, &all, &values.of_key).map_err(invalid)?,
+        };
+        let unique = values.unique || ty.fields.values().any(|field| field.rules.unique && made.contains_key(&field.name));
+        Ok(UpdateValues { changed, made, index, unique, reads: true, ..values })
+    }
+
+    /// What is set without an expression: what the arguments bring.
+    pub fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, Refusals> {
+        let mut set = Map::new();
+        for (field, written) in &action.values {
+            let Some(definition) = ty.fields.get(field).filter(|field| !field.rules.version) else { continue };
+            let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+            if value.is_null() && definition.ty.is_non_null() && !definition.ty.is_list() {
+                return Err(bad_input(format!("{}.{field} must not be null.", ty.name)));
+            }
+            let value = self.fill_embedded(position, definition, value);
+            set.insert(field.clone(), value);
+        }
+        Ok(set)
+    }
+
+    /// The fields that an expression sets to plain values; the checker sees to it that no others are in composite keys.
+    pub fn changed_by(&self, expression: Option<&Update>) -> Result<Map<String, Value>, Refusals> {
+        let mut changed = Map::new();
+        for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
+            // An argument that is not given changes nothing.
+            let absent = |name: &str| self.draft.scope(self.job).argument(name).is_none();
+            if let Some(operand) = operand.as_ref().filter(|operand| !matches!(operand, Operand::Argument(name, _) if absent(name))) {
+                let value = operand_value(operand, &self.draft.scope(self.job));
+                changed.insert(field.clone(), value.ok_or_else(|| internal(field))?);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The defaults of what the item lacks and the update does not change: the same that a put of the item would make.
+    pub fn made_besides(
+        &mut self,
+        position: usize,
+        ty: &ObjectType,
+        known: &Map<String, Value>,
+        changed: &Map<String, Value>,
+    ) -> Map<String, Value> {
+        let mut values = known.clone();
+        values.extend(changed.clone());
+        self.make_defaults(position, ty, &mut values);
+        for field in ty.fields.values().filter(|field| begins_empty(field) && !values.contains_key(&field.name)).collect::<Vec<_>>() {
+            values.insert(field.name.clone(), Value::Array(Vec::new()));
+        }
+        values.into_iter().filter(|(field, _)| !known.contains_key(field) && !changed.contains_key(field)).collect()
+    }
+}
+
+impl UpdateValues {
+    /// Whether an upsert writes something else if it makes the item than if the item is there. It writes the same where
+    /// `if_not_exists` tells the two apart: only attributes of their own differ, and no default is made of a field that the item may have.
+    pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, Refusals> {
+        let model = job.context.model;
+        // Copies and guards are calls of their own.
+        if model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some()) {
+            return Ok(true);
+        }
+        if ty.fields.values().any(|field| field.rules.unique && self.made.contains_key(&field.name)) {
+            return Ok(true);
+        }
+        if never_made(ty, &[&self.made, &self.changed, &self.of_key]).is_some() {
+            return Ok(true);
+        }
+        let is_given = |field: &str| self.changed.contains_key(field) || self.of_key.contains_key(field);
+        let open = ty.defaults.iter().filter(|field| !is_given(field)).filter_map(|field| ty.fields.get(field)?.rules.default.as_ref());
+        if open.flat_map(|default| default.fields()).any(|of| !is_given(of)) {
+            return Ok(true);
+        }
+        let all: Map<String, Value> = self.changed.iter().chain(&self.made).map(copied).collect();
+        let of_new = index_keys::index_keys(model, ty, &all, &self.of_key).map_err(invalid)?;
+        Ok(of_new.set.len() != self.index.set.len() || of_new.set.iter().any(|key| !self.index.set.contains(key)))
+    }
+
+    /// The fields whose present values the update takes from the item, where it was read.
+    pub fn taken<'v>(&'v self, ty: &'v ObjectType) -> impl Iterator<Item = &'v String> {
+        let of_index = self.made.keys().filter(|field| ty.stored(field).is_some() && !self.index.set.is_empty());
+        let unique = ty.fields.values().filter(|field| self.unique && field.rules.unique).map(|field| &field.name);
+        self.index.taken.iter().chain(&self.renewing).chain(of_index).chain(unique)
+    }
+}
+
+/// A never-null field with a default that none of these values has.
+fn never_made<'t>(ty: &'t ObjectType, values: &[&Map<String, Value>]) -> Option<&'t String> {
+    let lacks = |name: &&String| !values.iter().any(|values| values.contains_key(*name));
+    let never_null = |name: &&String| ty.fields.get(*name).is_some_and(|field| field.ty.is_non_null());
+    ty.defaults.iter().find(|name| never_null(name) && lacks(name))
+}
+
+/// Whether a list that nothing brings is empty: one that is never null. A set has no empty form.
+fn begins_empty(field: &Field) -> bool {
+    let FieldKind::Stored(stored) = &field.kind else { return false };
+    field.ty.is_list() && field.ty.is_non_null() && !matches!(stored.value, ValueType::Set(_))
+}
+
+/// The index keys that follow from changes of an item, of which all other values are known or only those of its key.
+fn changed_index_keys(
+    job: &WriteJob<'_>,
+    ty: &ObjectType,
+    changed: &Map<String, Value>,
+    of_key: &Map<String, Value>,
+    all: Option<&Map<String, Value>>,
+) -> Result<IndexChanges, Refusals> {
+    let model: &Model = job.context.model;
+    let known = |field: &str| match (of_key.get(field), all) {
+        (Some(value), _) => Some(Some(value.clone())),
+        (None, Some(all)) => Some(all.get(field).cloned()),
+        (None, None) => None,
+    };
+    let mut changes = index_keys::index_changes(model, ty, changed, &known).map_err(invalid)?;
+    changes.taken.retain(|field| !of_key.contains_key(field));
+    Ok(changes)
+}
+
+/// An item of nothing but its primary key.
+fn key_item(key: &Key) -> Item {
+    let parts = std::iter::once(&key.partition).chain(&key.sort);
+    parts.map(|(name, value)| (name.clone(), value.clone().into())).collect()
+}
+
+pub fn copied((field, value): (&String, &Value)) -> (String, Value) {
+    (field.clone(), value.clone())
+}

@@ -1,0 +1,141 @@
+//! The sources of an action → values: what is given, the values of a put, the values of a key; and the items that an action is about.
+
+use crate::execute::error::ErrorCode;
+use crate::execute::expression::evaluate;
+use crate::execute::expression::scope::argument;
+use crate::execute::write::draft::defaults::unmade;
+use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
+use crate::execute::write::item::assemble;
+use crate::execute::write::lookup::items;
+use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
+use crate::execute::write::rules::expression;
+use crate::schema::model::ObjectType;
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+impl Drafting<'_, '_> {
+    /// The items that an action is about. With a key, one; else those that a lookup finds: none is refused, unless many are meant or
+    /// they are to be deleted.
+    pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, Refusals> {
+        let model = self.job.context.model;
+        let many = match &action.target {
+            WriteTarget::Key(sources) => {
+                let values = self.key_values(sources)?;
+                let key = assemble::primary_key(model, ty, &values).map_err(invalid)?;
+                return Ok(vec![TargetItem { key, item: None }]);
+            }
+            WriteTarget::Read { many, .. } => *many,
+        };
+        let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
+        let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
+        let ambiguous = || bad_input(format!("This names more than one {}; say which.", ty.name));
+        let found = items::items(self.job, lookup, &self.scope).await.map_err(|refusals| match refusals.first() {
+            Some(refusal) if refusal.code == ErrorCode::LimitExceeded && !many => ambiguous(),
+            _ => refusals,
+        })?;
+        if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
+            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+        }
+        if found.len() > 1 && !many {
+            return Err(ambiguous());
+        }
+        // Of many, those that do not meet the condition are not meant.
+        let scope = self.draft.scope(self.job);
+        let mut aims = Vec::with_capacity(found.len());
+        for item in found {
+            let meant = match action.condition.as_ref().filter(|_| many) {
+                Some(condition) => evaluate::holds(condition, Some(&item), &scope).map_err(bad_input)?,
+                None => true,
+            };
+            if let (true, Some(key)) = (meant, assemble::key_of(model, ty, &item)) {
+                aims.push(TargetItem { key, item: Some(item) });
+            }
+        }
+        Ok(aims)
+    }
+
+    /// The values of a key's fields.
+    pub fn key_values(&self, sources: &IndexMap<String, Source>) -> Result<Map<String, Value>, Refusals> {
+        let mut values = Map::new();
+        for (field, source) in sources {
+            match self.given(source) {
+                Some(value) if !value.is_null() => values.insert(field.clone(), value),
+                _ => return Err(bad_input(format!("\"{field}\" is needed to name the item."))),
+            };
+        }
+        Ok(values)
+    }
+
+    /// The values of a put: what is given, and defaults where nothing is. Generated values stay the same over all attempts.
+    pub fn values(
+        &mut self,
+        position: usize,
+        ty: &ObjectType,
+        written: &IndexMap<String, WrittenValue>,
+    ) -> Result<Map<String, Value>, Refusals> {
+        let mut values = Map::new();
+        for (field, written) in written {
+            let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+            let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
+            if !replaced {
+                // What was found is whole, and may be another at the next attempt.
+                let value = match (ty.fields.get(field), &written.source) {
+                    (Some(field), Some(Source::Argument(_))) => self.fill_embedded(position, field, value),
+                    _ => value,
+                };
+                values.insert(field.clone(), value);
+            }
+        }
+        self.make_defaults(position, ty, &mut values);
+        // Lists that begin empty without being told.
+        for (name, written) in written {
+            let (Some(default), Some(field)) = (&written.default, ty.fields.get(name)) else { continue };
+            if !values.contains_key(name) {
+                let made = self.default_of(position, field, default, &values);
+                if made.is_none() && field.ty.is_non_null() {
+                    return Err(unmade(ty, name));
+                }
+                values.extend(made.map(|made| (name.clone(), made)));
+            }
+        }
+        expression::keep(ty, values.iter())?;
+        for field in ty.fields.values().filter(|field| field.rules.version) {
+            values.insert(field.name.clone(), json!(1));
+        }
+        for (name, field) in &ty.fields {
+            if values.get(name).is_some_and(Value::is_null) && field.ty.is_non_null() && !field.ty.is_list() {
+                return Err(bad_input(format!("{}.{name} must not be null.", ty.name)));
+            }
+        }
+        Ok(values)
+    }
+
+    /// What a source brings: `None` where it brings nothing, null where it brings null.
+    pub fn given(&self, source: &Source) -> Option<Value> {
+        match source {
+            Source::Argument(name) => argument(self.job.arguments, name).cloned(),
+            Source::Item(ty, field) => {
+                let item = self.scope.get(ty)?;
+                let ty = self.job.type_named(ty).ok()?;
+                // What the item lacks is null, not missing: no default takes its place.
+                Some(assemble::values_of(self.job.context.model, ty, item).get(field).cloned().unwrap_or(Value::Null))
+            }
+            Source::Parent(_) => None,
+            Source::Text(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    match part {
+                        TextPart::Literal(literal) => text.push_str(literal),
+                        TextPart::Value(source) => match self.given(source)? {
+                            Value::Null => return Some(Value::Null),
+                            Value::String(value) => text.push_str(&value),
+                            value => text.push_str(&value.to_string()),
+                        },
+                    }
+                }
+                Some(Value::String(text))
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Runs the write of a mutation's field: drafts it, sends it, and where somebody else was faster, drafts it anew.
+//!
+//! One call is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems, whose token is the same as long as it says the
+//! same. What was read for a draft is among its conditions, so that a lost race is seen and never overwrites anything.
+
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::write::dispatch::cascade::{self, CascadeError};
+use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
+use crate::execute::write::dispatch::replicas;
+use crate::execute::write::draft::actions::{self, Again};
+use crate::execute::write::draft::call::{CascadedItem, Generated, ResultItem, WriteDraft};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lanes::Turn;
+use crate::execute::write::messages::{
+    Refusals, absent, contention, copies_behind, half_way, in_doubt, made, of_table, open_end, refusal, unseen, unswept,
+};
+use crate::execute::write::rules::arguments::check_arguments;
+use crate::plan::tree::PlannedWrite;
+use crate::schema::model::write::WriteReturns;
+use crate::table::attribute::Item;
+use crate::table::error::TableError;
+use crate::table::write::{WriteCall, WriteError};
+use futures_util::FutureExt;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use uuid::Uuid;
+/// Lost races after which a write is given up: at 64 writers of one item, each wins long before.
+const MOST_RACES: u32 = 200;
+
+/// The upper bound of the first wait after a lost race; each further one doubles it.
+const FIRST_WAIT: Duration = Duration::from_millis(2);
+
+/// No wait is longer.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+
+/// Writes a field, and gives the items that the field gives back: none where it gives none, or where there is nothing to give.
+pub async fn write(
+    context: &ExecutionContext<'_>,
+    planned: &PlannedWrite,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<Arc<Item>>, Vec<Refusal>> {
+    let Some(write) = context.model.mutation(&planned.field) else {
+        return Err(vec![Refusal::new(ErrorCode::Internal, "The field writes nothing.")]);
+    };
+    let token = Uuid::new_v4().simple().to_string();
+    let job = WriteJob { context, planned, write, arguments, token };
+    check_arguments(&job)?;
+    // Boxed, so that the future of a request is of a type that the compiler can look through.
+    job.run().boxed().await
+}
+
+impl WriteJob<'_> {
+    async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
+        let mut generated = Generated::new();
+        // The trouble after which it is not known whether the write was made.
+        let mut doubt: Option<TableError> = None;
+        // What an attempt without an answer may have deleted. Later drafts do not find it, and it is swept after the last of them.
+        let mut perhaps_deleted: Vec<CascadedItem> = Vec::new();
+        let (mut races, mut unanswered) = (0, self.context.loaders.backoff());
+        let mut turn: Option<Turn<'_>> = None;
+        for attempt in 0.. {
+            let doubtful = doubt.is_some();
+            let again = Again { raced: races > 0, uncertain: doubtful };
+            let drafted = actions::draft(self, &mut generated, again).await;
+            let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
+            draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|refusal| vec![refusal])?;
+            // Who needs an item for which others wait waits behind them, and then reads it anew.
+            let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
+            if turn.is_none()
+                && let Some(place) = lanes.busy(&relied_on)
+            {
+                turn = lanes.turn(place.clone(), self.context.deadline).await;
+                if turn.is_none() {
+                    break;
+                }
+                continue;
+            }
+            let sent = match cascade::clear(self, &draft, attempt).boxed().await {
+                Ok(()) => self.send(&draft, attempt).await,
+                Err(CascadeError::Before(error)) => Err(error),
+                Err(CascadeError::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(error)])),
+            };
+            match sent {
+                Ok(answer) => return self.finish(&draft, &perhaps_deleted, answer, doubtful).await,
+                Err(WriteError::Conditions(failures)) => match (classify_failure(self, &draft, &failures, doubtful), &doubt) {
+                    (FailureClass::Race(place), _) => {
+                        replicas::repair(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?;
+                        races += 1;
+                        // The turn is the wait.
+                        if let (None, Some(place)) = (&turn, place) {
+                            turn = lanes.turn(place, self.context.deadline).await;
+                            match turn {
+                                Some(_) => continue,
+                                None => break,
+                            }
+                        }
+                    }
+                    (FailureClass::Applied(item), _) => return self.finish(&draft, &perhaps_deleted, item, true).await,
+                    (FailureClass::Nothing, _) => return self.finish(&draft, &perhaps_deleted, None, doubtful).await,
+                    (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
+                    (FailureClass::Open, None) => return Err(vec![contention()]),
+                    (FailureClass::Refused(refusals), _) => {
+                        // What is asked for again may have broken off; that it is done already is true only of all copies.
+                        let _ = replicas::sync(self, &draft.behind).await;
+                        return Err(refusals);
+                    }
+                },
+                Err(WriteError::Uncertain(error)) if draft.repeatable() => {
+                    doubt = Some(error);
+                    perhaps_deleted.append(&mut draft.cascades);
+                    if unanswered.wait(self.context.deadline).await {
+                        continue;
+                    }
+                    break;
+                }
+                Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => {
+                    return Err(vec![half_way(of_table(&error).code)]);
+                }
+                Err(WriteError::Unfit(at, why)) => return Err(in_doubt(doubt.as_ref(), vec![unfit(&draft, at, why)])),
+                Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
+            }
+            if races >= MOST_RACES || !self.wait(races).await {
+                break;
+            }
+        }
+        Err(vec![doubt.as_ref().map_or_else(contention, open_end)])
+    }
+
+    /// Sends a draft; a single update answers with the item as it is, a single put or delete with the item as it was.
+    async fn send(&self, draft: &WriteDraft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
+        let loaders = self.context.loaders;
+        match draft.calls.as_slice() {
+            [] => Ok(None),
+            [call] if !matches!(call.write.action, crate::table::write::WriteAction::Check(_)) => {
+                Ok(loaders.write(&call.write).await?.map(Arc::new))
+            }
+            calls => {
+                let calls: Vec<WriteCall> = calls.iter().map(|call| call.write.clone()).collect();
+                // A draft that was made anew says something else, and must not pass for the one before.
+                let token = format!("{}{attempt:04}", self.token);
+                loaders.transact(&calls, &token).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Sweeps what came in during a cascade, of this draft or of an earlier attempt without an answer, and gathers the items that the field
+    /// gives back. `doubtful`: an earlier attempt may have made the write.
+    async fn finish(
+        &self,
+        draft: &WriteDraft,
+        perhaps_deleted: &[CascadedItem],
+        answer: Option<Arc<Item>>,
+        doubtful: bool,
+    ) -> Result<Vec<Arc<Item>>, Refusals> {
+        cascade::sweep(self, perhaps_deleted.iter().chain(&draft.cascades)).boxed().await.map_err(unswept)?;
+        replicas::sync(self, &draft.behind).await.map_err(|error| vec![copies_behind(&error)])?;
+        let outcomes: &[ResultItem] = match self.write.returns {
+            WriteReturns::Done => return Ok(Vec::new()),
+            WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
+            WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
+        };
+        let single = draft.calls.len() == 1;
+        let mut items = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                ResultItem::Nothing => {}
+                ResultItem::Known(item) => items.push(item.clone()),
+                ResultItem::Answer(..) if single => items.extend(answer.clone()),
+                ResultItem::Answer(ty, key) => items.extend(self.read(ty, key).await.map_err(made)?),
+            }
+        }
+        match self.write.returns {
+            WriteReturns::Item(action) if items.is_empty() && self.must_give() => {
+                Err(vec![self.nothing(action, doubtful || draft.calls.len() > 1)])
+            }
+            _ => Ok(items),
+        }
+    }
+
+    /// Whether the field may not be null.
+    fn must_give(&self) -> bool {
+        let model = self.context.model;
+        let root = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation);
+        let field = root.and_then(|root| model.types.get(root.as_str())?.fields.get(&self.planned.field));
+        field.is_some_and(|field| field.ty.is_non_null())
+    }
+
+    /// Why there is nothing to give: nothing was deleted, or the item is gone without having been seen.
+    fn nothing(&self, action: usize, written: bool) -> Refusal {
+        if written {
+            return unseen(ErrorCode::Unavailable);
+        }
+        match self.write.actions.get(action) {
+            Some(action) => absent(&action.item, action.condition.as_ref(), action.message.as_deref()),
+            None => unseen(ErrorCode::Internal),
+        }
+    }
+
+    /// Waits after a lost race, with full jitter; `false` where the deadline is too near.
+    async fn wait(&self, races: u32) -> bool {
+        let bound = FIRST_WAIT.saturating_mul(1 << races.min(10)).min(LONGEST_WAIT);
+        let wait = bound.mul_f64(fastrand::f64());
+        if Instant::now() + wait >= self.context.deadline {
+            return false;
+        }
+        tokio::time::sleep(wait).await;
+        true
+    }
+}

@@ -1,0 +1,128 @@
+//! Field values → items and keys, and back: everything that is written follows from the templates. Must not know how it is written, nor
+//! whether a value may be null or keeps its constraints.
+
+use crate::execute::key::sharding;
+use crate::execute::values::decode;
+use crate::execute::write::item::invalid_value::InvalidValue;
+use crate::execute::write::item::key_values::{check_attribute, key_value};
+use crate::execute::write::item::stored_values;
+use crate::plan::attributes::{keys, reader};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::{Field, Model, ObjectType};
+use crate::schema::table::{KeyAttribute, Table};
+use crate::schema::template::Template;
+use crate::table::attribute::{Attribute, Item, Key};
+use serde_json::{Map, Value};
+/// The whole item of an item type: stored attributes, every key attribute whose fields are all there, constants. `values` holds API
+/// values by field; null and missing fields have no attribute, nor has an empty set. The primary key must be complete.
+pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
+    let (table, item_keys) = place(model, ty)?;
+    let given = |field: &str| values.get(field).cloned();
+    let value = sharding::of_item(table, item_keys, &given);
+    let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
+    for (field, value) in values {
+        let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
+        if let (Some(name), Some(attribute)) = (&stored.attribute, attribute(model, ty, field, value)?) {
+            item.insert(name.clone(), attribute);
+        }
+    }
+    for key in table.key_attributes() {
+        let Some(templates) = item_keys.keys.get(&key.name) else { continue };
+        match key_value(table, key, templates, &value)? {
+            Some(made) => {
+                item.insert(key.name.clone(), made.into());
+            }
+            None if table.primary_key().any(|primary| primary.name == key.name) => return Err(incomplete(templates, &value)),
+            None => {}
+        }
+    }
+    for (name, constant) in &item_keys.constants {
+        item.insert(name.clone(), Attribute::S(constant.clone()));
+    }
+    match values.iter().find_map(|(field, value)| lost(ty, item_keys, &item, (field, value))) {
+        Some(misfit) => Err(misfit),
+        None => Ok(item),
+    }
+}
+
+/// The primary key that the values make.
+pub fn primary_key(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Key, InvalidValue> {
+    let (table, item_keys) = place(model, ty)?;
+    let given = |field: &str| values.get(field).cloned();
+    let value = sharding::of_item(table, item_keys, &given);
+    let made = |key: &KeyAttribute| {
+        let templates = item_keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
+        let made = key_value(table, key, templates, &value)?.ok_or_else(|| incomplete(templates, &value))?;
+        Ok((key.name.clone(), made))
+    };
+    Ok(Key { partition: made(&table.partition)?, sort: table.sort.as_ref().map(made).transpose()? })
+}
+
+/// The primary key of an item as it was read; `None` if the item lacks it.
+pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
+    let table = &model.tables[keys(ty)?.table];
+    crate::execute::key::values::key_of(table, item)
+}
+
+/// A field's value as its attribute; embedded objects become maps in their stored names (with the fields that are null left out).
+/// `None` where there is no attribute for it: null, an empty set; a field that stands in keys only has one all the same, as it would be
+/// kept. The text of a key attribute must not be empty or too long.
+pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+    let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
+    let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
+    if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
+        check_attribute(&model.tables[keys.table], name, attribute).map_err(|misfit| InvalidValue { field: field.to_owned(), ..misfit })?;
+    }
+    Ok(attribute)
+}
+
+/// An embedded object as a map.
+pub fn embedded(model: &Model, type_name: &str, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
+    stored_values::of_object(model, type_name, values)
+}
+
+/// The API values of every stored field that an item has, by field: embedded objects as objects. What stands only in keys is read out of
+/// them; null is left out.
+pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
+    let value = |(field, declared): (&String, &Field)| {
+        let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
+            decode::StoredValue::Key(value) => value,
+            decode::StoredValue::Attribute(attribute) => stored_values::read(model, &declared.ty, &ty.stored(field)?.value, attribute)?,
+        };
+        Some((field.clone(), value))
+    };
+    ty.fields.iter().filter_map(value).collect()
+}
+
+/// The table of a type's items, and their keys.
+pub fn place<'m>(model: &'m Model, ty: &'m ObjectType) -> Result<(&'m Table, &'m ItemKeys), InvalidValue> {
+    let keys = keys(ty).ok_or_else(|| InvalidValue::here(format!("{} is no type of items.", ty.name)))?;
+    Ok((&model.tables[keys.table], keys))
+}
+
+/// What is wrong with a value for which the type has no stored field.
+pub fn unknown(ty: &ObjectType, field: &str) -> InvalidValue {
+    InvalidValue { field: field.to_owned(), message: format!("{} has no stored field of this name.", ty.name) }
+}
+
+/// What is wrong where no template of a primary key applies: a field of the first one is not there.
+fn incomplete(templates: &[Template], value: &dyn Fn(&str) -> Option<Value>) -> InvalidValue {
+    let missing = |field: &&str| value(field).is_none_or(|value| value.is_null());
+    let field = templates.first().and_then(|template| template.fields().into_iter().find(missing)).unwrap_or_default().to_owned();
+    InvalidValue { field, message: "It must be there, since the item's key is made of it.".to_owned() }
+}
+
+/// A field that stands in keys only, none of which is written because another field is missing, would be lost.
+fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String, &Value)) -> Option<InvalidValue> {
+    let stored = ty.stored(field).filter(|stored| stored.attribute.is_none() && !value.is_null())?;
+    if stored.keys.iter().any(|key| item.contains_key(key)) {
+        return None;
+    }
+    let others: Vec<&str> = stored.keys.iter().filter_map(|key| keys.keys.get(key)).flatten().flat_map(Template::fields).collect();
+    let beside = others.into_iter().find(|other| *other != field.as_str()).unwrap_or_default();
+    Some(InvalidValue { field: beside.to_owned(), message: format!("It must be there, since {field} is kept in a key beside it.") })
+}
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;

@@ -1,0 +1,130 @@
+//! Conditions of a call put together: that the item is there or not, what was read of it, and the author's own.
+
+use crate::table::attribute::{Attribute, Item};
+use crate::table::call::Expression;
+use std::collections::BTreeMap;
+
+/// Conditions that must all hold.
+#[derive(Debug, Clone)]
+pub struct Conditions {
+    letter: char,
+    parts: Vec<String>,
+    names: BTreeMap<String, String>,
+    values: BTreeMap<String, Attribute>,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self::lettered('c')
+    }
+}
+
+impl Conditions {
+    /// None yet, with placeholders of this letter: those of different letters can stand in one call.
+    pub fn lettered(letter: char) -> Self {
+        Self { letter, parts: Vec::new(), names: BTreeMap::new(), values: BTreeMap::new() }
+    }
+
+    /// The item is there: it has its partition key attribute.
+    pub fn exists(&mut self, attribute: &str) {
+        let name = self.name(attribute);
+        self.demand(format!("attribute_exists({name})"));
+    }
+
+    /// The item is not there, or has no such attribute.
+    pub fn absent(&mut self, attribute: &str) {
+        let name = self.name(attribute);
+        self.demand(format!("attribute_not_exists({name})"));
+    }
+
+    /// The attribute has this value.
+    pub fn equals(&mut self, attribute: &str, value: Attribute) {
+        let name = self.name(attribute);
+        let value = self.value(value);
+        self.demand(format!("{name} = {value}"));
+    }
+
+    /// The attribute has this value, or is missing, as it is where there is no item.
+    pub fn absent_or_equal(&mut self, attribute: &str, value: Attribute) {
+        let name = self.name(attribute);
+        let value = self.value(value);
+        self.demand(format!("(attribute_not_exists({name}) OR {name} = {value})"));
+    }
+
+    /// The attribute is as it was read: of the same value, or missing.
+    pub fn unchanged(&mut self, attribute: &str, item: &Item) {
+        match item.get(attribute) {
+            Some(value) => self.equals(attribute, value.clone()),
+            None => self.absent(attribute),
+        }
+    }
+
+    /// The element at a position of a list has this value in one of its attributes.
+    pub fn element_equals(&mut self, list: &str, position: usize, attribute: &str, value: Attribute) {
+        let (list, attribute, value) = (self.name(list), self.name(attribute), self.value(value));
+        self.demand(format!("{list}[{position}].{attribute} = {value}"));
+    }
+
+    /// A list does not hold this element.
+    pub fn lacks(&mut self, list: &str, element: Attribute) {
+        let (list, element) = (self.name(list), self.value(element));
+        self.demand(format!("(NOT contains({list}, {element}))"));
+    }
+
+    /// Another expression, with placeholders of its own.
+    pub fn and(&mut self, other: Expression) {
+        self.demand(format!("({})", other.text));
+        self.names.extend(other.names);
+        self.values.extend(other.values);
+    }
+
+    /// The parts of another expression too, which are joined by AND, with placeholders of its own.
+    pub fn extend(&mut self, other: Option<Expression>) {
+        let Some(other) = other else { return };
+        self.parts.push(other.text);
+        self.names.extend(other.names);
+        self.values.extend(other.values);
+    }
+
+    /// Where the premise holds, so does another expression, with placeholders of its own. DynamoDB refuses parentheses around
+    /// parentheses, and each part of the premise has its own.
+    pub fn implies(&mut self, premise: impl FnOnce(&mut Self), other: Expression) {
+        let before = std::mem::take(&mut self.parts);
+        premise(self);
+        let premise: Vec<String> = std::mem::replace(&mut self.parts, before).iter().map(|part| format!("(NOT {part})")).collect();
+        self.demand(format!("({} OR ({}))", premise.join(" OR "), other.text));
+        self.names.extend(other.names);
+        self.values.extend(other.values);
+    }
+
+    /// The expression; `None` where nothing is demanded.
+    pub fn build(self) -> Option<Expression> {
+        let text = self.parts.join(" AND ");
+        (!text.is_empty()).then_some(Expression { text, names: self.names, values: self.values })
+    }
+
+    /// What is demanded twice is said once.
+    fn demand(&mut self, part: String) {
+        if !self.parts.contains(&part) {
+            self.parts.push(part);
+        }
+    }
+
+    fn name(&mut self, attribute: &str) -> String {
+        if let Some((name, _)) = self.names.iter().find(|(name, known)| name[1..].starts_with(self.letter) && *known == attribute) {
+            return name.clone();
+        }
+        let name = format!("#{}{}", self.letter, self.names.len());
+        self.names.insert(name.clone(), attribute.to_owned());
+        name
+    }
+
+    fn value(&mut self, value: Attribute) -> String {
+        if let Some((name, _)) = self.values.iter().find(|(name, known)| name[1..].starts_with(self.letter) && **known == value) {
+            return name.clone();
+        }
+        let name = format!(":{}{}", self.letter, self.values.len());
+        self.values.insert(name.clone(), value);
+        name
+    }
+}

@@ -1,0 +1,119 @@
+//! Changes of an item's fields → changes of its index keys. Must not know how they are written.
+
+use crate::execute::key::sharding;
+use crate::execute::write::item::assemble::place;
+use crate::execute::write::item::invalid_value::InvalidValue;
+use crate::execute::write::item::key_values::key_value;
+use crate::schema::model::{Model, ObjectType};
+use crate::schema::template::Template;
+use crate::table::attribute::Attribute;
+use serde_json::{Map, Value};
+/// What an update of some fields does to the index key attributes that they are part of.
+#[derive(Debug, Default, PartialEq)]
+pub struct IndexChanges {
+    /// Attributes that get a new value.
+    pub set: Vec<(String, Attribute)>,
+    /// Attributes that go, because a field of their template is null now: the item leaves the index.
+    pub remove: Vec<String>,
+    /// Fields whose present values are needed to tell, and are not among `known`: read the item and ask again.
+    pub unknown: Vec<String>,
+    /// Fields of which the known present values were taken.
+    pub taken: Vec<String>,
+}
+
+/// The changes of index key attributes; `changed` holds the fields' new values (null: removed), `known` gives values of other fields:
+/// the outer `None` is "not known", the inner one null. Attributes that are themselves the stored attribute of a changed field
+/// (template `{status}` on attribute `status`) are left to whoever sets that field. Attributes of which no field is changed are left
+/// alone; one whose new value is not known yet is neither set nor removed.
+pub fn index_changes(
+    model: &Model,
+    ty: &ObjectType,
+    changed: &Map<String, Value>,
+    known: &dyn Fn(&str) -> Option<Option<Value>>,
+) -> Result<IndexChanges, InvalidValue> {
+    let (table, item_keys) = place(model, ty)?;
+    let value = |field: &str| match changed.get(field) {
+        Some(value) => Some(Some(value.clone())),
+        None => known(field),
+    };
+    let mut changes = IndexChanges::default();
+    for key in table.key_attributes() {
+        let primary = table.primary_key().any(|primary| primary.name == key.name);
+        let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
+        let holds_changed = templates.iter().flat_map(Template::fields).any(|field| changed.contains_key(field));
+        let is_changed = |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
+        if !holds_changed || changed.keys().any(is_changed) {
+            continue;
+        }
+        let considered = considered(templates, &value);
+        let taken = considered.iter().flat_map(|template| template.fields());
+        for field in taken.filter(|field| !changed.contains_key(*field) && known(field).is_some()) {
+            if !changes.taken.iter().any(|other| other == field) {
+                changes.taken.push(field.to_owned());
+            }
+        }
+        match applies(considered, &value) {
+            Applies::None => changes.remove.push(key.name.clone()),
+            Applies::This(template) => {
+                let made = key_value(
+                    table,
+                    key,
+                    std::slice::from_ref(template),
+                    &sharding::of_item(table, item_keys, &|field| value(field).flatten()),
+                )?;
+                changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
+            }
+            Applies::Unknown(fields) => {
+                let new: Vec<String> = fields.into_iter().filter(|field| !changes.unknown.contains(field)).collect();
+                changes.unknown.extend(new);
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// The index key attributes of an item that an update makes: those that a put of these values would write, but for those that are
+/// themselves the stored attribute of a changed field.
+pub fn index_keys(
+    model: &Model,
+    ty: &ObjectType,
+    changed: &Map<String, Value>,
+    of_key: &Map<String, Value>,
+) -> Result<IndexChanges, InvalidValue> {
+    let (table, item_keys) = place(model, ty)?;
+    let given = |field: &str| changed.get(field).or_else(|| of_key.get(field)).cloned();
+    let value = sharding::of_item(table, item_keys, &given);
+    let mut changes = IndexChanges::default();
+    for key in table.key_attributes() {
+        let primary = table.primary_key().any(|primary| primary.name == key.name);
+        let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
+        let is_changed = |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
+        if !changed.keys().any(is_changed) {
+            changes.set.extend(key_value(table, key, templates, &value)?.map(|made| (key.name.clone(), made.into())));
+        }
+    }
+    Ok(changes)
+}
+
+enum Applies<'t> {
+    /// The first template whose fields are all there.
+    This(&'t Template),
+    /// Every template has a null in it.
+    None,
+    /// These fields would have to be known.
+    Unknown(Vec<String>),
+}
+
+/// The templates up to the first of which no field is null.
+fn considered<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> &'t [Template] {
+    let is_null = |field: &str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
+    let first = templates.iter().position(|template| !template.fields().into_iter().any(is_null));
+    &templates[..first.map_or(templates.len(), |first| first + 1)]
+}
+
+fn applies<'t>(considered: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> Applies<'t> {
+    let is_null = |field: &&str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
+    let Some(template) = considered.last().filter(|template| !template.fields().iter().any(is_null)) else { return Applies::None };
+    let unknown: Vec<String> = template.fields().into_iter().filter(|field| value(field).is_none()).map(str::to_owned).collect();
+    if unknown.is_empty() { Applies::This(template) } else { Applies::Unknown(unknown) }
+}

@@ -1,0 +1,12 @@
+//! Field values ↔ items: attributes, key attributes, guards, replicas, defaults; and conditions on them. Must not know drafts.
+
+pub mod assemble;
+pub mod conditions;
+pub mod default_value;
+pub mod identity;
+pub mod index_keys;
+pub mod invalid_value;
+mod key_values;
+pub mod replicas;
+pub mod stored_values;
+pub mod unique;

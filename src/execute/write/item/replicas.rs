@@ -1,0 +1,37 @@
+//! The copies of a replicated item: their numbers and keys, and what each of them holds. The first copy, number 0, is the item.
+
+use crate::execute::key::sharding::as_copy;
+use crate::execute::key::values::key_of;
+use crate::execute::write::job::WriteJob;
+use crate::schema::model::ObjectType;
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::table::Table;
+use crate::table::attribute::{Item, Key};
+use std::sync::Arc;
+/// The numbers and keys of an item's copies besides the first, whose key is given.
+pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> {
+    let Some((table, keys)) = place(job, &ty.name) else { return Vec::new() };
+    let Some(spread) = keys.replicas() else { return Vec::new() };
+    let item: Item = std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_copy(table, keys, &item, number))?))).collect()
+}
+
+/// An item of which any copy was read, as its first copy.
+pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
+    match place(job, ty) {
+        Some((table, keys)) if keys.replicas().is_some() => Arc::new(as_copy(table, keys, &item, 0)),
+        _ => item,
+    }
+}
+
+/// An item's copy of that number.
+pub fn copy(job: &WriteJob<'_>, ty: &ObjectType, item: &Item, number: u8) -> Item {
+    place(job, &ty.name).map_or_else(|| item.clone(), |(table, keys)| as_copy(table, keys, item, number))
+}
+
+/// The table of an item type, and its keys.
+pub fn place<'j>(job: &WriteJob<'j>, ty: &str) -> Option<(&'j Table, &'j ItemKeys)> {
+    let model = job.context.model;
+    let (_, keys) = model.item(ty)?;
+    Some((model.tables.get(keys.table)?, keys))
+}

@@ -1,0 +1,134 @@
+//! API values → attributes as their types keep them, embedded objects as maps; and back. Must not know keys or tables.
+
+use crate::execute::values::{decode, encode};
+use crate::execute::write::item::invalid_value::InvalidValue;
+use crate::schema::model::{Field, Model};
+use crate::schema::scalar::value_type::ValueType;
+use crate::table::attribute::{Attribute, Item};
+use apollo_compiler::ast::Type;
+use serde_json::{Map, Value};
+
+/// A field's value as it is kept; `None` where no attribute stands for it: null, and an empty set.
+pub fn of_field(model: &Model, ty: &Type, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+    match (ty, value) {
+        (_, Value::Null) => Ok(None),
+        (Type::List(element) | Type::NonNullList(element), Value::Array(values)) => match kind {
+            ValueType::Set(kind) => set(kind, values),
+            _ => list(values, |value| of_field(model, element, kind, value)),
+        },
+        (Type::List(_) | Type::NonNullList(_), _) => Err(InvalidValue::here("It must be a list.")),
+        _ => single(model, kind, value),
+    }
+}
+
+/// A value of a request as it is kept, where the type says no more than what it is or what its elements are.
+pub fn of_value(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+    match (kind, value) {
+        (_, Value::Null) => Ok(None),
+        (ValueType::Json, _) => single(model, kind, value),
+        (ValueType::Set(element), Value::Array(values)) => set(element, values),
+        (ValueType::Set(element), _) => set(element, std::slice::from_ref(value)),
+        (_, Value::Array(values)) => list(values, |value| of_value(model, kind, value)),
+        _ => single(model, kind, value),
+    }
+}
+
+/// A value of a request as a set of the type's elements; `None` where it is null or empty.
+pub fn of_elements(kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+    let element = match kind {
+        ValueType::Set(element) => element,
+        single => single,
+    };
+    match value {
+        Value::Null => Ok(None),
+        Value::Array(values) => set(element, values),
+        single => set(element, std::slice::from_ref(single)),
+    }
+}
+
+/// An embedded object as a map in stored names.
+pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
+    let Some(ty) = model.types.get(type_name) else {
+        return Err(InvalidValue::here(format!("There is no type {type_name}.")));
+    };
+    let mut map = Item::with_capacity(values.len());
+    for (field, value) in values {
+        let unknown = || InvalidValue { field: field.clone(), message: format!("{type_name} has no stored field of this name.") };
+        let stored = ty.stored(field).ok_or_else(unknown)?;
+        let name = stored.attribute.as_ref().ok_or_else(unknown)?;
+        let attribute = of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
+        if let Some(attribute) = attribute {
+            map.insert(name.clone(), attribute);
+        }
+    }
+    Ok(map)
+}
+
+/// The API value of a field's attribute; `None` for null and for what does not fit the type.
+pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {
+    match (ty, kind, attribute) {
+        (_, _, Attribute::Null) => None,
+        (Type::List(_) | Type::NonNullList(_), ValueType::Set(element), set) => {
+            Some(decode::elements(set)?.iter().map(|value| decode::scalar(element, value).unwrap_or(Value::Null)).collect())
+        }
+        (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => {
+            Some(values.iter().map(|value| read(model, item, kind, value).unwrap_or(Value::Null)).collect())
+        }
+        (Type::List(_) | Type::NonNullList(_), _, _) => None,
+        (_, ValueType::Embedded(name), Attribute::M(map)) => Some(Value::Object(read_object(model, name, map))),
+        _ => decode::scalar(kind, attribute),
+    }
+}
+
+/// The API values of a map's stored fields.
+pub fn read_object(model: &Model, type_name: &str, map: &Item) -> Map<String, Value> {
+    let Some(ty) = model.types.get(type_name) else { return Map::new() };
+    let value = |(field, declared): (&String, &Field)| {
+        let stored = ty.stored(field)?;
+        let attribute = map.get(stored.attribute.as_ref()?)?;
+        Some((field.clone(), read(model, &declared.ty, &stored.value, attribute)?))
+    };
+    ty.fields.iter().filter_map(value).collect()
+}
+
+fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+    match (kind, value) {
+        (ValueType::Embedded(name), Value::Object(fields)) => of_object(model, name, fields).map(|map| Some(Attribute::M(map))),
+        (ValueType::Json, _) => match encode::attribute(kind, value) {
+            Some(attribute) => Ok(Some(attribute)),
+            None => Err(InvalidValue::here("It is nested too deeply, or holds a number that DynamoDB cannot keep.")),
+        },
+        (_, Value::Array(_)) => Err(unfit(kind, value)),
+        _ => encode::attribute(kind, value).map(Some).ok_or_else(|| unfit(kind, value)),
+    }
+}
+
+fn list(values: &[Value], element: impl Fn(&Value) -> Result<Option<Attribute>, InvalidValue>) -> Result<Option<Attribute>, InvalidValue> {
+    let at = |(position, value): (usize, &Value)| match element(value) {
+        Ok(attribute) => Ok(attribute.unwrap_or(Attribute::Null)),
+        Err(misfit) => Err(misfit.within(&position.to_string())),
+    };
+    values.iter().enumerate().map(at).collect::<Result<_, _>>().map(|elements| Some(Attribute::L(elements)))
+}
+
+fn set(element: &ValueType, values: &[Value]) -> Result<Option<Attribute>, InvalidValue> {
+    if values.is_empty() {
+        return Ok(None);
+    }
+    for (position, value) in values.iter().enumerate() {
+        if value.is_null() {
+            return Err(InvalidValue::here("It cannot hold null, since it is kept as a set.").within(&position.to_string()));
+        }
+        if encode::attribute(element, value).is_none() {
+            return Err(unfit(element, value).within(&position.to_string()));
+        }
+    }
+    match encode::set(element, values) {
+        Some(set) => Ok(Some(set)),
+        None => Err(InvalidValue::here(format!("A set cannot hold values of type {}.", element.name()))),
+    }
+}
+
+fn unfit(kind: &ValueType, value: &Value) -> InvalidValue {
+    InvalidValue::here(kind.coerce(value).err().unwrap_or_else(|| format!("It does not fit the type {}.", kind.name())))
+}

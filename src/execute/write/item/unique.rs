@@ -1,0 +1,68 @@
+//! A unique value → its guard: an item of its own whose key holds the value.
+
+use crate::execute::values::encode;
+use crate::execute::write::item::assemble::{place, unknown};
+use crate::execute::write::item::default_value::hexadecimal;
+use crate::execute::write::item::invalid_value::InvalidValue;
+use crate::schema::model::{Model, ObjectType};
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::table::attribute::{Attribute, Item, Key};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+/// The longest value, in bytes, that stands in a guard's key as it is: a partition key has 2,048 at most.
+const LONGEST_IN_GUARD: usize = 1024;
+
+/// The guard of a `@unique` field's value: an item of its own in the same table whose key says type, field and value, with the key of
+/// its owner in it. `None` for null. Its key can be no item type's of the schema that the checker accepts.
+///
+/// The partition key is `Unique#User.email#` and the value as it stands in keys, the sort key `Unique#User.email`; the owner's key is in
+/// `ownerPK` and `ownerSK`, after the names of the key attributes. Of a value of more than 1,024 bytes the key holds the first 1,024 and
+/// the SHA-256 digest of the whole in hexadecimal: with it, the text is longer than that of any value that stands there as it is. A sort
+/// key that is a number is 0; a partition key cannot be one.
+pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, InvalidValue> {
+    let (table, _) = place(model, ty)?;
+    let misfit = |message: &str| InvalidValue { field: field.to_owned(), message: message.to_owned() };
+    let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
+    if value.is_null() {
+        return Ok(None);
+    }
+    let unfit = || misfit(&stored.value.coerce(value).err().unwrap_or_else(|| "It cannot be unique.".to_owned()));
+    // As it is kept: of two instants in one second there is one epoch.
+    let text = match encode::attribute(&stored.value, value) {
+        Some(Attribute::S(text) | Attribute::N(text)) => text,
+        _ => stored.value.to_text(value).ok_or_else(unfit)?,
+    };
+    let mark = format!("Unique#{}.{field}", ty.name);
+    let partition = match text.len() {
+        0..=LONGEST_IN_GUARD => format!("{mark}#{text}"),
+        _ => {
+            let digest = hexadecimal(&Sha256::digest(text.as_bytes()));
+            format!("{mark}#{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)])
+        }
+    };
+    let typed = |key: &KeyAttribute, text: String| match key.kind {
+        KeyType::S => Attribute::S(text),
+        KeyType::B => Attribute::B(text.into_bytes()),
+        KeyType::N => Attribute::N("0".to_owned()),
+    };
+    if table.partition.kind == KeyType::N {
+        return Err(misfit("It cannot be unique in a table whose partition key is a number."));
+    }
+    let mut item = Item::from([(table.partition.name.clone(), typed(&table.partition, partition))]);
+    if let Some(sort) = &table.sort {
+        item.insert(sort.name.clone(), typed(sort, mark));
+    }
+    for (name, part) in std::iter::once(&owner.partition).chain(&owner.sort) {
+        item.insert(owner_attribute(table, name), part.clone().into());
+    }
+    Ok(Some(item))
+}
+
+/// The attribute of a guard that holds its owner's key attribute of this name; never a key attribute itself, so that no index has it.
+pub fn owner_attribute(table: &Table, key: &str) -> String {
+    let mut name = format!("owner{key}");
+    while table.key_attributes().iter().any(|taken| taken.name == name) {
+        name.insert_str(0, "owner");
+    }
+    name
+}

@@ -1,0 +1,72 @@
+//! The write of one field, over all its attempts: its arguments, its context, and how it reads whole items. Must not know drafts.
+
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::expression::scope::Scope;
+use crate::execute::write::item::identity;
+use crate::execute::write::messages::{Refusals, of_table};
+use crate::plan::tree::PlannedWrite;
+use crate::schema::model::write::Write;
+use crate::schema::model::{FieldKind, Model, ObjectType};
+use crate::table::attribute::{Item, Key};
+use crate::table::call::Get;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+/// The write of one field, over all its attempts.
+pub struct WriteJob<'a> {
+    pub context: &'a ExecutionContext<'a>,
+    pub planned: &'a PlannedWrite,
+    pub write: &'a Write,
+    pub arguments: &'a Map<String, Value>,
+    /// 32 characters that no other write has: what its idempotency tokens begin with.
+    pub token: String,
+}
+
+impl WriteJob<'_> {
+    /// The values of the request that conditions and expressions may use.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { arguments: self.arguments, now: self.context.now }
+    }
+
+    /// The type of that name.
+    pub fn type_named(&self, name: &str) -> Result<&ObjectType, Refusals> {
+        self.context.model.types.get(name).ok_or_else(|| vec![Refusal::new(ErrorCode::Internal, format!("There is no type {name}."))])
+    }
+
+    /// The name of the table in which a type's items are.
+    pub fn table_of(&self, ty: &ObjectType) -> Arc<str> {
+        let model = self.context.model;
+        let position = model.item(&ty.name).map(|(_, keys)| keys.table);
+        position.and_then(|position| model.tables.get(position)).map_or_else(|| "".into(), |table| table.name.as_str().into())
+    }
+
+    /// Reads a whole item strongly; one of another type under the key is not there.
+    pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, Refusals> {
+        let ty = self.type_named(ty)?;
+        let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
+        let found = found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])?;
+        Ok(found.filter(|item| identity::is_of(ty, item)))
+    }
+
+    /// The strong read of a whole item.
+    pub fn get(&self, ty: &ObjectType, key: &Key) -> Get {
+        let projection = attributes(self.context.model, ty).into();
+        Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true }
+    }
+}
+
+/// Every attribute that items of a type can have, sorted.
+fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    if let Some((_, keys)) = model.item(&ty.name) {
+        names.extend(keys.keys.keys().chain(keys.constants.iter().map(|(name, _)| name)).cloned());
+    }
+    for field in ty.fields.values() {
+        if let FieldKind::Stored(stored) = &field.kind {
+            names.extend(stored.attribute.clone());
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,188 @@
+//! The relations of a cascade: their items looked up, from the item that is deleted and from those that go with it; and the order in which
+//! they are deleted.
+
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::{assemble, identity, replicas};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lanes::ItemPlace;
+use crate::execute::write::lookup::items::{keys_of, seeded};
+use crate::execute::write::messages::Refusals;
+use crate::plan::tree::{Cascade, WriteLookup};
+use crate::schema::model::ObjectType;
+use crate::schema::model::write::ActionKind;
+use crate::table::attribute::{Item, Key};
+use crate::table::call::Expression;
+use crate::table::write::{WriteAction, WriteCall};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// Items of a cascade's relations: for each path of `cascade:`, in its order.
+#[derive(Default, Clone)]
+pub struct Dependents(Vec<Vec<Arc<Item>>>);
+
+/// Items of one table that are deleted, by their keys.
+pub type ToDelete = BTreeMap<Key, ItemToDelete>;
+
+/// How an item is deleted, and what goes with it.
+#[derive(Clone)]
+pub struct ItemToDelete {
+    /// What must hold so that no other item goes in its place, and no guard of another value stays: the item is of its type, and its unique
+    /// values are as they were read. `None` where its key tells the type and it has no guards.
+    pub condition: Option<Expression>,
+    /// Its other copies and its guards.
+    pub others: Vec<Key>,
+}
+
+impl ItemToDelete {
+    /// The calls that delete the item under this key of a table.
+    pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = WriteCall> {
+        let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
+        let others = self.others.into_iter().map(|key| (key, None));
+        std::iter::once((key, self.condition)).chain(others).map(delete)
+    }
+}
+
+/// How an item is deleted, with its key; `None` where it lacks its key.
+pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Key, ItemToDelete)> {
+    let mut keys = keys_of(job, ty, item).into_iter();
+    let own = keys.next()?;
+    let copies = replicas::others(job, ty, &own).into_iter().map(|(_, copy)| copy);
+    let others = copies.chain(keys).collect();
+    Some((own, ItemToDelete { condition: guarded(ty, item), others }))
+}
+
+/// DependentsToRead relations are looked up.
+#[derive(Clone, Copy, PartialEq)]
+pub enum DependentsToRead {
+    /// All.
+    All,
+    /// Those that are read by a global index, which may be behind its table.
+    Behind,
+}
+
+impl Dependents {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Vec::is_empty)
+    }
+
+    /// Adds items, each to its path.
+    pub fn extend(&mut self, more: Self) {
+        self.0.resize(self.0.len().max(more.0.len()), Vec::new());
+        for (items, more) in self.0.iter_mut().zip(more.0) {
+            items.extend(more);
+        }
+    }
+
+    /// The items from which other paths go on.
+    pub fn sources(mut self, job: &WriteJob<'_>, action: usize) -> Self {
+        let all = paths(job, action);
+        let leads = |position: usize| all.iter().any(|path| path.rests.iter().any(|(from, _)| *from == position));
+        for (position, items) in self.0.iter_mut().enumerate() {
+            if !leads(position) {
+                items.clear();
+            }
+        }
+        self
+    }
+
+    /// Leaves out the items in these places, but for those of relations that are read strongly: they are there again.
+    pub fn without(mut self, job: &WriteJob<'_>, action: usize, places: &HashSet<ItemPlace>) -> Self {
+        for (items, path) in self.0.iter_mut().zip(paths(job, action)) {
+            let Ok(ty) = job.type_named(&path.whole.item) else { continue };
+            if !places.is_empty() && lookups(path).any(|lookup| is_behind(job, lookup)) {
+                let table = job.table_of(ty);
+                let model = job.context.model;
+                items.retain(|item| assemble::key_of(model, ty, item).is_none_or(|key| !places.contains(&(table.clone(), key))));
+            }
+        }
+        self
+    }
+
+    /// The items to delete, by table, in the order of deletion: what leads to other items goes after them. An item that is found twice goes
+    /// in the last place, as it may lead to others until then.
+    pub fn to_delete(&self, job: &WriteJob<'_>, action: usize) -> Vec<(Arc<str>, ToDelete)> {
+        let mut stages: Vec<(Arc<str>, ToDelete)> = Vec::new();
+        for position in inward(job, action).into_iter().rev() {
+            let (Some(items), Some(path)) = (self.0.get(position), paths(job, action).get(position)) else { continue };
+            let Ok(ty) = job.type_named(&path.whole.item) else { continue };
+            let stage: ToDelete = items.iter().filter_map(|item| to_delete(job, ty, item)).collect();
+            let table = job.table_of(ty);
+            for (_, earlier) in stages.iter_mut().filter(|(of, _)| *of == table) {
+                earlier.retain(|key, _| !stage.contains_key(key));
+            }
+            stages.push((table, stage));
+        }
+        stages.retain(|(_, stage)| !stage.is_empty());
+        stages
+    }
+}
+
+/// The lookups of a path, by the whole of it and by its rests.
+fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
+    std::iter::once(&path.whole).chain(path.rests.iter().map(|(_, rest)| rest))
+}
+
+/// The items of the relations of an item that is deleted.
+///
+/// What leads to others is read before them and goes after them. Then whatever comes in meanwhile is still found afterwards by what leads
+/// to it, and so is what is left where a delete stops on its way.
+pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which: DependentsToRead) -> Result<Dependents, Refusals> {
+    let all = paths(job, action);
+    let mut related = Dependents(vec![Vec::new(); all.len()]);
+    for position in inward(job, action) {
+        let Some(path) = all.get(position).filter(|path| which == DependentsToRead::All || is_behind(job, &path.whole)) else { continue };
+        related.0[position] = seeded(job, &path.whole, |_| vec![item.clone()]).await?;
+    }
+    Ok(related)
+}
+
+/// The items to which the paths of a cascade go on from items that are deleted with it.
+pub async fn of_dependents(job: &WriteJob<'_>, action: usize, from: &Dependents, which: DependentsToRead) -> Result<Dependents, Refusals> {
+    let all = paths(job, action);
+    let mut related = Dependents(vec![Vec::new(); all.len()]);
+    for position in inward(job, action) {
+        for (source, rest) in all.get(position).iter().flat_map(|path| &path.rests) {
+            let items = from.0.get(*source).map(Vec::as_slice).unwrap_or_default();
+            if !items.is_empty() && (which == DependentsToRead::All || is_behind(job, rest)) {
+                related.0[position].extend(seeded(job, rest, |_| items.to_vec()).await?);
+            }
+        }
+    }
+    Ok(related)
+}
+
+/// Whether a relation of a cascade is read by a global index of a store whose indexes may be behind their tables.
+pub fn may_be_behind(job: &WriteJob<'_>, action: usize) -> bool {
+    paths(job, action).iter().flat_map(lookups).any(|lookup| is_behind(job, lookup))
+}
+
+fn is_behind(job: &WriteJob<'_>, lookup: &WriteLookup) -> bool {
+    let tables = &job.context.model.tables;
+    let global = |(table, index): (usize, Option<usize>)| index.is_some_and(|index| !tables[table].indexes[index].local);
+    job.context.loaders.has_eventual_indexes() && lookup.plan.reads.iter().any(|read| global((read.table, read.index)))
+}
+
+fn paths<'j>(job: &WriteJob<'j>, action: usize) -> &'j [Cascade] {
+    job.planned.actions.get(action).map_or(&[], |lookups| &lookups.cascade)
+}
+
+/// The positions of a cascade's paths, the shorter ones first.
+fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
+    let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else { return Vec::new() };
+    let mut positions: Vec<usize> = (0..cascade.len()).collect();
+    positions.sort_by_key(|position| cascade[*position].len());
+    positions
+}
+
+/// That an item is still of its type and has the guards that go with it; `None` where its key tells the type and it has none.
+fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
+    let mut conditions = Conditions::default();
+    identity::demand(ty, &mut conditions);
+    for field in ty.fields.values().filter(|field| field.rules.unique) {
+        if let Some(attribute) = ty.stored(&field.name).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+            conditions.unchanged(attribute, item);
+        }
+    }
+    conditions.build()
+}

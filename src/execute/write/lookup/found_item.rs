@@ -1,0 +1,69 @@
+//! The item that a mutation's `@find` found: what it must still be when the write is made.
+
+use crate::execute::expression::condition as filter;
+use crate::execute::expression::evaluate::{self, equal};
+use crate::execute::expression::scope::Scope;
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::identity;
+use crate::execute::write::messages::{Refusals, bad_input};
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::ObjectType;
+use crate::table::attribute::{Item, Key};
+use std::sync::Arc;
+/// What a found item is held to.
+pub struct FoundItem {
+    /// The item type.
+    pub item: String,
+    /// The table.
+    pub table: Arc<str>,
+    /// The item's key; of a replicated item, that of the first copy.
+    pub key: Key,
+    /// The item as it was found.
+    pub found: Arc<Item>,
+    /// The attributes that are as they were.
+    pub attributes: Vec<String>,
+    /// The find's filter.
+    pub filter: Option<Condition>,
+}
+
+impl FoundItem {
+    /// Whether the item, as it is now, still is what it is held to.
+    pub fn holds(&self, item: Option<&Item>, scope: &Scope<'_>) -> bool {
+        let Some(item) = item else { return false };
+        let same = |name: &String| match (self.found.get(name), item.get(name)) {
+            (Some(was), Some(is)) => equal(was, is),
+            (None, None) => true,
+            _ => false,
+        };
+        self.attributes.iter().all(same) && self.filter.iter().all(|filter| evaluate::holds(filter, Some(item), scope).unwrap_or(false))
+    }
+
+    /// Whether more is demanded than that the item is there.
+    pub fn demands(&self) -> bool {
+        !self.attributes.is_empty() || self.filter.is_some()
+    }
+
+    pub fn is_at(&self, table: &str, key: &Key) -> bool {
+        let same = |(name, value): &(String, _), (other, with): &(String, _)| {
+            let attribute = |value: &crate::table::attribute::KeyValue| value.clone().into();
+            name == other && equal(&attribute(value), &attribute(with))
+        };
+        let sorts = match (&self.key.sort, &key.sort) {
+            (Some(own), Some(other)) => same(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        *self.table == *table && same(&self.key.partition, &key.partition) && sorts
+    }
+
+    pub fn demand(&self, ty: &ObjectType, scope: &Scope<'_>, conditions: &mut Conditions) -> Result<(), Refusals> {
+        conditions.exists(&self.key.partition.0);
+        identity::demand(ty, conditions);
+        for name in &self.attributes {
+            conditions.unchanged(name, &self.found);
+        }
+        if let Some(filter) = &self.filter {
+            conditions.and(filter::lettered(filter, scope, 'h').map_err(bad_input)?);
+        }
+        Ok(())
+    }
+}

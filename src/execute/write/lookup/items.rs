@@ -1,0 +1,71 @@
+//! Lookups of a write → the items that they find: those that a prefix or an index names, and the items at the end of relations. Also the
+//! keys that go with an item.
+
+use crate::execute::error::Refusal;
+use crate::execute::read::executor::run_waves;
+use crate::execute::read::state::{Present, ReadResult, ReadState};
+use crate::execute::write::item::{assemble, replicas, unique};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::Refusals;
+use crate::plan::tree::WriteLookup;
+use crate::schema::model::ObjectType;
+use crate::table::attribute::{Item, Key};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Item type → the item in scope.
+pub type ItemsInScope = BTreeMap<String, Arc<Item>>;
+
+/// Runs a lookup with the items in scope. Of a replicated item, whichever copy was read, it gives the first.
+pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScope) -> Result<Vec<Arc<Item>>, Refusals> {
+    seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
+}
+
+/// Runs a lookup with the items of each type that it starts from.
+pub async fn seeded(job: &WriteJob<'_>, lookup: &WriteLookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
+    let mut state = ReadState::new(&lookup.plan, job.context);
+    for (ty, space) in &lookup.seeds {
+        state.seed(*space, seeds(ty));
+    }
+    run_waves(job.context, &mut state).await;
+    found(job, &state, lookup)
+}
+
+fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, Refusals> {
+    let refuse = |failure: &crate::execute::error::Failure| vec![Refusal::new(failure.code, failure.message.clone())];
+    for outcome in &state.results {
+        if let ReadResult::Many(_, pages) = outcome
+            && let Some(failure) = pages.iter().find_map(|page| page.failure.as_ref())
+        {
+            return Err(refuse(failure));
+        }
+    }
+    let space = lookup.target.space;
+    let mut items = Vec::new();
+    for row in 0..state.len(space) {
+        match state.present(&lookup.target, space, row) {
+            Present::No => {}
+            Present::Failed(failure) => return Err(refuse(&failure)),
+            Present::Yes => items.extend(state.item(&lookup.target, space, row).map(|item| replicas::first(job, &lookup.item, item))),
+        }
+    }
+    Ok(items)
+}
+
+/// The keys of an item's guards.
+pub fn guards_of(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
+    keys_of(job, ty, item).into_iter().skip(1).collect()
+}
+
+/// The keys that go with an item: its own, then those of its guards.
+pub fn keys_of(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
+    let model = job.context.model;
+    let Some(own) = assemble::key_of(model, ty, item) else { return Vec::new() };
+    let values = assemble::values_of(model, ty, item);
+    let unique = ty.fields.values().filter(|field| field.rules.unique);
+    let guards = unique.filter_map(|field| {
+        let guard = unique::guard(model, ty, &field.name, values.get(&field.name)?, &own).ok()??;
+        assemble::key_of(model, ty, &guard)
+    });
+    std::iter::once(own.clone()).chain(guards).collect()
+}

@@ -1,0 +1,94 @@
+//! `@constraint`s held against everything that a field is going to write, before anything is written: all that are broken are told.
+
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::expression::scope::argument;
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::Refusals;
+use crate::execute::write::rules::constraint::broken;
+use crate::execute::write::rules::expression;
+use crate::schema::expression::operand::Operand;
+use crate::schema::model::ObjectType;
+use crate::schema::model::source::Source;
+use crate::schema::model::write::ActionKind;
+use apollo_compiler::schema::ExtendedType;
+use serde_json::{Value, json};
+
+/// Refuses where a constraint is broken: one refusal for each, with the argument that breaks it.
+pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), Refusals> {
+    let mut refusals = Refusals::new();
+    of_arguments(job, &mut refusals);
+    for action in &job.write.actions {
+        let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
+        let Some(ty) = job.context.model.types.get(owner) else { continue };
+        for (field, written) in &action.values {
+            if let Some(Source::Argument(name)) = &written.source {
+                of_field(job, (ty, &action.kind), field, name, &mut refusals);
+            }
+        }
+    }
+    for action in &job.write.actions {
+        let ActionKind::Update { expression: Some(update), .. } = &action.kind else { continue };
+        let Some(ty) = job.context.model.types.get(&action.item) else { continue };
+        for (field, operand) in expression::known(job.context.model, ty, update) {
+            let Operand::Argument(name, _) = operand else { continue };
+            let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments, name)) else { continue };
+            broken(constraint, value).into_iter().for_each(|sentence| tell(name, sentence, &mut refusals));
+        }
+    }
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+}
+
+fn of_field(job: &WriteJob<'_>, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str, refusals: &mut Refusals) {
+    let (Some(field), Some(value)) = (ty.fields.get(field), argument(job.arguments, name)) else { return };
+    // A put replaces null by the default. An update sets what the argument brings.
+    let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
+    if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
+        tell(name, format!("must not be null, as {}.{} is not", ty.name, field.name), refusals);
+    }
+    for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {
+        tell(name, sentence, refusals);
+    }
+}
+
+/// The constraints on arguments and on fields of input objects, however deep they stand.
+fn of_arguments(job: &WriteJob<'_>, refusals: &mut Refusals) {
+    let model = job.context.model;
+    let Some(root) = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation) else { return };
+    let Some(field) = model.types.get(root.as_str()).and_then(|root| root.fields.get(&job.planned.field)) else { return };
+    for argument in &field.arguments {
+        let Some(value) = job.arguments.get(&argument.name) else { continue };
+        let coordinate = format!("{root}.{}.{}", field.name, argument.name);
+        walk(job, (&coordinate, argument.ty.inner_named_type().as_str()), &argument.name, value, refusals);
+    }
+}
+
+fn walk(job: &WriteJob<'_>, (coordinate, type_name): (&str, &str), name: &str, value: &Value, refusals: &mut Refusals) {
+    let model = job.context.model;
+    for sentence in model.constraints.get(coordinate).iter().flat_map(|constraint| broken(constraint, value)) {
+        tell(name, sentence, refusals);
+    }
+    let Some(ExtendedType::InputObject(input)) = model.api.types.get(type_name) else { return };
+    match value {
+        Value::Array(values) => {
+            for (position, value) in values.iter().enumerate() {
+                walk(job, ("", type_name), &format!("{name}.{position}"), value, refusals);
+            }
+        }
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                let Some(definition) = input.fields.get(field.as_str()) else { continue };
+                let inner = definition.ty.inner_named_type();
+                walk(job, (&format!("{type_name}.{field}"), inner), &format!("{name}.{field}"), value, refusals);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn tell(name: &str, sentence: String, refusals: &mut Refusals) {
+    let message = format!("\"{name}\" {}.", sentence.trim_end_matches('.'));
+    if !refusals.iter().any(|known| known.message == message) {
+        let details = vec![("argument", json!(name.split('.').collect::<Vec<_>>()))];
+        refusals.push(Refusal { code: ErrorCode::BadUserInput, message, details });
+    }
+}

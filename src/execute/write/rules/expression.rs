@@ -1,0 +1,227 @@
+//! An update expression in; what is known of the values that it sets, held to the fields' `@constraint`s, and conditions for what only
+//! DynamoDB computes out. Must not know calls.
+//!
+//! A sum is held by what it is made of: `stock - :q` is at least 0 if and only if `stock` is at least `:q`. The bounds are computed in
+//! decimals, exactly, and rounded to DynamoDB's 38 digits to the side on which no number lies between.
+
+use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::expression::scope::{Scope, operand_value};
+use crate::execute::write::messages::Refusals;
+use crate::execute::write::rules::constraint::broken;
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
+use crate::schema::expression::update::{SetValue, Update};
+use crate::schema::model::rules::Constraint;
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::scalar::decimal::{canonical_decimal, canonical_float};
+use crate::schema::scalar::value_type::ValueType;
+use bigdecimal::{BigDecimal, RoundingMode};
+use serde_json::{Map, Value, json};
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+/// Significant digits of a number (DynamoDB developer guide, "Supported data types and naming rules", Number).
+const DIGITS: NonZeroU64 = NonZeroU64::MIN.saturating_add(37);
+
+/// A condition by which what DynamoDB computes keeps its field's bounds.
+pub struct ComputedBound {
+    /// What must hold of the item as it is.
+    pub condition: Condition,
+    /// What the caller is told if it does not.
+    pub refusal: Refusal,
+}
+
+/// The operands whose values, or whose elements, are what a constrained field is set to.
+pub fn known<'u>(model: &'u Model, ty: &'u ObjectType, update: &'u Update) -> Vec<(&'u Field, &'u Operand)> {
+    let mut known = Vec::new();
+    for (path, value) in &update.set {
+        if let Some(field) = field_at(model, ty, path) {
+            value.operands_set(&mut |operand| known.push((field, operand)));
+        }
+    }
+    for (path, operand) in &update.add {
+        known.extend(field_at(model, ty, path).filter(|field| kind_of(field).is_some_and(is_set)).map(|field| (field, operand)));
+    }
+    // A field that stands in keys only is in no clause.
+    let whole = update.changes.iter().filter_map(|(name, operand)| Some((ty.fields.get(name)?, operand.as_ref()?)));
+    known.extend(whole);
+    known.retain(|(field, operand)| field.rules.constraint.is_some() && !matches!(operand, Operand::Path(_) | Operand::Size(_)));
+    known
+}
+
+/// What of these values breaks its field's constraint.
+pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v Value)>) -> Result<(), Refusals> {
+    let mut refusals = Refusals::new();
+    for (name, value) in values {
+        let constraint = ty.fields.get(name).and_then(|field| field.rules.constraint.as_ref());
+        let sentences = constraint.map(|constraint| broken(constraint, value)).unwrap_or_default();
+        refusals.extend(sentences.into_iter().map(|sentence| refusal(ty, name, &sentence)));
+    }
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+}
+
+/// What a caller is told of a value that no argument brings as it is.
+pub fn refusal(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
+    Refusal::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
+}
+
+/// The conditions of what is computed.
+pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>) -> Vec<ComputedBound> {
+    let mut all = Vec::new();
+    let constrained = |path: &Path| {
+        let field = field_at(model, ty, path)?;
+        // The elements of a whole list or set are known, or nothing can be said of them.
+        if field.ty.is_list() && !matches!(path.segments.last(), Some(Segment::Index(_))) {
+            return None;
+        }
+        Some((field, field.rules.constraint.as_ref().filter(|rules| rules.min.is_some() || rules.max.is_some())?))
+    };
+    for (path, value) in &update.set {
+        if let Some((field, constraint)) = constrained(path)
+            && let Some(sum) = Sum::of(value, path, scope)
+        {
+            all.extend(sum.bounds((ty, field), constraint));
+        }
+    }
+    for (path, operand) in &update.add {
+        if let Some((field, constraint)) = constrained(path)
+            && let Some(amount) = number(operand, scope)
+        {
+            let sum =
+                Sum { path: path.clone(), missing: Some(BigDecimal::from(0)), negated: false, amount, argument: argument_of(operand) };
+            all.extend(sum.bounds((ty, field), constraint));
+        }
+    }
+    all
+}
+
+/// What is computed: an attribute (or its negative) and a known amount.
+struct Sum {
+    path: Path,
+    /// What stands for the attribute where there is none.
+    missing: Option<BigDecimal>,
+    negated: bool,
+    amount: BigDecimal,
+    argument: Option<String>,
+}
+
+impl Sum {
+    /// `None` of a value that is known, or of which nothing can be said.
+    fn of(value: &SetValue, target: &Path, scope: &Scope<'_>) -> Option<Self> {
+        let base = |value: &SetValue| match value {
+            SetValue::Operand(Operand::Path(path)) => Some((path.clone(), None)),
+            SetValue::IfNotExists(path, otherwise) => match &**otherwise {
+                SetValue::Operand(operand) => Some((path.clone(), Some(number(operand, scope)?))),
+                _ => None,
+            },
+            _ => None,
+        };
+        let amount = |value: &SetValue| match value {
+            SetValue::Operand(operand) => Some((number(operand, scope)?, argument_of(operand))),
+            _ => None,
+        };
+        let sum = |one: &SetValue, other: &SetValue, negated: bool, sign: i32| {
+            let ((path, missing), (amount, argument)) = (base(one)?, amount(other)?);
+            Some(Self { path, missing, negated, amount: amount * sign, argument })
+        };
+        match value {
+            SetValue::Plus(one, other) => sum(one, other, false, 1).or_else(|| sum(other, one, false, 1)),
+            SetValue::Minus(one, other) => sum(one, other, false, -1).or_else(|| sum(other, one, true, 1)),
+            SetValue::Operand(Operand::Path(path)) if path != target => {
+                Some(Self { path: path.clone(), missing: None, negated: false, amount: BigDecimal::from(0), argument: None })
+            }
+            _ => None,
+        }
+    }
+
+    fn bounds(&self, (ty, field): (&ObjectType, &Field), constraint: &Constraint) -> Vec<ComputedBound> {
+        let bound = |limit: Option<f64>, least: bool, sentence: &str| {
+            let limit = limit?;
+            let exact = BigDecimal::from_str(&canonical_float(limit)?).ok()?;
+            // attribute + amount ≥ limit if attribute ≥ limit − amount; amount − attribute ≥ limit if attribute ≤ amount − limit.
+            let (edge, at_least) = match self.negated {
+                false => (&exact - &self.amount, least),
+                true => (&self.amount - &exact, !least),
+            };
+            let (rounding, comparator) = match at_least {
+                true => (RoundingMode::Ceiling, Comparator::GreaterOrEqual),
+                false => (RoundingMode::Floor, Comparator::LessOrEqual),
+            };
+            let text = canonical_decimal(&edge.with_precision_round(DIGITS, rounding).to_plain_string()).ok()?;
+            let edge_operand = Operand::Literal(Value::String(text), ArgumentType(ValueType::Decimal));
+            let compare = Condition::Compare(Operand::Path(self.path.clone()), comparator, edge_operand);
+            let keeps = |missing: &BigDecimal| if at_least { *missing >= edge } else { *missing <= edge };
+            let condition = match self.missing.as_ref().is_some_and(keeps) {
+                true => Condition::Or(vec![Condition::NotExists(self.path.clone()), compare]),
+                false => compare,
+            };
+            let mut refusal = refusal(ty, &field.name, &sentence.replace("{}", &limit.to_string()));
+            refusal.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
+            Some(ComputedBound { condition, refusal })
+        };
+        let least = bound(constraint.min, true, "must be {} or more, and would be less");
+        let most = bound(constraint.max, false, "must be {} or less, and would be more");
+        least.into_iter().chain(most).collect()
+    }
+}
+
+fn argument_of(operand: &Operand) -> Option<String> {
+    match operand {
+        Operand::Argument(name, _) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// The number that an operand brings.
+fn number(operand: &Operand, scope: &Scope<'_>) -> Option<BigDecimal> {
+    match operand_value(operand, scope)? {
+        Value::Number(number) => BigDecimal::from_str(&number.to_string()).ok(),
+        Value::String(text) => BigDecimal::from_str(&text).ok(),
+        _ => None,
+    }
+}
+
+/// The field that a stored path leads to; of an element, its list.
+fn field_at<'m>(model: &'m Model, ty: &'m ObjectType, path: &Path) -> Option<&'m Field> {
+    let mut found: Option<&Field> = None;
+    for segment in &path.segments {
+        let Segment::Attribute(name) = segment else { continue };
+        let owner = match found {
+            None => ty,
+            Some(field) => match kind_of(field)? {
+                ValueType::Embedded(inner) => model.types.get(inner)?,
+                _ => return None,
+            },
+        };
+        let holds = |field: &&Field| match &field.kind {
+            FieldKind::Stored(stored) => stored.attribute.as_ref().map_or(stored.keys.first() == Some(name), |own| own == name),
+            _ => false,
+        };
+        found = Some(owner.fields.values().find(holds)?);
+    }
+    found
+}
+
+fn kind_of(field: &Field) -> Option<&ValueType> {
+    match &field.kind {
+        FieldKind::Stored(stored) => Some(&stored.value),
+        _ => None,
+    }
+}
+
+fn is_set(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::Set(_))
+}
+
+/// Values of the request that only a draft knows, those of the found item, held to their fields' constraints.
+pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Scope<'_>, &Map<String, Value>)) -> Result<(), Refusals> {
+    let (scope, arguments) = scopes;
+    let mut refusals = Refusals::new();
+    for (field, operand) in known(model, ty, update) {
+        let brought =
+            matches!(operand, Operand::Argument(name, _) if name.split('.').next().is_some_and(|first| arguments.contains_key(first)));
+        let (Some(constraint), Some(value), false) = (&field.rules.constraint, operand_value(operand, scope), brought) else { continue };
+        refusals.extend(broken(constraint, &value).iter().map(|sentence| refusal(ty, &field.name, sentence)));
+    }
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+}
