@@ -1,7 +1,7 @@
-//! Runs the write of a mutation's field: drafts it, sends it, and where somebody else was faster, drafts it anew.
+//! Runs the write of a mutation's field: drafts it, sends it, and drafts it again after a lost race.
 //!
-//! One call is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems, whose token is the same as long as it says the
-//! same. What was read for a draft is among its conditions, so that a lost race is seen and never overwrites anything.
+//! One call is a PutItem, UpdateItem or DeleteItem. Several are one TransactWriteItems; its token changes with every draft. What was read
+//! for a draft is part of its conditions, so a lost race is noticed and never overwrites anything.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Refusal};
@@ -27,16 +27,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
-/// Lost races after which a write is given up: at 64 writers of one item, each wins long before.
+
+/// The number of lost races after which a write gives up. Of 64 writers of one item, each wins long before.
 const MOST_RACES: u32 = 200;
 
-/// The upper bound of the first wait after a lost race; each further one doubles it.
+/// The upper bound of the wait after the first lost race. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 
-/// No wait is longer.
+/// The longest wait.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
-/// Writes a field, and gives the items that the field gives back: none where it gives none, or where there is nothing to give.
+/// Writes a field. Gives the items that the field returns; none if it returns none or if nothing was deleted.
 pub async fn write(
     context: &ExecutionContext<'_>,
     planned: &PlannedWrite,
@@ -55,7 +56,7 @@ pub async fn write(
 impl WriteJob<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
         let mut generated = Generated::new();
-        // The trouble after which it is not known whether the write was made.
+        // The error after which it is not known whether the write was made.
         let mut doubt: Option<TableError> = None;
         // What an attempt without an answer may have deleted. Later drafts do not find it, and it is swept after the last of them.
         let mut perhaps_deleted: Vec<CascadedItem> = Vec::new();
@@ -67,7 +68,7 @@ impl WriteJob<'_> {
             let drafted = actions::draft(self, &mut generated, again).await;
             let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|refusal| vec![refusal])?;
-            // Who needs an item for which others wait waits behind them, and then reads it anew.
+            // A writer that needs an item for which others wait takes its turn behind them, and then reads it again.
             let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
             if turn.is_none()
                 && let Some(place) = lanes.busy(&relied_on)
@@ -103,7 +104,7 @@ impl WriteJob<'_> {
                     (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (FailureClass::Open, None) => return Err(vec![contention()]),
                     (FailureClass::Refused(refusals), _) => {
-                        // What is asked for again may have broken off; that it is done already is true only of all copies.
+                        // An earlier write of the same may have stopped before all copies were equal.
                         let _ = replicas::sync(self, &draft.behind).await;
                         return Err(refusals);
                     }
@@ -129,7 +130,7 @@ impl WriteJob<'_> {
         Err(vec![doubt.as_ref().map_or_else(contention, open_end)])
     }
 
-    /// Sends a draft; a single update answers with the item as it is, a single put or delete with the item as it was.
+    /// Sends a draft. A single update returns the new item, a single put or delete the old one.
     async fn send(&self, draft: &WriteDraft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
         let loaders = self.context.loaders;
         match draft.calls.as_slice() {
@@ -139,7 +140,7 @@ impl WriteJob<'_> {
             }
             calls => {
                 let calls: Vec<WriteCall> = calls.iter().map(|call| call.write.clone()).collect();
-                // A draft that was made anew says something else, and must not pass for the one before.
+                // A new draft is another request, and needs a token of its own.
                 let token = format!("{}{attempt:04}", self.token);
                 loaders.transact(&calls, &token).await?;
                 Ok(None)
@@ -147,8 +148,8 @@ impl WriteJob<'_> {
         }
     }
 
-    /// Sweeps what came in during a cascade, of this draft or of an earlier attempt without an answer, and gathers the items that the field
-    /// gives back. `doubtful`: an earlier attempt may have made the write.
+    /// Deletes what came in during a cascade, of this draft or of an earlier attempt without an answer, and gathers the items that the
+    /// field returns. `doubtful`: an earlier attempt may have made the write.
     async fn finish(
         &self,
         draft: &WriteDraft,
@@ -189,7 +190,7 @@ impl WriteJob<'_> {
         field.is_some_and(|field| field.ty.is_non_null())
     }
 
-    /// Why there is nothing to give: nothing was deleted, or the item is gone without having been seen.
+    /// The error of a never-null field without an item: nothing was deleted, or the item is gone and nobody saw it.
     fn nothing(&self, action: usize, written: bool) -> Refusal {
         if written {
             return unseen(ErrorCode::Unavailable);
@@ -200,7 +201,7 @@ impl WriteJob<'_> {
         }
     }
 
-    /// Waits after a lost race, with full jitter; `false` where the deadline is too near.
+    /// Waits after a lost race, with full jitter; `false` if the deadline is too near.
     async fn wait(&self, races: u32) -> bool {
         let bound = FIRST_WAIT.saturating_mul(1 << races.min(10)).min(LONGEST_WAIT);
         let wait = bound.mul_f64(fastrand::f64());

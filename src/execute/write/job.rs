@@ -12,13 +12,18 @@ use crate::table::attribute::{Item, Key};
 use crate::table::call::Get;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+
 /// The write of one field, over all its attempts.
 pub struct WriteJob<'a> {
+    /// The context of the request.
     pub context: &'a ExecutionContext<'a>,
+    /// The plan of the write.
     pub planned: &'a PlannedWrite,
+    /// Its definition in the schema.
     pub write: &'a Write,
+    /// The arguments of the field.
     pub arguments: &'a Map<String, Value>,
-    /// 32 characters that no other write has: what its idempotency tokens begin with.
+    /// 32 characters, unique to this write. Its idempotency tokens begin with them.
     pub token: String,
 }
 
@@ -40,7 +45,7 @@ impl WriteJob<'_> {
         position.and_then(|position| model.tables.get(position)).map_or_else(|| "".into(), |table| table.name.as_str().into())
     }
 
-    /// Reads a whole item strongly; one of another type under the key is not there.
+    /// Reads a whole item strongly. An item of another type under the key does not exist.
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, Refusals> {
         let ty = self.type_named(ty)?;
         let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();

@@ -1,9 +1,9 @@
-//! Writers of one item that get into each other's way → one after another, in the order in which they came.
+//! Lets the writers of one item take turns after a lost race, in the order in which they came.
 //!
-//! A writer that lost a race waits for its turn at the item, and whoever then needs the same item waits behind it: each reads what the one
-//! before wrote, and one attempt does. As long as nobody loses a race, nobody waits. It is about the writers of this process; with those
-//! of others, races are lost and repeated as ever. A lane is there while somebody is in it, so that there are never more of them than
-//! requests, and a wait ends at the request's deadline.
+//! A writer that lost a race waits for its turn at the item. Other writers that need the item wait behind it, so that each reads what the
+//! one before wrote and needs one attempt. Without a lost race nobody waits. Lanes cover the writers of this process only; races with other
+//! processes are lost and repeated. A lane exists while a writer is in it, so there are never more lanes than requests. A wait ends at the
+//! request's deadline.
 
 use crate::table::attribute::Key;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Trouble with a write in, what the caller is told of it out: whether something was written is never left in the dark where it is known.
+//! Errors of writes → messages for the caller. Where it is known whether something was written, the message says so.
 
 use crate::execute::error::{ErrorCode, Failure, Refusal};
 use crate::execute::write::item::invalid_value::InvalidValue;
@@ -6,10 +6,10 @@ use crate::schema::expression::condition::Condition;
 use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{Unfit, WriteError};
 
-/// Why nothing was written, or why that is not known: an error of the field each.
+/// Errors of a field: why nothing was written, or why that is not known.
 pub type Refusals = Vec<Refusal>;
 
-/// What a caller is told of a write that did not happen, or of which that is not known.
+/// The error of a write that was not made, or of which that is not known.
 pub fn refusal(error: WriteError) -> Refusal {
     match error {
         WriteError::Failed(error) => match error.kind {
@@ -24,7 +24,7 @@ pub fn refusal(error: WriteError) -> Refusal {
     }
 }
 
-/// What a caller is told of a change that its item does not admit.
+/// The error of a change that the item does not admit.
 pub fn misfit(item: &str, why: Unfit) -> Refusal {
     let (code, message) = match why {
         Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes a part of a value that this {item} does not have.")),
@@ -37,24 +37,24 @@ pub fn misfit(item: &str, why: Unfit) -> Refusal {
     Refusal::new(code, message)
 }
 
-/// What a caller is told of values that cannot be used.
+/// The error of values that cannot be used.
 pub fn bad_input(sentence: String) -> Refusals {
     vec![Refusal::new(ErrorCode::BadUserInput, sentence)]
 }
 
-/// What a caller is told of a value that does not fit its field.
+/// The error of a value that does not fit its field.
 pub fn invalid(misfit: InvalidValue) -> Refusals {
     bad_input(format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message))
 }
 
-/// What a caller is told where an item that must be there is not. An author's message is about the condition: it is told only where the
-/// condition itself asks whether the item is there, or where there is no other.
+/// The error of a missing item. The author's message is about the condition: it is used only if the condition asks whether the item exists,
+/// or if there is no condition.
 pub fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> Refusal {
     let message = message.filter(|_| condition.is_none_or(asks_for_existence));
     Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("There is no such {item}."), str::to_owned))
 }
 
-/// Whether a condition names an attribute that must be there.
+/// Whether a condition asks that an attribute exists.
 fn asks_for_existence(condition: &Condition) -> bool {
     match condition {
         Condition::Exists(_) => true,
@@ -64,12 +64,12 @@ fn asks_for_existence(condition: &Condition) -> bool {
     }
 }
 
-/// What a caller is told where others were faster all the time.
+/// The error after too many lost races.
 pub fn contention() -> Refusal {
     Refusal::new(ErrorCode::Conflict, "Others keep changing the same items; try again.")
 }
 
-/// What a caller is told of a write that may have been made.
+/// The error of a write that may have been made.
 pub fn open_end(error: &TableError) -> Refusal {
     let code = match of_table(error).code {
         ErrorCode::Timeout => ErrorCode::Timeout,
@@ -78,33 +78,33 @@ pub fn open_end(error: &TableError) -> Refusal {
     Refusal::new(code, "No answer came, and it is not known whether the change was made; look before you repeat it.")
 }
 
-/// What a caller is told of a delete of more than a transaction takes that stopped on its way.
+/// The error of a delete that stopped half way.
 pub fn half_way(code: ErrorCode) -> Refusal {
     Refusal::new(code, "Not everything is deleted yet; the same delete again goes on from here.")
 }
 
-/// What a caller is told where an item is deleted, and trouble kept the gateway from looking for what came in at the same time.
+/// The error where the item is deleted, but its late dependents could not be read.
 pub fn unswept(refusals: Refusals) -> Refusals {
     let told = |code| Refusal::new(code, "The item is deleted, but what was added to it at the same moment may be left.");
     refusals.into_iter().map(|refusal| told(refusal.code)).collect()
 }
 
-/// What a caller is told where a write is made, but perhaps not yet of all copies of an item.
+/// The error where a write is made, but perhaps not yet on all copies.
 pub fn copies_behind(error: &TableError) -> Refusal {
     Refusal::new(of_table(error).code, "The change was made, but not yet to all copies of the item; the next change of it completes them.")
 }
 
-/// What a caller is told where a write is made, and only its result is missing.
+/// The error where a write is made and its result could not be read.
 pub fn made(refusals: Refusals) -> Refusals {
     refusals.into_iter().map(|refusal| unseen(refusal.code)).collect()
 }
 
-/// What a caller is told of a change whose result nobody has seen.
+/// The error of a change whose result nobody has seen.
 pub fn unseen(code: ErrorCode) -> Refusal {
     Refusal::new(code, "The change was made, but what came of it could not be read.")
 }
 
-/// Refusals after an attempt that may have been made: trouble with the table does not tell what became of it.
+/// The errors after an attempt that may have been made. Trouble with the table does not tell what became of it.
 pub fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
     let tells = |refusal: &Refusal| matches!(refusal.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
     match doubt {
@@ -113,7 +113,7 @@ pub fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
     }
 }
 
-/// What a caller is told of trouble with the table.
+/// The error of trouble with the table.
 pub fn of_table(error: &TableError) -> Refusal {
     let failure = Failure::of_table(error);
     Refusal::new(failure.code, failure.message.clone())

@@ -1,5 +1,5 @@
-//! Deletes of more than a transaction takes: what goes before the calls of a draft, and what came in meanwhile. A crash in between leaves
-//! an item that can be deleted again, and never a relation of nothing.
+//! Deletes that a transaction cannot hold: dependents before the calls of a draft, and dependents that came in meanwhile. A crash leaves an
+//! item that can be deleted again, and never a dependent of nothing.
 
 use crate::execute::error::ErrorCode;
 use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSACTION, WriteDraft};
@@ -15,21 +15,21 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// How often relations are looked for again after what they belong to is gone.
+/// How often to look for dependents after their item is deleted.
 const MOST_SWEEPS: usize = 10;
-/// About how long a global index is behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in DynamoDB", data
+/// About how long a global index lags behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in DynamoDB", data
 /// synchronization: "a fraction of a second, under normal conditions".)
 const INDEX_WAIT: Duration = Duration::from_millis(500);
 
-/// Why the calls of a draft are not made.
+/// Why the calls of a draft are not sent.
 pub enum CascadeError {
     /// Nothing was deleted, or the delete goes on with what is read again.
     Before(WriteError),
-    /// Something may be deleted, but not all.
+    /// Some may be deleted, but not all.
     HalfWay(ErrorCode),
 }
 
-/// Deletes what goes before the calls of a draft, unless what they demand does not hold: then it would be gone for nothing.
+/// Deletes what a draft deletes before its calls. Checks the conditions of the calls first: if they fail, nothing must be deleted.
 pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), CascadeError> {
     if draft.first.is_empty() {
         return Ok(());
@@ -40,7 +40,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     for (position, (table, items)) in draft.first.iter().enumerate() {
         match delete(job, table, items.clone()).await {
             Ok(deleted) if deleted.len() == items.len() => {}
-            // Some are not what was read any more: read again.
+            // Some have changed since they were read: read again.
             Ok(_) => return Err(CascadeError::Before(WriteError::Conditions(Vec::new()))),
             Err(WriteError::Uncertain(error)) => return Err(CascadeError::HalfWay(of_table(&error).code)),
             Err(WriteError::Failed(error)) if position > 0 => return Err(CascadeError::HalfWay(of_table(&error).code)),
@@ -54,8 +54,8 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     Ok(())
 }
 
-/// Deletes items and what goes with each, in batches where nothing is demanded of them, else in transactions. An item of which the condition
-/// does not hold is left: it is not what was read any more. Gives the keys of those that were deleted.
+/// Deletes items with their copies and guards: in batches without a condition, else in transactions. An item whose condition fails has
+/// changed and stays. Gives the keys of the deleted items.
 async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
     let loaders = job.context.loaders;
     let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
@@ -92,7 +92,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
     Ok(deleted)
 }
 
-/// Tries the conditions of the calls, and writes nothing.
+/// Checks the conditions of the calls, and writes nothing.
 async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), WriteError> {
     let checks = draft.calls.iter().enumerate().filter_map(|(position, call)| {
         let condition = call.write.condition.clone()?;
@@ -123,9 +123,8 @@ pub fn key_of(job: &WriteJob<'_>, write: &WriteCall) -> Option<Key> {
     }
 }
 
-/// What belongs to an item, or to one that goes with it, may be put between the reading of its relations and its end. Afterwards nothing
-/// new can come, as puts check that what they belong to is there; so what is found now is all that is left. It may lead to others, and an
-/// index may not show it yet.
+/// Deletes the dependents that were put between reading the dependents and deleting the item. Nothing new can come after that, because puts
+/// check that the item exists. What is found may lead to others, and an index may not show it yet.
 pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>) -> Result<(), Refusals> {
     for gone in gone {
         let CascadedItem { action, item, .. } = gone;
@@ -152,24 +151,24 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
     Ok(())
 }
 
-/// Looks once more for what belongs to items that were deleted ahead of their own.
+/// Deletes what was put under dependents that were deleted ahead of their item.
 async fn sweep_sources(job: &WriteJob<'_>, gone: &CascadedItem) -> Result<(), Refusals> {
     let mut swept = Swept { action: gone.action, sources: gone.sources.clone(), places: HashSet::new() };
     let found = dependents::of_dependents(job, gone.action, &gone.sources, DependentsToRead::All).await?;
     swept.delete_all(job, None, found).await.map(drop)
 }
 
-/// What is deleted so far of a cascade.
+/// What a cascade has deleted so far.
 struct Swept {
     action: usize,
-    /// Items from which other paths go on.
+    /// Dependents that lead to others.
     sources: Dependents,
-    /// Where the deleted items were.
+    /// The places of the deleted items.
     places: HashSet<ItemPlace>,
 }
 
 impl Swept {
-    /// Deletes what was found, and what that leads to, until nothing more is found; says whether there was anything.
+    /// Deletes what was found and what that leads to, until nothing more is found. Gives whether there was anything.
     async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, Refusals> {
         let action = self.action;
         let (mut found, mut any) = (found, false);
@@ -188,7 +187,7 @@ impl Swept {
             }
             let sources = found.sources(job, action);
             self.sources.extend(sources.clone());
-            // What is not what was read any more is found again by what leads to it.
+            // An item that has changed is found again from the item that leads to it.
             found = dependents::of_dependents(job, action, if complete { &sources } else { &self.sources }, DependentsToRead::All).await?;
             if let Some(item) = item {
                 found.extend(dependents::of_item(job, action, item, DependentsToRead::All).await?);
@@ -198,7 +197,7 @@ impl Swept {
     }
 }
 
-/// Waits until an index will have caught up, as a rule; `false` where the deadline is too near.
+/// Waits until an index has probably caught up; `false` if the deadline is too near.
 async fn moment(job: &WriteJob<'_>) -> bool {
     let wait = INDEX_WAIT.mul_f64(0.5 + fastrand::f64());
     if Instant::now() + wait >= job.context.deadline {

@@ -1,5 +1,4 @@
-//! Why the conditions of a write did not hold: the author's condition, an item that is there or not, a value that is taken, a stale
-//! version, or only that somebody else was faster.
+//! Failed conditions of a write → what follows: an error for the caller, another attempt, or an earlier attempt that was applied.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::evaluate::{self, equal, same_item};
@@ -14,21 +13,21 @@ use crate::table::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What follows from conditions that did not hold.
+/// What follows from failed conditions.
 pub enum FailureClass {
-    /// What was read has changed: read and try again. With it comes the item that somebody else was faster at, where one call tells.
+    /// A lost race: read and try again. Names the item if one call tells which.
     Race(Option<ItemPlace>),
-    /// It was applied by an attempt before this one; the item as it is, if it is.
+    /// An earlier attempt was applied; the item as it is now.
     Applied(Option<Arc<Item>>),
-    /// There is no such item, so that there is nothing to do.
+    /// There is no such item, and nothing to do.
     Nothing,
-    /// Whether it was applied by an attempt before this one, nothing tells.
+    /// Nothing tells whether an earlier attempt was applied.
     Open,
-    /// The caller is told.
+    /// An error for the caller.
     Refused(Refusals),
 }
 
-/// Judges the conditions that failed; with `doubt`, an attempt before this one may have been applied.
+/// Classifies failed conditions. With `doubt`, an earlier attempt may have been applied.
 pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> FailureClass {
     if let Some(verdict) = stale(job, draft, failures, doubt) {
         return verdict;
@@ -72,8 +71,7 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
     if refusals.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(refusals) }
 }
 
-/// What follows where the found item is not any more what it was found to be. All that was made of it is of no meaning then; only what the
-/// item's own call is refused for is told.
+/// What follows if the found item has changed. Nothing that was made of it counts then; only the item's own call can give an error.
 fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> Option<FailureClass> {
     let held = draft.held.as_ref()?;
     let scope = draft.scope(job);
@@ -99,7 +97,7 @@ fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], 
     None
 }
 
-/// What a failed condition tells of an attempt before this one; `None`: that it was not applied, or that it does not matter.
+/// What a failed condition tells of an earlier attempt; `None` if it was not applied or does not matter.
 fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Option<FailureClass> {
     match (&main.repeat, item) {
         (Repeat::SeenByItem(ours), Some(item)) if same_item(ours, item) => Some(FailureClass::Applied(Some(Arc::new(item.clone())))),
@@ -114,13 +112,13 @@ fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Optio
     }
 }
 
-/// What the caller is told where an item of another type has the key of the one that is to be made.
+/// The error where an item of another type has the key of the one to create.
 fn taken_by_other(main: &MainCall) -> Refusal {
     let message = main.message.clone().unwrap_or_else(|| format!("Another item has the key of this {}.", main.item));
     Refusal::new(ErrorCode::Conflict, message)
 }
 
-/// What the caller is told; `None` where only what was read has changed.
+/// The error for the caller; `None` if only what was read has changed.
 fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Option<&Item>) -> Option<Refusal> {
     let told = |code, or: String| Some(Refusal::new(code, main.message.clone().unwrap_or(or)));
     if main.creates {

@@ -19,10 +19,11 @@ use crate::table::error::{TableError, TableErrorKind};
 use crate::table::write::{ConditionFailure, WriteError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-/// How often copies are compared before it is given up, since others keep changing them.
+
+/// How often to compare copies while others keep changing them.
 const MOST_ROUNDS: usize = 50;
 
-/// Brings copies in line with the first where a condition on one of them did not hold: it is missing. The write is tried again then.
+/// Repairs missing copies after a condition on one of them failed. The write is tried again.
 pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
     let is_copy = |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
     if !failures.iter().any(is_copy) {
@@ -32,7 +33,7 @@ pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Conditio
     sync(job, &all).await.map_err(WriteError::Failed)
 }
 
-/// Makes the copies of items like the first, whose keys are given with the items' types.
+/// Makes the other copies of items equal to the first. `items` holds types and keys of the first copies.
 pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), TableError> {
     for _ in 0..MOST_ROUNDS {
         let mut puts: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();

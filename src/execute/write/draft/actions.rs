@@ -12,10 +12,11 @@ use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::call::Get;
 use crate::table::write::WriteAction;
 use futures_util::future::join;
-/// What is known of the attempts before this one.
+
+/// What earlier attempts came to.
 #[derive(Clone, Copy)]
 pub struct Again {
-    /// Somebody else was faster.
+    /// One of them lost a race.
     pub raced: bool,
     /// One of them may have been applied.
     pub uncertain: bool,
@@ -34,12 +35,12 @@ pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced,
 }
 
 impl Drafting<'_, '_> {
-    /// Finds the item of the `@find`, and reads in one batch the items that the actions need and whose keys are known by now. The loader
-    /// keeps them for the actions.
+    /// Finds the item of the `@find` and, in the same batch, reads the items that the actions need and whose keys are known. The loader keeps
+    /// them for the actions.
     pub async fn read_ahead(&mut self, raced: bool) -> Result<(), Refusals> {
         let job = self.job;
         if let Some(lookup) = &job.planned.found {
-            // A find by a key joins the batch. Where a Query finds nothing, no Get is made.
+            // A find by key joins the batch. A find by Query goes first, so that no Get is made if it finds nothing.
             let by_key = lookup.plan.reads.iter().all(|read| matches!(read.action, ReadAction::Get(_)));
             let gets = if by_key { self.foreseen_reads() } else { Vec::new() };
             let (found, _) = join(self.find(lookup, raced), job.context.loaders.get(gets)).await;
@@ -50,7 +51,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// The reads of items that the actions need and whose keys are known by now. What does not fit is told by the action itself.
+    /// The reads that the actions need and whose keys are known. Values that do not fit are skipped here: the action itself reports them.
     pub fn foreseen_reads(&mut self) -> Vec<Get> {
         let job = self.job;
         let mut gets = Vec::new();

@@ -1,4 +1,4 @@
-//! A write before it is sent: its calls, what each of them means, and what the field gives back.
+//! A draft of a write: its calls, the purpose of each, and the items that the field returns.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::scope::Scope;
@@ -18,73 +18,74 @@ use std::sync::Arc;
 /// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
 pub const MOST_IN_TRANSACTION: usize = 100;
 
-/// What one attempt is going to write.
+/// What one attempt writes.
 #[derive(Default)]
 pub struct WriteDraft {
-    /// The calls: alone a single write, together a transaction.
+    /// The calls: one is a single write, several are a transaction.
     pub calls: Vec<DraftCall>,
-    /// Items that go before the calls are made, because there are too many for one transaction: by table, one after another.
+    /// Items to delete before the calls, because a transaction cannot hold them: table by table.
     pub first: Vec<(Arc<str>, ToDelete)>,
-    /// For each action, the items that it gives back.
+    /// The items that each action returns.
     pub results: Vec<Vec<ResultItem>>,
-    /// What the `@find` found.
+    /// The item that `@find` found.
     pub found: Option<Arc<Item>>,
-    /// What the found item is held to.
+    /// The conditions on the found item.
     pub held: Option<FoundItem>,
-    /// The arguments with the found item's fields among them, where conditions or expressions name some.
+    /// The arguments with the fields of the found item, if a condition or an expression names some.
     pub arguments: Option<Map<String, Value>>,
-    /// The copies of replicated items that are written beside the first.
+    /// The writes of the other copies of replicated items.
     pub copied: Vec<ReplicaWrites>,
-    /// Items whose copies are made like the first after the write: type, and key of the first.
+    /// Items whose other copies are synchronized after the write: type, and key of the first copy.
     pub behind: Vec<(String, Key)>,
-    /// Items deleted with their relations: these are looked for once more afterwards.
+    /// Items deleted with their dependents. Dependents are looked for again after the write.
     pub cascades: Vec<CascadedItem>,
 }
 
-/// An item that is deleted with its relations.
+/// An item that is deleted with its dependents.
 pub struct CascadedItem {
     /// Position of the action.
     pub action: usize,
     /// The item.
     pub item: Arc<Item>,
-    /// The items that go with it and lead to others.
+    /// The dependents that lead to other dependents.
     pub sources: Dependents,
-    /// What is deleted in the same transaction, so that an index may show it for a moment longer; empty where it goes ahead.
+    /// The places of dependents deleted in the same transaction. An index may still show them for a moment. Empty if they are deleted
+    /// ahead.
     pub places: HashSet<ItemPlace>,
-    /// Whether the sources are deleted ahead of the item.
+    /// Whether the dependents are deleted ahead of the item.
     pub ahead: bool,
 }
 
-/// What is written of a replicated item's copies besides the first.
+/// The writes of a replicated item's other copies.
 pub struct ReplicaWrites {
     /// The item type.
     pub item: String,
     /// The key of the first copy.
     pub key: Key,
-    /// The writes of the others.
+    /// The writes of the other copies.
     pub writes: Vec<WriteCall>,
 }
 
-/// The item that a call gives back.
+/// An item that the field returns.
 #[derive(Debug, Clone)]
 pub enum ResultItem {
-    /// It is known without the call's answer.
+    /// Known before the call's answer.
     Known(Arc<Item>),
-    /// It is not there, and that is right.
+    /// No item, and that is right.
     Nothing,
-    /// A single call answers with it; after a transaction it is read: type and key.
+    /// The answer of a single call; after a transaction it is read. Type and key.
     Answer(String, Key),
 }
 
-/// A call and what it means.
+/// A call and its purpose.
 pub struct DraftCall {
     /// The call.
     pub write: WriteCall,
-    /// What it is for.
+    /// Its purpose.
     pub role: CallRole,
 }
 
-/// What a call is for.
+/// The purpose of a call.
 pub enum CallRole {
     /// The item of an action.
     Main(Box<MainCall>),
@@ -92,13 +93,13 @@ pub enum CallRole {
     Guard(String, String),
     /// A replica of the item of an action.
     Replica,
-    /// Something that goes along.
+    /// A dependent or a guard that is deleted with an item.
     Dependent,
-    /// The found item, which no action is about, and which must be as it was found.
+    /// A check of the found item, which no action is about.
     Found,
 }
 
-/// What is known of the main call of an action, to tell why its condition failed.
+/// What the main call of an action means. It tells why a condition failed.
 pub struct MainCall {
     /// The item type.
     pub item: String,
@@ -106,55 +107,56 @@ pub struct MainCall {
     pub condition: Option<Condition>,
     /// The author's message.
     pub message: Option<String>,
-    /// The item must not be there yet.
+    /// The call creates the item, which must not exist.
     pub creates: bool,
-    /// The item is made if it is not there.
+    /// The call creates the item if it does not exist.
     pub makes: bool,
-    /// What follows if the item is not there.
+    /// What follows if the item does not exist.
     pub if_absent: IfAbsent,
-    /// The item is one of many that were found: if it is gone, or the author's condition does not hold of it, it is not meant any more.
+    /// The item is one of many that were found. If it is gone, or the author's condition does not hold, the write does not mean it any
+    /// more.
     pub many: bool,
     /// The version attribute and the version that the caller expects.
     pub version: Option<(String, Value)>,
-    /// Whether the item is the found one, which must be as it was found.
+    /// Whether this is the found item, whose conditions are part of the call.
     pub held: bool,
-    /// Whether what was read of the item is among the conditions, so that somebody else may have been faster.
+    /// Whether the condition depends on what was read of the item, so that the call can lose a race.
     pub relies: bool,
-    /// By which what it computes keeps the bounds of its fields.
+    /// The conditions that keep computed values within the bounds of their fields.
     pub bounds: Vec<ComputedBound>,
-    /// How the call may be repeated where it is not known whether it was applied.
+    /// Whether to repeat the call if no answer came.
     pub repeat: Repeat,
 }
 
-/// What follows if the item of a call is not there.
+/// What follows if the item of a call does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfAbsent {
-    /// The call makes it.
+    /// The call creates it.
     Make,
-    /// The caller is told that there is none.
+    /// `NOT_FOUND`.
     NotFound,
-    /// There is nothing to do, and the field gives null.
+    /// Nothing to do: the field returns null.
     Nothing,
-    /// The item was there when it was read: read again.
+    /// The item existed when it was read: read again.
     ReadAgain,
 }
 
-/// Whether a call may be repeated where it is not known whether it was applied.
+/// Whether to repeat a call if no answer came.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Repeat {
-    /// It has the same effect twice, or its condition does not hold after it. Where the condition fails, that tells nothing.
+    /// A second call has the same effect, or its condition fails. A failed condition tells nothing.
     Same,
-    /// What it removes is not there any more after it.
+    /// The call removes something. If that is gone, an earlier attempt did it.
     Gone,
-    /// Its condition fails the second time; that it was applied is seen by this whole item.
+    /// A second call fails. If the item equals this one, an earlier attempt wrote it.
     SeenByItem(Box<Item>),
-    /// Its condition fails the second time; that it was applied is seen by this element in the list attribute.
+    /// A second call fails. If the list attribute contains this element, an earlier attempt appended it.
     SeenByElement(String, Box<Attribute>),
-    /// It would count twice.
+    /// A second call would count twice: do not repeat.
     Never,
 }
 
-/// Generated values, kept over the attempts of one request: action and field → value.
+/// Generated values by action and field, kept for all attempts of a request.
 pub type Generated = HashMap<(usize, String), Value>;
 
 impl DraftCall {
@@ -163,7 +165,7 @@ impl DraftCall {
         Self { write: WriteCall { table, action, condition: conditions.build() }, role: CallRole::Main(Box::new(main)) }
     }
 
-    /// Whether the author or the caller demands something of the item, beside its being there.
+    /// Whether the author or the caller demands more than the item's existence.
     pub fn demands(&self) -> bool {
         match &self.role {
             CallRole::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates,
@@ -172,14 +174,14 @@ impl DraftCall {
         }
     }
 
-    /// A call that goes along with another.
+    /// A call that deletes what belongs to another call's item.
     pub fn dependent(table: Arc<str>, action: WriteAction) -> Self {
         Self { write: WriteCall { table, action, condition: None }, role: CallRole::Dependent }
     }
 }
 
 impl WriteDraft {
-    /// The item that a call works on; of a put, its key is not known here.
+    /// The item that a call writes; `None` for a put, whose key is not known here.
     pub fn place(&self, position: usize) -> Option<ItemPlace> {
         let write = &self.calls.get(position)?.write;
         match &write.action {
@@ -188,7 +190,7 @@ impl WriteDraft {
         }
     }
 
-    /// The items of which something that was read is among the conditions.
+    /// The items whose read values are part of the conditions.
     pub fn relied_on(&self) -> Vec<ItemPlace> {
         let relies = |call: &DraftCall| match &call.role {
             CallRole::Main(main) => main.held || main.relies,
@@ -199,12 +201,12 @@ impl WriteDraft {
         positions.filter_map(|(position, _)| self.place(position)).collect()
     }
 
-    /// How many items the draft writes, copies among them.
+    /// The number of items that the draft writes, copies included.
     pub fn size(&self) -> usize {
         self.calls.len() + self.copied.iter().map(|copied| copied.writes.len()).sum::<usize>()
     }
 
-    /// Takes the copies into the transaction, as long as it holds no more than `most` then; else they follow after it.
+    /// Adds the copies to the transaction if it then holds at most `most` items. Otherwise they are written after it.
     pub fn take_copies(&mut self, most: usize) {
         if self.size() > most {
             self.behind.extend(self.copied.drain(..).map(|copied| (copied.item, copied.key)));
@@ -215,8 +217,8 @@ impl WriteDraft {
         }
     }
 
-    /// Sees to it that no item is in a transaction twice, which DynamoDB refuses: what goes along is left out where it goes already, and
-    /// two actions on one item are the caller's mistake. `key` gives the key that a call writes.
+    /// Makes sure that the transaction contains no item twice, which DynamoDB refuses. A dependent that is deleted already is left out. Two
+    /// actions on one item are an error of the caller. `key` gives the key that a call writes.
     pub fn check_distinct(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), Refusal> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
@@ -242,15 +244,15 @@ impl WriteDraft {
         twice.map_or(Ok(()), Err)
     }
 
-    /// Whether a draft may be made anew where it is not known whether it was written. A transaction was repeated already, by its token,
-    /// for as long as that makes sense; under another token it could be made twice.
+    /// Whether to draft the write again if no answer came. A transaction was repeated already under its token; another token could make it
+    /// twice.
     pub fn repeatable(&self) -> bool {
         matches!(self.calls.as_slice(), [DraftCall { role: CallRole::Main(main), .. }] if main.repeat != Repeat::Never)
     }
 }
 
 impl WriteDraft {
-    /// The values that conditions and expressions may name: the arguments, and the found item's fields where they name some.
+    /// The values that conditions and expressions may name: the arguments and the fields of the found item.
     pub fn scope<'s>(&'s self, job: &WriteJob<'s>) -> Scope<'s> {
         Scope { arguments: self.arguments.as_ref().unwrap_or(job.arguments), now: job.context.now }
     }

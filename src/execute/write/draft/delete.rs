@@ -12,6 +12,7 @@ use crate::schema::model::{Field, ObjectType};
 use crate::table::attribute::Item;
 use crate::table::write::WriteAction;
 use std::sync::Arc;
+
 impl Drafting<'_, '_> {
     pub async fn delete(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
         let job = self.job;
@@ -45,8 +46,8 @@ impl Drafting<'_, '_> {
             }
             identity::demand(ty, &mut conditions);
             let held = self.hold_found(ty, &aim.key, &mut conditions)?;
-            // What is given back must be what is deleted, and a version does not prove it: an item that is put again begins at 1. Else it is
-            // enough that the guards are still the item's.
+            // The returned item must be the deleted one. A version does not prove it: an item that is put again starts at 1. Without a returned
+            // item, only the guards must still belong to it.
             let names_it = |name: &String| *name == aim.key.partition.0 || aim.key.sort.iter().any(|(sort, _)| sort == name);
             let in_key = |field: &&Field| {
                 let stored = ty.stored(&field.name);
@@ -86,7 +87,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Whether an item that is deleted is read before: a lone DeleteItem tells what was there, a transaction does not.
+    /// Whether to read an item before its deletion. A single DeleteItem returns the item, a transaction does not.
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
         let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
@@ -94,8 +95,8 @@ impl Drafting<'_, '_> {
         job.write.actions.len() > 1 || cascades || copied || ty.fields.values().any(|field| field.rules.unique)
     }
 
-    /// The relations of a deleted item: in the same transaction if they fit, else before it, so that a crash leaves an item that can be
-    /// deleted again, and never a relation of nothing.
+    /// Deletes the dependents of an item: in the same transaction if they fit, else before it. So a crash leaves an item that can be
+    /// deleted again, and never a dependent of nothing.
     pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
         let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
@@ -115,8 +116,8 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Deletes more items than a transaction takes: the caller demands nothing of them and the delete can be repeated, so it needs no
-    /// transaction.
+    /// Deletes more items than a transaction can hold. The caller demands nothing of them and the delete can be repeated, so no transaction
+    /// is needed.
     pub fn delete_in_batches(&mut self, position: usize, ty: &ObjectType) {
         let items = self.draft.results[position].iter().filter_map(|outcome| match outcome {
             ResultItem::Known(item) => dependents::to_delete(self.job, ty, item),
@@ -124,7 +125,7 @@ impl Drafting<'_, '_> {
         });
         let items: ToDelete = items.collect();
         self.draft.copied.clear();
-        // What goes along but for the guards: the relations of a cascade.
+        // The dependents of a cascade. Guards are deleted with their items.
         for call in self.draft.calls.drain(..).filter(|call| matches!(call.role, CallRole::Dependent)) {
             if let WriteAction::Delete(key) = call.write.action
                 && !items.values().any(|item| item.others.contains(&key))

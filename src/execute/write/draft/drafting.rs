@@ -1,4 +1,5 @@
-//! A write while it is drafted: what its actions share, and the parts that their calls have in common. Must not know the kinds of actions.
+//! The state of drafting: what the actions of a field share, and the parts that their calls have in common. Must not know the kinds of
+//! actions.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::condition as filter;
@@ -18,25 +19,31 @@ use crate::table::call::Expression;
 use crate::table::write::{WriteAction, WriteCall};
 use serde_json::Value;
 use std::sync::Arc;
-/// A write while it is drafted.
+
+/// The state of drafting a write.
 pub struct Drafting<'a, 'j> {
+    /// The write.
     pub job: &'a WriteJob<'j>,
+    /// Generated values of all attempts.
     pub generated: &'a mut Generated,
-    /// Whether an attempt before this one may have been applied.
+    /// Whether an earlier attempt may have been applied.
     pub uncertain: bool,
+    /// The draft.
     pub draft: WriteDraft,
-    /// What was found and put so far, by type.
+    /// The items found and put so far, by type.
     pub scope: ItemsInScope,
 }
 
-/// An item that an action is about: its key, and the item where it was read to find it.
+/// An item that an action writes or checks: its key, and the item if it was read to find it.
 pub struct TargetItem {
+    /// Its key.
     pub key: Key,
+    /// The item, if it was read.
     pub item: Option<Arc<Item>>,
 }
 
 impl Drafting<'_, '_> {
-    /// What is known of an action's main call, as far as it is the same for all kinds.
+    /// The main call of an action, as far as all kinds share it.
     pub fn main(&self, action: &Action) -> MainCall {
         MainCall {
             item: action.item.clone(),
@@ -54,7 +61,7 @@ impl Drafting<'_, '_> {
         }
     }
 
-    /// How a call may be repeated that is perhaps held to what was found: if it was applied, what it demands may not hold any more.
+    /// Whether to repeat a call on the found item: after the first one, the conditions on the found item may fail.
     pub fn repeat(&self, held: bool, repeat: Repeat) -> Repeat {
         if held && self.draft.held.as_ref().is_some_and(FoundItem::demands) { Repeat::Never } else { repeat }
     }
@@ -76,7 +83,7 @@ impl Drafting<'_, '_> {
         Some((attribute, expected))
     }
 
-    /// Demands that fields are as they were read.
+    /// Adds conditions that fields are unchanged since they were read.
     pub fn hold<'f>(&self, ty: &ObjectType, item: Option<&Item>, fields: impl Iterator<Item = &'f String>, conditions: &mut Conditions) {
         let Some(item) = item else { return };
         for field in fields {
@@ -86,7 +93,7 @@ impl Drafting<'_, '_> {
         }
     }
 
-    /// A guard for a unique value; one that the item has already stays as it is, and is taken out of those that go.
+    /// Puts the guard of a unique value. A guard that the item has already stays, and is taken out of `gone`.
     pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), Refusals> {
         let model = self.job.context.model;
         let Some(guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
@@ -104,14 +111,13 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Deletes that go along with another call.
+    /// Deletes what belongs to an item.
     pub fn along(&mut self, ty: &ObjectType, keys: Vec<Key>) {
         let table = self.job.table_of(ty);
         self.draft.calls.extend(keys.into_iter().map(|key| DraftCall::dependent(table.clone(), WriteAction::Delete(key))));
     }
 
-    /// Writes the copies of an item besides the first, whose key is given; nothing where there are none. `write` is told a copy's number
-    /// and its key.
+    /// Writes the other copies of a replicated item. `key` is the key of the first; `write` gets a copy's number and key.
     pub fn copies(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
         let job = self.job;
         let keys = others(job, ty, key);
@@ -128,12 +134,12 @@ impl Drafting<'_, '_> {
     }
 }
 
-/// The author's condition as it is sent.
+/// The author's condition as an expression.
 pub fn written(condition: &Condition, scope: &crate::execute::expression::scope::Scope<'_>) -> Result<Expression, Refusals> {
     filter::whole(condition, scope).map_err(bad_input)
 }
 
-/// The attribute in which a field's value is kept as it is, and the value as it is kept.
+/// The attribute that stores a field's value, and the stored value.
 pub fn attribute_of(
     model: &crate::schema::model::Model,
     ty: &ObjectType,
@@ -144,9 +150,10 @@ pub fn attribute_of(
     Some((name, assemble::attribute(model, ty, field, value).ok()??))
 }
 
+/// The error of a write that the checker should have refused.
 pub fn internal(what: &str) -> Refusals {
     vec![Refusal::new(ErrorCode::Internal, format!("The write cannot be made: {what}."))]
 }
 
-/// A write of a copy: what is done, and on what condition.
+/// The write of a copy, and its condition.
 pub type ReplicaWrite = (WriteAction, Option<Expression>);

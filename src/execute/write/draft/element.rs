@@ -1,4 +1,4 @@
-//! `at:` on an element of a list inside an item: appended, changed or removed where it stands, under the condition that it still does.
+//! `at:` on an element of a list inside an item: appends, changes or removes it, on condition that it is still at its position.
 //!
 //! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
 //! writers on one element, each sees what the other did.
@@ -83,7 +83,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Where the element stands, and the condition that it does. `None` if the item has no such element.
+    /// The position of the element, and the condition that it is still there; `None` if the item has no such element.
     pub async fn locate(
         &mut self,
         action: &Action,

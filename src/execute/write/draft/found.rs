@@ -1,5 +1,5 @@
-//! The `@find` of a mutation: finds the item, and holds it in the calls of the draft to what it was found to be. The conditions stand in
-//! the call that writes or checks the item, else in a ConditionCheck of their own.
+//! The `@find` of a mutation: finds the item and adds its conditions to the draft. They are part of the call that writes or checks the
+//! item, or of a ConditionCheck of their own.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::evaluate;
@@ -20,8 +20,9 @@ use crate::table::attribute::{Item, Key};
 use crate::table::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+
 impl Drafting<'_, '_> {
-    /// Finds the item of the field's `@find`. After a lost race, what an index gave is read from the table: the index may be behind.
+    /// Finds the item. After a lost race, an item that an index gave is read from the table, because the index may lag.
     pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), Refusals> {
         let job = self.job;
         let missing = || vec![Refusal::new(ErrorCode::NotFound, format!("There is no such {}.", lookup.item))];
@@ -50,7 +51,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Adds the conditions of the found item to those of a call on the item under this key, if that is the one; whether it is.
+    /// Adds the conditions of the found item to a call on the item under this key. Gives `false` if that is another item.
     pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, conditions: &mut Conditions) -> Result<bool, Refusals> {
         let job = self.job;
         let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&job.table_of(ty), key)) else { return Ok(false) };
@@ -58,7 +59,7 @@ impl Drafting<'_, '_> {
         Ok(true)
     }
 
-    /// Holds the found item by a check of its own, where no call is about it.
+    /// Adds a ConditionCheck of the found item if no call is about it.
     pub fn check_found(&mut self) -> Result<(), Refusals> {
         let WriteDraft { held, calls, first, .. } = &mut self.draft;
         let by_call = calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.held));
@@ -107,7 +108,7 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
     Some(FoundItem { item: ty.name.clone(), table: job.table_of(ty), key, found, attributes: known, filter })
 }
 
-/// The attributes in which a field's value stands: its own, or the keys that tell it. The table's own key does not change.
+/// The attributes that store a field: its own, or the keys that contain it. The table's own key cannot change.
 fn attributes_of(job: &WriteJob<'_>, ty: &ObjectType, field: &str, found: &Item) -> Vec<String> {
     let Some(stored) = ty.stored(field) else { return Vec::new() };
     let table = table(job, ty);

@@ -11,6 +11,7 @@ use crate::schema::model::write::Action;
 use crate::table::write::WriteAction;
 use serde_json::Value;
 use std::sync::Arc;
+
 impl Drafting<'_, '_> {
     pub async fn put(&mut self, position: usize, action: &Action, replace: bool) -> Result<(), Refusals> {
         let job = self.job;

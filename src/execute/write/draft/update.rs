@@ -1,5 +1,5 @@
-//! `@update` of an item → its call: what is set, the index keys and guards that follow from it, and the conditions by which what was read
-//! still holds.
+//! `@update` of an item → its call: what it sets, the index keys and guards that follow, and the conditions that what was read is
+//! unchanged.
 
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::update::Changes;
@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 /// What an update changes of an item.
 struct ItemChanges {
-    /// What is the same for all copies.
+    /// Changes that all copies share.
     changes: Changes,
     /// The index keys that it sets, as the first copy has them.
     keys: Item,
@@ -126,7 +126,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Holds an expression to the constraints of its fields. Gives the bounds that the conditions keep for what DynamoDB computes.
+    /// Checks an expression against the constraints of its fields. Gives the bounds that the conditions enforce on what DynamoDB computes.
     pub fn keep_expression(&self, ty: &ObjectType, update: &Update, conditions: &mut Conditions) -> Result<Vec<ComputedBound>, Refusals> {
         let job = self.job;
         let scope = self.draft.scope(job);
@@ -163,7 +163,7 @@ impl Drafting<'_, '_> {
         Ok(ItemChanges { changes, keys: values.index.set.iter().cloned().collect(), removed: values.index.remove.clone(), initial })
     }
 
-    /// The guards of the unique values that an update sets, and the end of those that it gives up.
+    /// Puts the guards of the unique values that an update sets, and deletes those of values that it replaces.
     pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), Refusals> {
         let model = self.job.context.model;
         let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
@@ -178,8 +178,7 @@ impl Drafting<'_, '_> {
     }
 }
 
-/// What an upsert gives an item that lacks it: constants, key fields that have an attribute of their own, and defaults of fields that are not
-/// set.
+/// What an upsert sets if the item lacks it: constants, key fields with an attribute of their own, and defaults of fields that are not set.
 fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, Refusals> {
     let mut initial = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
@@ -199,7 +198,7 @@ fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<
     Ok(initial)
 }
 
-/// One more for every version field; whether there is one.
+/// Increments every version field; gives whether there is one.
 pub fn count_versions(ty: &ObjectType, changes: &mut Changes) -> bool {
     let versions = ty.fields.values().filter(|field| field.rules.version);
     let mut counts = false;

@@ -1,5 +1,5 @@
-//! The arguments of an `@update`, and the item as far as it is known, in; the values that the update sets, and the index keys that follow
-//! from them, out. Says whether the item must be read first. Must not know conditions or calls.
+//! Arguments of an `@update`, and the item as far as it is known → the values that it sets and the index keys that follow. Tells whether
+//! the item must be read first. Must not know conditions or calls.
 
 use crate::execute::expression::scope::operand_value;
 use crate::execute::write::draft::defaults::unmade;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 /// What an update sets.
 pub struct UpdateValues {
-    /// Whether it makes an item that is not there.
+    /// Whether it creates an item that does not exist.
     pub upsert: bool,
     /// The values of the fields in the primary key.
     pub of_key: Map<String, Value>,
@@ -26,13 +26,13 @@ pub struct UpdateValues {
     pub by_expression: Map<String, Value>,
     /// The fields that it sets, and the defaults that every write makes; null removes a field.
     pub changed: Map<String, Value>,
-    /// What an upsert gives an item that lacks it: the defaults that a put makes.
+    /// The defaults that an upsert gives an item that lacks them.
     pub made: Map<String, Value>,
-    /// The index keys that follow from it.
+    /// The index keys that change.
     pub index: IndexChanges,
-    /// The fields of which the present value is taken for a default that every write makes.
+    /// The fields whose present values are needed for defaults of every write.
     pub renewing: Vec<String>,
-    /// The unique fields that it sets.
+    /// Whether it sets a unique field.
     pub unique: bool,
     /// Whether the item must be read first.
     pub reads: bool,
@@ -41,7 +41,7 @@ pub struct UpdateValues {
 }
 
 impl Drafting<'_, '_> {
-    /// What an update sets, as far as its arguments and the key tell.
+    /// What an update sets, as far as the arguments and the key tell.
     pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, Refusals> {
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
@@ -62,7 +62,7 @@ impl Drafting<'_, '_> {
         Ok(values)
     }
 
-    /// What an update sets of an item that was read; `None` where there is none, and an upsert makes it.
+    /// What an update sets on an item that was read; `None` if it does not exist and an upsert creates it.
     pub fn update_values_of(
         &mut self,
         position: usize,
@@ -93,7 +93,7 @@ impl Drafting<'_, '_> {
         Ok(UpdateValues { changed, made, index, unique, reads: true, ..values })
     }
 
-    /// What is set without an expression: what the arguments bring.
+    /// The fields that arguments set.
     pub fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, Refusals> {
         let mut set = Map::new();
         for (field, written) in &action.values {
@@ -122,7 +122,7 @@ impl Drafting<'_, '_> {
         Ok(changed)
     }
 
-    /// The defaults of what the item lacks and the update does not change: the same that a put of the item would make.
+    /// The defaults of fields that the item lacks and the update does not set: those that a put makes.
     pub fn made_besides(
         &mut self,
         position: usize,
@@ -141,8 +141,8 @@ impl Drafting<'_, '_> {
 }
 
 impl UpdateValues {
-    /// Whether an upsert writes something else if it makes the item than if the item is there. It writes the same where
-    /// `if_not_exists` tells the two apart: only attributes of their own differ, and no default is made of a field that the item may have.
+    /// Whether an upsert writes something else if it creates the item. `if_not_exists` can express both where only attributes of their own
+    /// differ and no default is made of a field that the item may have.
     pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, Refusals> {
         let model = job.context.model;
         // Copies and guards are calls of their own.
@@ -165,7 +165,7 @@ impl UpdateValues {
         Ok(of_new.set.len() != self.index.set.len() || of_new.set.iter().any(|key| !self.index.set.contains(key)))
     }
 
-    /// The fields whose present values the update takes from the item, where it was read.
+    /// The fields whose present values the update uses.
     pub fn taken<'v>(&'v self, ty: &'v ObjectType) -> impl Iterator<Item = &'v String> {
         let of_index = self.made.keys().filter(|field| ty.stored(field).is_some() && !self.index.set.is_empty());
         let unique = ty.fields.values().filter(|field| self.unique && field.rules.unique).map(|field| &field.name);
@@ -173,20 +173,20 @@ impl UpdateValues {
     }
 }
 
-/// A never-null field with a default that none of these values has.
+/// A never-null field with a default that has no value here.
 fn never_made<'t>(ty: &'t ObjectType, values: &[&Map<String, Value>]) -> Option<&'t String> {
     let lacks = |name: &&String| !values.iter().any(|values| values.contains_key(*name));
     let never_null = |name: &&String| ty.fields.get(*name).is_some_and(|field| field.ty.is_non_null());
     ty.defaults.iter().find(|name| never_null(name) && lacks(name))
 }
 
-/// Whether a list that nothing brings is empty: one that is never null. A set has no empty form.
+/// Whether a list starts empty: a never-null list. A set has no empty form.
 fn begins_empty(field: &Field) -> bool {
     let FieldKind::Stored(stored) = &field.kind else { return false };
     field.ty.is_list() && field.ty.is_non_null() && !matches!(stored.value, ValueType::Set(_))
 }
 
-/// The index keys that follow from changes of an item, of which all other values are known or only those of its key.
+/// The index keys that change. `all` holds the item's values if it was read.
 fn changed_index_keys(
     job: &WriteJob<'_>,
     ty: &ObjectType,

@@ -1,4 +1,4 @@
-//! The sources of an action → values: what is given, the values of a put, the values of a key; and the items that an action is about.
+//! Sources of an action → values: of arguments, of a put, of a key; and the items that the action is about.
 
 use crate::execute::error::ErrorCode;
 use crate::execute::expression::evaluate;
@@ -14,8 +14,9 @@ use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+
 impl Drafting<'_, '_> {
-    /// The items that an action is about. With a key, one; else those that a lookup finds: none is refused, unless many are meant or
+    /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless many are meant or
     /// they are to be deleted.
     pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, Refusals> {
         let model = self.job.context.model;
@@ -67,7 +68,7 @@ impl Drafting<'_, '_> {
         Ok(values)
     }
 
-    /// The values of a put: what is given, and defaults where nothing is. Generated values stay the same over all attempts.
+    /// The values of a put: given values, and defaults for the rest. Generated values stay the same in all attempts.
     pub fn values(
         &mut self,
         position: usize,
@@ -111,7 +112,7 @@ impl Drafting<'_, '_> {
         Ok(values)
     }
 
-    /// What a source brings: `None` where it brings nothing, null where it brings null.
+    /// The value of a source; `None` if it is not given.
     pub fn given(&self, source: &Source) -> Option<Value> {
         match source {
             Source::Argument(name) => argument(self.job.arguments, name).cloned(),

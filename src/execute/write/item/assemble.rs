@@ -1,5 +1,5 @@
-//! Field values → items and keys, and back: everything that is written follows from the templates. Must not know how it is written, nor
-//! whether a value may be null or keeps its constraints.
+//! Field values → items and keys, and back. Everything that is written follows from the templates. Must not know how an item is written,
+//! nor whether a value may be null or keeps its constraints.
 
 use crate::execute::key::sharding;
 use crate::execute::values::decode;
@@ -13,8 +13,9 @@ use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
 use crate::table::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
-/// The whole item of an item type: stored attributes, every key attribute whose fields are all there, constants. `values` holds API
-/// values by field; null and missing fields have no attribute, nor has an empty set. The primary key must be complete.
+
+/// The whole item: stored attributes, every key attribute of which all fields are given, and constants. `values` holds API values by field.
+/// Null, a missing field and an empty set have no attribute. The primary key must be complete.
 pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
@@ -64,9 +65,9 @@ pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
     crate::execute::key::values::key_of(table, item)
 }
 
-/// A field's value as its attribute; embedded objects become maps in their stored names (with the fields that are null left out).
-/// `None` where there is no attribute for it: null, an empty set; a field that stands in keys only has one all the same, as it would be
-/// kept. The text of a key attribute must not be empty or too long.
+/// A field's value as its attribute. An embedded object becomes a map of stored names, without its null fields. `None` for null and for an
+/// empty set. A field that is stored only in keys gets the attribute that it would have. The text of a key attribute must be neither empty
+/// nor too long.
 pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
     let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
@@ -81,8 +82,8 @@ pub fn embedded(model: &Model, type_name: &str, values: &Map<String, Value>) -> 
     stored_values::of_object(model, type_name, values)
 }
 
-/// The API values of every stored field that an item has, by field: embedded objects as objects. What stands only in keys is read out of
-/// them; null is left out.
+/// The API values of every stored field that an item has. Embedded objects are objects. A field that is stored only in keys is read from
+/// them. Null is left out.
 pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
     let value = |(field, declared): (&String, &Field)| {
         let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
@@ -105,14 +106,14 @@ pub fn unknown(ty: &ObjectType, field: &str) -> InvalidValue {
     InvalidValue { field: field.to_owned(), message: format!("{} has no stored field of this name.", ty.name) }
 }
 
-/// What is wrong where no template of a primary key applies: a field of the first one is not there.
+/// The error where no template of a primary key applies: a field of the first template is missing.
 fn incomplete(templates: &[Template], value: &dyn Fn(&str) -> Option<Value>) -> InvalidValue {
     let missing = |field: &&str| value(field).is_none_or(|value| value.is_null());
     let field = templates.first().and_then(|template| template.fields().into_iter().find(missing)).unwrap_or_default().to_owned();
     InvalidValue { field, message: "It must be there, since the item's key is made of it.".to_owned() }
 }
 
-/// A field that stands in keys only, none of which is written because another field is missing, would be lost.
+/// The error for a field that would be lost: it is stored only in keys, and none of them is written because another field is missing.
 fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String, &Value)) -> Option<InvalidValue> {
     let stored = ty.stored(field).filter(|stored| stored.attribute.is_none() && !value.is_null())?;
     if stored.keys.iter().any(|key| item.contains_key(key)) {

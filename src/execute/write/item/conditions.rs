@@ -1,4 +1,4 @@
-//! Conditions of a call put together: that the item is there or not, what was read of it, and the author's own.
+//! The condition of a call, put together: that the item exists or not, that what was read is unchanged, and the author's own condition.
 
 use crate::table::attribute::{Attribute, Item};
 use crate::table::call::Expression;
@@ -20,18 +20,18 @@ impl Default for Conditions {
 }
 
 impl Conditions {
-    /// None yet, with placeholders of this letter: those of different letters can stand in one call.
+    /// No condition yet. Placeholders begin with this letter, so that expressions of different letters can be joined.
     pub fn lettered(letter: char) -> Self {
         Self { letter, parts: Vec::new(), names: BTreeMap::new(), values: BTreeMap::new() }
     }
 
-    /// The item is there: it has its partition key attribute.
+    /// The item exists: it has its partition key attribute.
     pub fn exists(&mut self, attribute: &str) {
         let name = self.name(attribute);
         self.demand(format!("attribute_exists({name})"));
     }
 
-    /// The item is not there, or has no such attribute.
+    /// The item does not exist, or lacks the attribute.
     pub fn absent(&mut self, attribute: &str) {
         let name = self.name(attribute);
         self.demand(format!("attribute_not_exists({name})"));
@@ -44,14 +44,14 @@ impl Conditions {
         self.demand(format!("{name} = {value}"));
     }
 
-    /// The attribute has this value, or is missing, as it is where there is no item.
+    /// The attribute has this value or is missing. It is missing where there is no item.
     pub fn absent_or_equal(&mut self, attribute: &str, value: Attribute) {
         let name = self.name(attribute);
         let value = self.value(value);
         self.demand(format!("(attribute_not_exists({name}) OR {name} = {value})"));
     }
 
-    /// The attribute is as it was read: of the same value, or missing.
+    /// The attribute is unchanged since it was read: it has the same value, or is still missing.
     pub fn unchanged(&mut self, attribute: &str, item: &Item) {
         match item.get(attribute) {
             Some(value) => self.equals(attribute, value.clone()),
@@ -86,8 +86,8 @@ impl Conditions {
         self.values.extend(other.values);
     }
 
-    /// Where the premise holds, so does another expression, with placeholders of its own. DynamoDB refuses parentheses around
-    /// parentheses, and each part of the premise has its own.
+    /// If the premise holds, another expression with placeholders of its own must hold. DynamoDB refuses parentheses around parentheses;
+    /// each part of the premise has its own.
     pub fn implies(&mut self, premise: impl FnOnce(&mut Self), other: Expression) {
         let before = std::mem::take(&mut self.parts);
         premise(self);
@@ -97,13 +97,13 @@ impl Conditions {
         self.values.extend(other.values);
     }
 
-    /// The expression; `None` where nothing is demanded.
+    /// The expression; `None` without a condition.
     pub fn build(self) -> Option<Expression> {
         let text = self.parts.join(" AND ");
         (!text.is_empty()).then_some(Expression { text, names: self.names, values: self.values })
     }
 
-    /// What is demanded twice is said once.
+    /// Adds a condition, unless it is there already.
     fn demand(&mut self, part: String) {
         if !self.parts.contains(&part) {
             self.parts.push(part);

@@ -1,4 +1,4 @@
-//! `@default`: the value of a field that nothing brings. Must not know whether anything brings it.
+//! `@default`: the value of a field that is not given. Must not know whether it is given.
 
 use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
 use crate::schema::scalar::date_time::{DATE_LENGTH, instant_text};
@@ -40,7 +40,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A field's value inside of a text.
+/// The text of a field's value within a longer text.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,8 +1,8 @@
-//! DependentsToRead type an item under a key is of: where another type can have the same key, its constants tell. To a write of a type, an item of
-//! another type is not there. Must not know what is written.
+//! The type of an item under a key. Where several types can have one key, their constants tell them apart. For a write of one type, an item
+//! of another type does not exist. Must not know what is written.
 //!
-//! The rule is that of reads: a constant that an item lacks speaks for every type, so that items from before the constant was declared
-//! are still read and written; one with another value speaks against.
+//! The rule is the same as for reads. An item that lacks a constant can be of any type, so that items from before the constant was declared
+//! are still read and written. An item with another value is of another type.
 
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
@@ -13,7 +13,7 @@ use crate::schema::model::ObjectType;
 use crate::table::attribute::{Attribute, Item};
 use crate::table::call::Expression;
 
-/// The constants that tell the type's items from those of others; none where the keys do.
+/// The constants that tell the type's items from those of other types; none where the keys tell.
 fn constants(ty: &ObjectType) -> &[(String, String)] {
     keys(ty).filter(|keys| keys.shares_keys).map(|keys| keys.constants.as_slice()).unwrap_or_default()
 }
@@ -27,15 +27,14 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
     })
 }
 
-/// Demands that the item is of the type, if it is there.
+/// Adds the condition that the item, if it exists, is of the type.
 pub fn demand(ty: &ObjectType, conditions: &mut Conditions) {
     for (name, value) in constants(ty) {
         conditions.absent_or_equal(name, Attribute::S(value.clone()));
     }
 }
 
-/// Demands that a condition holds of the type's item under the key, or of no item where another type has it: so whatever holds where
-/// there is no item holds where there is one of another type.
+/// Adds a condition on the type's item. An item of another type under the key counts as no item.
 pub fn demand_of(ty: &ObjectType, (condition, sent): (&Condition, Expression), scope: &Scope<'_>, conditions: &mut Conditions) {
     if constants(ty).is_empty() {
         return conditions.and(sent);

@@ -8,23 +8,24 @@ use crate::schema::model::{Model, ObjectType};
 use crate::schema::template::Template;
 use crate::table::attribute::Attribute;
 use serde_json::{Map, Value};
-/// What an update of some fields does to the index key attributes that they are part of.
+
+/// What an update of some fields changes of the index keys that contain them.
 #[derive(Debug, Default, PartialEq)]
 pub struct IndexChanges {
     /// Attributes that get a new value.
     pub set: Vec<(String, Attribute)>,
-    /// Attributes that go, because a field of their template is null now: the item leaves the index.
+    /// Attributes to remove, because a field of their template is null now: the item leaves the index.
     pub remove: Vec<String>,
-    /// Fields whose present values are needed to tell, and are not among `known`: read the item and ask again.
+    /// Fields whose present values are needed but not known: read the item and ask again.
     pub unknown: Vec<String>,
-    /// Fields of which the known present values were taken.
+    /// Fields whose known present values were used.
     pub taken: Vec<String>,
 }
 
-/// The changes of index key attributes; `changed` holds the fields' new values (null: removed), `known` gives values of other fields:
-/// the outer `None` is "not known", the inner one null. Attributes that are themselves the stored attribute of a changed field
-/// (template `{status}` on attribute `status`) are left to whoever sets that field. Attributes of which no field is changed are left
-/// alone; one whose new value is not known yet is neither set nor removed.
+/// The changes of index keys. `changed` holds the new values of fields; null removes one. `known` gives the values of other fields: the
+/// outer `None` means "not known", the inner one null. An index key that is itself the stored attribute of a changed field (template
+/// `{status}` on attribute `status`) is left to the code that sets the field. An index key without a changed field stays as it is. One
+/// whose new value is not known yet is neither set nor removed.
 pub fn index_changes(
     model: &Model,
     ty: &ObjectType,
@@ -72,8 +73,8 @@ pub fn index_changes(
     Ok(changes)
 }
 
-/// The index key attributes of an item that an update makes: those that a put of these values would write, but for those that are
-/// themselves the stored attribute of a changed field.
+/// The index keys of an item that an upsert creates: those that a put of these values writes, except those that are themselves the stored
+/// attribute of a changed field.
 pub fn index_keys(
     model: &Model,
     ty: &ObjectType,
@@ -98,13 +99,13 @@ pub fn index_keys(
 enum Applies<'t> {
     /// The first template whose fields are all there.
     This(&'t Template),
-    /// Every template has a null in it.
+    /// Every template has a field that is null.
     None,
-    /// These fields would have to be known.
+    /// The values of these fields are needed.
     Unknown(Vec<String>),
 }
 
-/// The templates up to the first of which no field is null.
+/// The templates up to the first one without a null field.
 fn considered<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> &'t [Template] {
     let is_null = |field: &str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
     let first = templates.iter().position(|template| !template.fields().into_iter().any(is_null));

@@ -8,7 +8,8 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::table::Table;
 use crate::table::attribute::{Item, Key};
 use std::sync::Arc;
-/// The numbers and keys of an item's copies besides the first, whose key is given.
+
+/// The numbers and keys of an item's other copies. `key` is the key of the first.
 pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> {
     let Some((table, keys)) = place(job, &ty.name) else { return Vec::new() };
     let Some(spread) = keys.replicas() else { return Vec::new() };
@@ -16,7 +17,7 @@ pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> 
     (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_copy(table, keys, &item, number))?))).collect()
 }
 
-/// An item of which any copy was read, as its first copy.
+/// The first copy of an item of which any copy was read.
 pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
     match place(job, ty) {
         Some((table, keys)) if keys.replicas().is_some() => Arc::new(as_copy(table, keys, &item, 0)),
@@ -24,7 +25,7 @@ pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
     }
 }
 
-/// An item's copy of that number.
+/// The copy with this number.
 pub fn copy(job: &WriteJob<'_>, ty: &ObjectType, item: &Item, number: u8) -> Item {
     place(job, &ty.name).map_or_else(|| item.clone(), |(table, keys)| as_copy(table, keys, item, number))
 }

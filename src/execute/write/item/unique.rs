@@ -9,6 +9,7 @@ use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::table::attribute::{Attribute, Item, Key};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
 /// The longest value, in bytes, that stands in a guard's key as it is: a partition key has 2,048 at most.
 const LONGEST_IN_GUARD: usize = 1024;
 
@@ -58,7 +59,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     Ok(Some(item))
 }
 
-/// The attribute of a guard that holds its owner's key attribute of this name; never a key attribute itself, so that no index has it.
+/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so that no index contains the guard.
 pub fn owner_attribute(table: &Table, key: &str) -> String {
     let mut name = format!("owner{key}");
     while table.key_attributes().iter().any(|taken| taken.name == name) {

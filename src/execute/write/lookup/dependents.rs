@@ -1,5 +1,4 @@
-//! The relations of a cascade: their items looked up, from the item that is deleted and from those that go with it; and the order in which
-//! they are deleted.
+//! The dependents of a cascade: finds them from the deleted item and from other dependents, and orders their deletion.
 
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas};
@@ -16,18 +15,18 @@ use crate::table::write::{WriteAction, WriteCall};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// Items of a cascade's relations: for each path of `cascade:`, in its order.
+/// The dependents of an item, for each path of `cascade:` in its order.
 #[derive(Default, Clone)]
 pub struct Dependents(Vec<Vec<Arc<Item>>>);
 
-/// Items of one table that are deleted, by their keys.
+/// Items of one table to delete, by key.
 pub type ToDelete = BTreeMap<Key, ItemToDelete>;
 
-/// How an item is deleted, and what goes with it.
+/// How to delete an item, and what is deleted with it.
 #[derive(Clone)]
 pub struct ItemToDelete {
-    /// What must hold so that no other item goes in its place, and no guard of another value stays: the item is of its type, and its unique
-    /// values are as they were read. `None` where its key tells the type and it has no guards.
+    /// The condition: the item is still of its type, and its unique values are unchanged. So no other item is deleted in its place, and no
+    /// guard of another value is left. `None` where the key tells the type and the item has no guards.
     pub condition: Option<Expression>,
     /// Its other copies and its guards.
     pub others: Vec<Key>,
@@ -42,7 +41,7 @@ impl ItemToDelete {
     }
 }
 
-/// How an item is deleted, with its key; `None` where it lacks its key.
+/// The key of an item, and how to delete it; `None` if it lacks its key.
 pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Key, ItemToDelete)> {
     let mut keys = keys_of(job, ty, item).into_iter();
     let own = keys.next()?;
@@ -51,12 +50,12 @@ pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Ke
     Some((own, ItemToDelete { condition: guarded(ty, item), others }))
 }
 
-/// DependentsToRead relations are looked up.
+/// Which dependents to read.
 #[derive(Clone, Copy, PartialEq)]
 pub enum DependentsToRead {
     /// All.
     All,
-    /// Those that are read by a global index, which may be behind its table.
+    /// Those read through a global index, which may lag behind its table.
     Behind,
 }
 
@@ -74,7 +73,7 @@ impl Dependents {
         }
     }
 
-    /// The items from which other paths go on.
+    /// The items from which other paths continue.
     pub fn sources(mut self, job: &WriteJob<'_>, action: usize) -> Self {
         let all = paths(job, action);
         let leads = |position: usize| all.iter().any(|path| path.rests.iter().any(|(from, _)| *from == position));
@@ -86,7 +85,7 @@ impl Dependents {
         self
     }
 
-    /// Leaves out the items in these places, but for those of relations that are read strongly: they are there again.
+    /// Leaves out the items in these places. Items that are read strongly stay: they exist again.
     pub fn without(mut self, job: &WriteJob<'_>, action: usize, places: &HashSet<ItemPlace>) -> Self {
         for (items, path) in self.0.iter_mut().zip(paths(job, action)) {
             let Ok(ty) = job.type_named(&path.whole.item) else { continue };
@@ -99,8 +98,8 @@ impl Dependents {
         self
     }
 
-    /// The items to delete, by table, in the order of deletion: what leads to other items goes after them. An item that is found twice goes
-    /// in the last place, as it may lead to others until then.
+    /// The items to delete, by table, in the order of deletion. An item that leads to others is deleted after them. An item that is found
+    /// twice is deleted in the last place, because it may lead to others until then.
     pub fn to_delete(&self, job: &WriteJob<'_>, action: usize) -> Vec<(Arc<str>, ToDelete)> {
         let mut stages: Vec<(Arc<str>, ToDelete)> = Vec::new();
         for position in inward(job, action).into_iter().rev() {
@@ -118,12 +117,12 @@ impl Dependents {
     }
 }
 
-/// The lookups of a path, by the whole of it and by its rests.
+/// The lookups of a path: the whole path and its rests.
 fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
     std::iter::once(&path.whole).chain(path.rests.iter().map(|(_, rest)| rest))
 }
 
-/// The items of the relations of an item that is deleted.
+/// The dependents of an item that is deleted.
 ///
 /// What leads to others is read before them and goes after them. Then whatever comes in meanwhile is still found afterwards by what leads
 /// to it, and so is what is left where a delete stops on its way.
@@ -137,7 +136,7 @@ pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which:
     Ok(related)
 }
 
-/// The items to which the paths of a cascade go on from items that are deleted with it.
+/// The items to which the paths of a cascade continue from other dependents.
 pub async fn of_dependents(job: &WriteJob<'_>, action: usize, from: &Dependents, which: DependentsToRead) -> Result<Dependents, Refusals> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
@@ -152,7 +151,7 @@ pub async fn of_dependents(job: &WriteJob<'_>, action: usize, from: &Dependents,
     Ok(related)
 }
 
-/// Whether a relation of a cascade is read by a global index of a store whose indexes may be behind their tables.
+/// Whether a dependent is read through a global index that may lag behind its table.
 pub fn may_be_behind(job: &WriteJob<'_>, action: usize) -> bool {
     paths(job, action).iter().flat_map(lookups).any(|lookup| is_behind(job, lookup))
 }
@@ -167,7 +166,7 @@ fn paths<'j>(job: &WriteJob<'j>, action: usize) -> &'j [Cascade] {
     job.planned.actions.get(action).map_or(&[], |lookups| &lookups.cascade)
 }
 
-/// The positions of a cascade's paths, the shorter ones first.
+/// The positions of a cascade's paths, shortest first.
 fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
     let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else { return Vec::new() };
     let mut positions: Vec<usize> = (0..cascade.len()).collect();
@@ -175,7 +174,7 @@ fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
     positions
 }
 
-/// That an item is still of its type and has the guards that go with it; `None` where its key tells the type and it has none.
+/// The condition that an item is still of its type and has the same guards; `None` where its key tells the type and it has no guards.
 fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
     identity::demand(ty, &mut conditions);

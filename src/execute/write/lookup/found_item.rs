@@ -1,4 +1,4 @@
-//! The item that a mutation's `@find` found: what it must still be when the write is made.
+//! The item that a mutation's `@find` found, and the conditions under which it is still what was found.
 
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
@@ -10,24 +10,25 @@ use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::table::attribute::{Item, Key};
 use std::sync::Arc;
-/// What a found item is held to.
+
+/// A found item and its conditions.
 pub struct FoundItem {
     /// The item type.
     pub item: String,
     /// The table.
     pub table: Arc<str>,
-    /// The item's key; of a replicated item, that of the first copy.
+    /// The item's key; for a replicated item, the key of the first copy.
     pub key: Key,
     /// The item as it was found.
     pub found: Arc<Item>,
-    /// The attributes that are as they were.
+    /// The attributes that must be unchanged.
     pub attributes: Vec<String>,
     /// The find's filter.
     pub filter: Option<Condition>,
 }
 
 impl FoundItem {
-    /// Whether the item, as it is now, still is what it is held to.
+    /// Whether the item as it is now meets the conditions.
     pub fn holds(&self, item: Option<&Item>, scope: &Scope<'_>) -> bool {
         let Some(item) = item else { return false };
         let same = |name: &String| match (self.found.get(name), item.get(name)) {
@@ -38,7 +39,7 @@ impl FoundItem {
         self.attributes.iter().all(same) && self.filter.iter().all(|filter| evaluate::holds(filter, Some(item), scope).unwrap_or(false))
     }
 
-    /// Whether more is demanded than that the item is there.
+    /// Whether there are conditions beside the item's existence.
     pub fn demands(&self) -> bool {
         !self.attributes.is_empty() || self.filter.is_some()
     }

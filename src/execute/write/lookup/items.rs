@@ -1,5 +1,4 @@
-//! Lookups of a write → the items that they find: those that a prefix or an index names, and the items at the end of relations. Also the
-//! keys that go with an item.
+//! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its guards.
 
 use crate::execute::error::Refusal;
 use crate::execute::read::executor::run_waves;
@@ -16,7 +15,7 @@ use std::sync::Arc;
 /// Item type → the item in scope.
 pub type ItemsInScope = BTreeMap<String, Arc<Item>>;
 
-/// Runs a lookup with the items in scope. Of a replicated item, whichever copy was read, it gives the first.
+/// Runs a lookup with the items in scope. Gives the first copy of a replicated item, whichever copy was read.
 pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScope) -> Result<Vec<Arc<Item>>, Refusals> {
     seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
 }

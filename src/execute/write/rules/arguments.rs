@@ -1,4 +1,5 @@
-//! `@constraint`s held against everything that a field is going to write, before anything is written: all that are broken are told.
+//! Checks everything that a field is going to write against its `@constraint`s, before anything is read or written. Reports all errors at
+//! once.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::scope::argument;
@@ -13,7 +14,7 @@ use crate::schema::model::write::ActionKind;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};
 
-/// Refuses where a constraint is broken: one refusal for each, with the argument that breaks it.
+/// Checks all constraints. Gives one error for each that is broken, with its argument.
 pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), Refusals> {
     let mut refusals = Refusals::new();
     of_arguments(job, &mut refusals);
@@ -50,7 +51,7 @@ fn of_field(job: &WriteJob<'_>, (ty, kind): (&ObjectType, &ActionKind), field: &
     }
 }
 
-/// The constraints on arguments and on fields of input objects, however deep they stand.
+/// Checks constraints on arguments and on fields of input objects at any depth.
 fn of_arguments(job: &WriteJob<'_>, refusals: &mut Refusals) {
     let model = job.context.model;
     let Some(root) = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation) else { return };

@@ -23,15 +23,15 @@ use std::str::FromStr;
 /// Significant digits of a number (DynamoDB developer guide, "Supported data types and naming rules", Number).
 const DIGITS: NonZeroU64 = NonZeroU64::MIN.saturating_add(37);
 
-/// A condition by which what DynamoDB computes keeps its field's bounds.
+/// A condition that keeps what DynamoDB computes within its field's bounds.
 pub struct ComputedBound {
-    /// What must hold of the item as it is.
+    /// What must hold of the item before the write.
     pub condition: Condition,
-    /// What the caller is told if it does not.
+    /// The error if it does not hold.
     pub refusal: Refusal,
 }
 
-/// The operands whose values, or whose elements, are what a constrained field is set to.
+/// The operands whose values, or elements, are stored in a field with a constraint.
 pub fn known<'u>(model: &'u Model, ty: &'u ObjectType, update: &'u Update) -> Vec<(&'u Field, &'u Operand)> {
     let mut known = Vec::new();
     for (path, value) in &update.set {
@@ -49,7 +49,7 @@ pub fn known<'u>(model: &'u Model, ty: &'u ObjectType, update: &'u Update) -> Ve
     known
 }
 
-/// What of these values breaks its field's constraint.
+/// The errors of values that break their field's constraint.
 pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v Value)>) -> Result<(), Refusals> {
     let mut refusals = Refusals::new();
     for (name, value) in values {
@@ -60,12 +60,12 @@ pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v V
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// What a caller is told of a value that no argument brings as it is.
+/// The error of a value that is not an argument as it stands.
 pub fn refusal(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
     Refusal::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
 }
 
-/// The conditions of what is computed.
+/// The conditions that keep computed values within bounds.
 pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>) -> Vec<ComputedBound> {
     let mut all = Vec::new();
     let constrained = |path: &Path| {
@@ -106,7 +106,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// `None` of a value that is known, or of which nothing can be said.
+    /// `None` if the value is known, or if nothing can be said of it.
     fn of(value: &SetValue, target: &Path, scope: &Scope<'_>) -> Option<Self> {
         let base = |value: &SetValue| match value {
             SetValue::Operand(Operand::Path(path)) => Some((path.clone(), None)),
@@ -213,7 +213,7 @@ fn is_set(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Set(_))
 }
 
-/// Values of the request that only a draft knows, those of the found item, held to their fields' constraints.
+/// Checks values that only a draft knows, those of the found item, against their fields' constraints.
 pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Scope<'_>, &Map<String, Value>)) -> Result<(), Refusals> {
     let (scope, arguments) = scopes;
     let mut refusals = Refusals::new();
