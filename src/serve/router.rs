@@ -5,7 +5,7 @@ use super::endpoint::Endpoint;
 use super::http::graphql::{self, refuse};
 use super::http::health::{self, Readiness};
 use super::http::media_type::{MediaType, negotiate};
-use super::http::status::Refusal;
+use super::http::status::HttpRefusal;
 use super::http::{playground, request_log};
 use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
@@ -72,7 +72,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
         .route("/", get(move |headers: HeaderMap| async move { playground::answer(page.as_deref(), &headers) }))
-        .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &Refusal::NoSuchPath) });
+        .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath) });
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }

@@ -19,7 +19,7 @@ pub struct ServerSettings {
     #[arg(long, env = "KEYFOLD_CURSOR_KEY", value_name = "SECRET", hide_env_values = true, value_parser = cursor_key)]
     pub cursor_key: Option<String>,
 
-    /// Let pages of this origin call the API, such as https://app.example.com; repeat it for several, * for all
+    /// Let pages of this origin call the API, such as `https://app.example.com`; repeat it for several, * for all
     #[arg(long = "allow-origin", env = "KEYFOLD_ALLOW_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
     pub allow_origins: Vec<String>,
 

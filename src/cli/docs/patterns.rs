@@ -3,7 +3,7 @@
 use super::descriptions::Descriptions;
 use super::generated::KnownValues;
 use super::markdown::{anchor, block, code, json, plain, quote, table};
-use super::recording::bench::{Bench, Call};
+use super::recording::bench::{Bench, RecordedCall};
 use super::recording::examples::{Example, Examples};
 use super::recording::operation;
 use super::views::attributes;
@@ -162,7 +162,7 @@ impl<'a> Patterns<'a> {
         text
     }
 
-    fn call(&self, call: &Call, operation: &str) -> String {
+    fn call(&self, call: &RecordedCall, operation: &str) -> String {
         let place = match (call.table(), call.request["IndexName"].as_str()) {
             (Some(table), Some(index)) => format!(" of {} by {}", code(table), code(index)),
             (Some(table), None) => format!(" of {}", code(table)),

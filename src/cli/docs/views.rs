@@ -1,7 +1,7 @@
 //! A model and its sample items in; the table and each index as a table of the samples out.
 
 use super::markdown::{code, plain, table};
-use super::recording::records::{Record, Records};
+use super::recording::records::{Records, SampleItem};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
 use crate::table::bulk::export_lines::write_line;
@@ -58,7 +58,7 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
     text
 }
 
-fn row(declared: &Table, index: Option<usize>, keys: &[&str], record: &Record) -> Vec<String> {
+fn row(declared: &Table, index: Option<usize>, keys: &[&str], record: &SampleItem) -> Vec<String> {
     let members = json_of(&record.item);
     let mut cells = vec![record.ty.clone().unwrap_or_else(|| "—".into())];
     cells.extend(keys.iter().map(|key| members.get(*key).map(|value| code(&shown(value))).unwrap_or_default()));

@@ -2,7 +2,7 @@
 
 use super::media_type::{MediaType, negotiate};
 use super::request::{from_json, from_query_string, is_json};
-use super::status::{self, Refusal};
+use super::status::{self, HttpRefusal};
 use crate::execute::gateway::Response;
 use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
@@ -26,10 +26,10 @@ pub struct OperationName(pub String);
 /// Handles every method, so that every refusal has a GraphQL error as its body.
 pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extract::Request) -> axum::response::Response {
     if request.method() != Method::GET && request.method() != Method::POST {
-        return refuse(MediaType::Json, &Refusal::Method);
+        return refuse(MediaType::Json, &HttpRefusal::Method);
     }
-    let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &Refusal::NotAcceptable) };
-    let Ok(permit) = endpoint.permits.clone().try_acquire_owned() else { return refuse(media, &Refusal::Busy) };
+    let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
+    let Ok(permit) = endpoint.permits.clone().try_acquire_owned() else { return refuse(media, &HttpRefusal::Busy) };
 
     let deadline = Instant::now() + endpoint.limits.request_timeout;
     let may_write = request.method() == Method::POST;
@@ -37,13 +37,13 @@ pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extrac
     let operation = match timeout_at(deadline, read(request, endpoint.limits.body_limit)).await {
         Ok(Ok(operation)) => operation,
         Ok(Err(refusal)) => return refuse(media, &refusal),
-        Err(_) => return refuse(media, &Refusal::SlowBody),
+        Err(_) => return refuse(media, &HttpRefusal::SlowBody),
     };
     let name = operation.operation_name.clone();
     let invocation = Invocation { request: operation, may_write, deadline, explain };
     let mut response = match endpoint.run(invocation, permit) {
         Ok(mut responses) => respond(media, responses.next().await.unwrap_or_else(timed_out)),
-        Err(MayNotWrite) => refuse(media, &Refusal::NotByGet),
+        Err(MayNotWrite) => refuse(media, &HttpRefusal::NotByGet),
     };
     if let Some(name) = name {
         response.extensions_mut().insert(OperationName(name));
@@ -52,12 +52,12 @@ pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extrac
 }
 
 /// The response to a request that is refused.
-pub fn refuse(media: MediaType, refusal: &Refusal) -> axum::response::Response {
+pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Response {
     let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body);
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     }
-    if *refusal == Refusal::Busy {
+    if *refusal == HttpRefusal::Busy {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
@@ -77,19 +77,19 @@ fn reply(media: MediaType, status: StatusCode, body: Vec<u8>) -> axum::response:
     (status, headers, Body::from(body)).into_response()
 }
 
-async fn read(request: axum::extract::Request, body_limit: usize) -> Result<Request, Refusal> {
+async fn read(request: axum::extract::Request, body_limit: usize) -> Result<Request, HttpRefusal> {
     if request.method() == Method::GET {
-        return from_query_string(request.uri()).map_err(Refusal::Malformed);
+        return from_query_string(request.uri()).map_err(HttpRefusal::Malformed);
     }
     if !is_json(request.headers()) {
-        return Err(Refusal::NotJson);
+        return Err(HttpRefusal::NotJson);
     }
     // A layer that the router puts around this handler enforces the limit while the body is read.
     let body = Bytes::from_request(request, &()).await.map_err(|rejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => Refusal::TooLarge(body_limit),
-        _ => Refusal::Malformed("The body ended early.".into()),
+        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => HttpRefusal::TooLarge(body_limit),
+        _ => HttpRefusal::Malformed("The body ended early.".into()),
     })?;
-    from_json(&body).map_err(Refusal::Malformed)
+    from_json(&body).map_err(HttpRefusal::Malformed)
 }
 
 fn wants_explanation(headers: &HeaderMap) -> bool {

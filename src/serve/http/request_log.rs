@@ -2,7 +2,7 @@
 
 use super::graphql::{OperationName, refuse};
 use super::media_type::MediaType;
-use super::status::Refusal;
+use super::status::HttpRefusal;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
@@ -34,7 +34,7 @@ pub async fn around(request: Request, next: Next) -> Response {
     };
     let mut response = AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|panic| {
         tracing::error!(request_id = %line.id, panic = panic_text(&*panic), "a request handler panicked");
-        refuse(MediaType::Json, &Refusal::Failed)
+        refuse(MediaType::Json, &HttpRefusal::Failed)
     });
     line.status = response.status().as_u16();
     line.operation = response.extensions_mut().remove::<OperationName>().map(|name| shortened(&name.0));

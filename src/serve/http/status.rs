@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 
 /// Why a request was turned away before it was a GraphQL operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum HttpRefusal {
     /// The request is not well-formed: a sentence that says how.
     Malformed(String),
     /// There is nothing at this path.
@@ -60,7 +60,7 @@ pub fn of_response(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
     }
 }
 
-impl Refusal {
+impl HttpRefusal {
     /// The status.
     pub fn status(&self) -> StatusCode {
         match self {

@@ -7,7 +7,7 @@ use super::executor::SocketExecutor;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
-use crate::serve::http::status::Refusal;
+use crate::serve::http::status::HttpRefusal;
 use crate::serve::shutdown::{OpenConnection, OpenConnections};
 use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
@@ -46,9 +46,9 @@ pub struct Sockets {
 /// Opens a WebSocket.
 pub async fn handle(State(sockets): State<Sockets>, headers: HeaderMap, protocol: GraphQLProtocol, upgrade: WebSocketUpgrade) -> Response {
     if !may_open(&headers, &sockets.allow_origins) {
-        return refuse(MediaType::Json, &Refusal::ForeignOrigin);
+        return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }
-    let Ok(place) = sockets.places.try_acquire_owned() else { return refuse(MediaType::Json, &Refusal::Busy) };
+    let Ok(place) = sockets.places.try_acquire_owned() else { return refuse(MediaType::Json, &HttpRefusal::Busy) };
     let open = sockets.open.open();
     let longest = sockets.endpoint.limits.body_limit;
     let upgrade = upgrade.protocols(ALL_WEBSOCKET_PROTOCOLS).max_message_size(longest).max_frame_size(longest);

@@ -3,7 +3,7 @@
 use crate::execute::{gateway, request};
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::endpoint::{Endpoint, timed_out};
-use crate::serve::http::status::Refusal;
+use crate::serve::http::status::HttpRefusal;
 use crate::serve::shutdown::OpenConnection;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -44,11 +44,11 @@ impl SocketExecutor {
         self.running.load(Ordering::Relaxed) == 0
     }
 
-    fn begin(&self, request: Request) -> Result<BoxStream<'static, gateway::Response>, Refusal> {
+    fn begin(&self, request: Request) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
         if self.open.is_closing() {
-            return Err(Refusal::Busy);
+            return Err(HttpRefusal::Busy);
         }
-        let permit = self.endpoint.permits.clone().try_acquire_owned().map_err(|_| Refusal::Busy)?;
+        let permit = self.endpoint.permits.clone().try_acquire_owned().map_err(|_| HttpRefusal::Busy)?;
         let variables = match serde_json::to_value(&request.variables).map(exact) {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
@@ -56,7 +56,7 @@ impl SocketExecutor {
         let request = request::Request { query: request.query, operation_name: request.operation_name, variables };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
-        self.endpoint.run(invocation, permit).map_err(|MayNotWrite| Refusal::NotByGet)
+        self.endpoint.run(invocation, permit).map_err(|MayNotWrite| HttpRefusal::NotByGet)
     }
 }
 

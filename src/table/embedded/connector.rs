@@ -1,6 +1,6 @@
 //! HTTP requests as the AWS SDK writes them in, the embedded engine's answers out; no socket between them.
 
-use crate::table::embedded::engine::Engine;
+use crate::table::embedded::engine::EmbeddedEngine;
 use crate::table::embedded::observer::CallObserver;
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(in crate::table) struct Connector {
     /// The engine that answers.
-    pub(in crate::table) engine: Arc<Engine>,
+    pub(in crate::table) engine: Arc<EmbeddedEngine>,
     /// Who observes each call.
     pub(in crate::table) observer: Option<Arc<dyn CallObserver>>,
 }

@@ -29,20 +29,20 @@ const ITEMS_PER_LOAD: usize = 1000;
 /// The embedded engine. Its calls take 10 µs to some milliseconds, and in a directory they wait for the disk. So they run on threads of
 /// their own and never block the tasks of other requests. In memory, a single Get takes some 50 µs longer that way, and 32 Gets side by
 /// side take no longer; a long Scan without threads would delay every other request.
-pub(in crate::table) struct Engine {
+pub(in crate::table) struct EmbeddedEngine {
     database: Database,
     threads: Arc<Semaphore>,
     /// The lock on the directory, held while the database is open.
     _lock: Option<File>,
 }
 
-impl fmt::Debug for Engine {
+impl fmt::Debug for EmbeddedEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Engine")
+        f.write_str("EmbeddedEngine")
     }
 }
 
-impl Engine {
+impl EmbeddedEngine {
     /// An empty engine in memory.
     pub(in crate::table) fn in_memory() -> Result<Arc<Self>, TableError> {
         Self::on(Database::memory(), None)
@@ -126,7 +126,7 @@ pub(in crate::table) struct Sweeper(AbortHandle);
 
 impl Sweeper {
     /// Starts the task that sweeps; `None` outside a Tokio runtime.
-    pub(in crate::table) fn start(engine: &Arc<Engine>) -> Option<Self> {
+    pub(in crate::table) fn start(engine: &Arc<EmbeddedEngine>) -> Option<Self> {
         let runtime = tokio::runtime::Handle::try_current().ok()?;
         let engine = Arc::downgrade(engine);
         Some(Self(runtime.spawn(sweep(engine)).abort_handle()))
@@ -139,7 +139,7 @@ impl Drop for Sweeper {
     }
 }
 
-async fn sweep(engine: Weak<Engine>) {
+async fn sweep(engine: Weak<EmbeddedEngine>) {
     let mut ticks = interval_at(Instant::now() + SWEEP_EVERY, SWEEP_EVERY);
     loop {
         ticks.tick().await;

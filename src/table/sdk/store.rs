@@ -3,7 +3,7 @@
 use super::client;
 use crate::table::data::error::TableError;
 use crate::table::embedded::connector::Connector;
-use crate::table::embedded::engine::{Engine, Sweeper};
+use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
 use crate::table::embedded::observer::CallObserver;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::sdk::attempts::Attempts;
@@ -26,19 +26,19 @@ struct Inner {
 }
 
 struct Embedded {
-    engine: Arc<Engine>,
+    engine: Arc<EmbeddedEngine>,
     _sweeper: Option<Sweeper>,
 }
 
 impl SdkStore {
     /// The embedded store in memory. Inside a Tokio runtime it deletes expired items every minute.
     pub fn in_memory() -> Result<Self, TableError> {
-        Ok(Self::embedded(Engine::in_memory()?, None))
+        Ok(Self::embedded(EmbeddedEngine::in_memory()?, None))
     }
 
     /// The embedded store in memory, with an observer of its calls.
     pub fn in_memory_observed(observer: Arc<dyn CallObserver>) -> Result<Self, TableError> {
-        Ok(Self::embedded(Engine::in_memory()?, Some(observer)))
+        Ok(Self::embedded(EmbeddedEngine::in_memory()?, Some(observer)))
     }
 
     /// As [`SdkStore::in_memory_observed`].
@@ -49,7 +49,7 @@ impl SdkStore {
     /// The embedded store in a directory, created if it is missing. A lock file keeps a second process out. A write that was answered is on
     /// disk. Inside a Tokio runtime the store deletes expired items every minute.
     pub fn in_directory(directory: &Path) -> Result<Self, TableError> {
-        Ok(Self::embedded(Engine::in_directory(directory)?, None))
+        Ok(Self::embedded(EmbeddedEngine::in_directory(directory)?, None))
     }
 
     /// DynamoDB, or a compatible server at `endpoint_url`; credentials and region from the environment, as AWS tools take them.
@@ -67,7 +67,7 @@ impl SdkStore {
         Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), embedded: None }) }
     }
 
-    fn embedded(engine: Arc<Engine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
+    fn embedded(engine: Arc<EmbeddedEngine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
         let client = client::embedded(Connector { engine: engine.clone(), observer });
         let embedded = Some(Embedded { _sweeper: Sweeper::start(&engine), engine });
         Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), embedded }) }
@@ -88,7 +88,7 @@ impl SdkStore {
     }
 
     /// The embedded engine, if this is the embedded store.
-    pub(in crate::table) fn engine(&self) -> Option<&Arc<Engine>> {
+    pub(in crate::table) fn engine(&self) -> Option<&Arc<EmbeddedEngine>> {
         self.inner.embedded.as_ref().map(|embedded| &embedded.engine)
     }
 }

@@ -19,7 +19,7 @@ const BOUND: Duration = Duration::from_secs(30);
 
 /// A call of DynamoDB.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct RecordedCall {
     /// `GetItem` …
     pub operation: String,
     /// Its parameters.
@@ -29,21 +29,21 @@ pub struct Call {
 }
 
 /// The result of an operation.
-pub struct Outcome {
+pub struct Recording {
     /// Its calls, in the order in which they began.
-    pub calls: Vec<Call>,
+    pub calls: Vec<RecordedCall>,
     /// The messages of its errors.
     pub errors: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 struct Tape {
-    calls: Mutex<Vec<Call>>,
+    calls: Mutex<Vec<RecordedCall>>,
 }
 
 impl CallObserver for Tape {
     fn begun(&self, operation: &str, body: &[u8]) {
-        let call = Call { operation: operation.to_owned(), request: sorted(body), answer: Value::Null };
+        let call = RecordedCall { operation: operation.to_owned(), request: sorted(body), answer: Value::Null };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     }
 
@@ -71,7 +71,7 @@ impl<'r> Bench<'r> {
     }
 
     /// Runs an operation. After a write, the next operation gets fresh samples.
-    pub async fn run(&mut self, operation: &str) -> Result<Outcome> {
+    pub async fn run(&mut self, operation: &str) -> Result<Recording> {
         let (gateway, tape) = match &self.ready {
             Some(ready) => ready.clone(),
             None => self.ready.insert(self.fill().await?).clone(),
@@ -79,7 +79,7 @@ impl<'r> Bench<'r> {
         let request = Request { query: operation.to_owned(), operation_name: None, variables: Map::new() };
         let prepared = match gateway.prepare(&request) {
             Ok(prepared) => prepared,
-            Err(errors) => return Ok(Outcome { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),
+            Err(errors) => return Ok(Recording { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),
         };
         if prepared.mutation {
             self.ready = None;
@@ -88,7 +88,7 @@ impl<'r> Bench<'r> {
         let calls = std::mem::take(&mut *tape.calls.lock().unwrap_or_else(PoisonError::into_inner));
         let body: Value = serde_json::from_slice(&response.body).context("a response is not JSON")?;
         let errors = body["errors"].as_array().into_iter().flatten().filter_map(|error| error["message"].as_str());
-        Ok(Outcome { calls, errors: errors.map(str::to_owned).collect() })
+        Ok(Recording { calls, errors: errors.map(str::to_owned).collect() })
     }
 
     async fn fill(&self) -> Result<(Gateway, Arc<Tape>)> {
@@ -108,9 +108,9 @@ impl<'r> Bench<'r> {
 
 /// The calls that a field adds to those of its parent. The Gets of a wave share a call, so they are compared by key; a single remaining
 /// key becomes the GetItem that it would be alone.
-pub fn beyond(calls: Vec<Call>, others: &[Call]) -> Vec<Call> {
+pub fn beyond(calls: Vec<RecordedCall>, others: &[RecordedCall]) -> Vec<RecordedCall> {
     let known: HashSet<String> = others.iter().flat_map(keys).collect();
-    let mut same: Vec<&Call> = others.iter().collect();
+    let mut same: Vec<&RecordedCall> = others.iter().collect();
     let mut left = Vec::new();
     for call in calls {
         match call.operation.as_str() {
@@ -125,13 +125,13 @@ pub fn beyond(calls: Vec<Call>, others: &[Call]) -> Vec<Call> {
 }
 
 /// Whether the calls lack a Get of the others, because one of their Queries reads its item too.
-pub fn reads_along(calls: &[Call], others: &[Call]) -> bool {
+pub fn reads_along(calls: &[RecordedCall], others: &[RecordedCall]) -> bool {
     let got: HashSet<String> = calls.iter().flat_map(keys).collect();
     others.iter().flat_map(keys).any(|key| !got.contains(&key)) && calls.iter().any(|call| call.operation == "Query")
 }
 
 /// The items that a call asks for, whatever its projection.
-fn asked(call: &Call) -> Value {
+fn asked(call: &RecordedCall) -> Value {
     let mut request = call.request.clone();
     if let Some(members) = request.as_object_mut() {
         members.remove("ProjectionExpression");
@@ -143,7 +143,7 @@ fn asked(call: &Call) -> Value {
 }
 
 /// Table and key of each item that a call gets.
-fn keys(call: &Call) -> Vec<String> {
+fn keys(call: &RecordedCall) -> Vec<String> {
     let of = |table: &str, key: &Value| format!("{table} {key}");
     match call.operation.as_str() {
         "GetItem" => vec![of(call.request["TableName"].as_str().unwrap_or_default(), &call.request["Key"])],
@@ -155,7 +155,7 @@ fn keys(call: &Call) -> Vec<String> {
     }
 }
 
-fn without(mut call: Call, known: &HashSet<String>) -> Option<Call> {
+fn without(mut call: RecordedCall, known: &HashSet<String>) -> Option<RecordedCall> {
     if keys(&call).iter().all(|key| known.contains(key)) {
         return None;
     }
@@ -181,7 +181,7 @@ fn holds(item: &Value, key: &Value) -> bool {
 }
 
 /// A BatchGetItem of one key as a GetItem.
-fn single(call: &Call) -> Option<Call> {
+fn single(call: &RecordedCall) -> Option<RecordedCall> {
     let tables = call.request["RequestItems"].as_object().filter(|tables| tables.len() == 1)?;
     let (table, wanted) = tables.iter().next()?;
     let key = wanted["Keys"].as_array().filter(|keys| keys.len() == 1)?.first()?;
@@ -192,10 +192,10 @@ fn single(call: &Call) -> Option<Call> {
     request.insert("ReturnConsumedCapacity".into(), call.request["ReturnConsumedCapacity"].clone());
     let item = call.answer["Responses"][table.as_str()].as_array().and_then(|items| items.first()).cloned();
     let answer = item.map_or_else(|| json!({}), |item| json!({ "Item": item }));
-    Some(Call { operation: "GetItem".into(), request: Value::Object(request), answer })
+    Some(RecordedCall { operation: "GetItem".into(), request: Value::Object(request), answer })
 }
 
-impl Call {
+impl RecordedCall {
     /// The table, or the first of several.
     pub fn table(&self) -> Option<&str> {
         let batch = || self.request["RequestItems"].as_object()?.keys().next().map(String::as_str);
@@ -219,8 +219,8 @@ impl Call {
 mod tests {
     use super::*;
 
-    fn call(operation: &str, request: Value, answer: Value) -> Call {
-        Call { operation: operation.into(), request, answer }
+    fn call(operation: &str, request: Value, answer: Value) -> RecordedCall {
+        RecordedCall { operation: operation.into(), request, answer }
     }
 
     fn key(id: &str) -> Value {

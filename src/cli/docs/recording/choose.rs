@@ -1,7 +1,7 @@
 //! Roles of arguments and sample items in; values with which an operation finds or writes something in the samples out.
 
-use super::records::{Record, Records};
-use super::roles::{Place, Relation, Role};
+use super::records::{Records, SampleItem};
+use super::roles::{ArgumentRole, FieldPlace, Relation};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ pub struct Choice<'r> {
     records: &'r Records,
     attempt: usize,
     /// Item type → the item to find.
-    anchors: HashMap<String, &'r Record>,
+    anchors: HashMap<String, &'r SampleItem>,
     /// Argument → value.
     values: HashMap<String, Value>,
 }
@@ -22,12 +22,12 @@ impl<'r> Choice<'r> {
     }
 
     /// The chosen item of a type, if there is one.
-    pub fn anchor(&self, item: &str) -> Option<&'r Record> {
+    pub fn anchor(&self, item: &str) -> Option<&'r SampleItem> {
         self.anchors.get(item).copied()
     }
 
     /// Chooses the item of a type to find.
-    pub fn settle(&mut self, item: &str, record: &'r Record) {
+    pub fn settle(&mut self, item: &str, record: &'r SampleItem) {
         self.anchors.insert(item.to_owned(), record);
     }
 
@@ -37,8 +37,8 @@ impl<'r> Choice<'r> {
     }
 
     /// Chooses a value for every argument that has a role. The first role that gives one decides.
-    pub fn choose(&mut self, roles: &[Role]) {
-        let (finds, writes): (Vec<&Role>, Vec<&Role>) =
+    pub fn choose(&mut self, roles: &[ArgumentRole]) {
+        let (finds, writes): (Vec<&ArgumentRole>, Vec<&ArgumentRole>) =
             roles.iter().partition(|role| !matches!(role.relation, Relation::Writes | Relation::Makes));
         for role in &finds {
             let Some(record) = self.find(&role.place.item, &finds) else { continue };
@@ -58,30 +58,30 @@ impl<'r> Choice<'r> {
     }
 
     /// The item of a type to find: it has every field that finds it, and matches the values chosen so far if possible.
-    fn find(&mut self, item: &str, roles: &[&Role]) -> Option<&'r Record> {
+    fn find(&mut self, item: &str, roles: &[&ArgumentRole]) -> Option<&'r SampleItem> {
         if let Some(record) = self.anchors.get(item) {
             return Some(record);
         }
         let finding = || roles.iter().filter(|role| role.place.item == item && role.relation == Relation::Finds);
         let records = self.records;
-        let whole: Vec<&'r Record> =
+        let whole: Vec<&'r SampleItem> =
             records.list.iter().filter(|record| is(record, item) && finding().all(|role| at(record, &role.place).is_some())).collect();
-        let agrees = |record: &&&Record| {
+        let agrees = |record: &&&SampleItem| {
             finding().all(|role| self.values.get(&role.argument).is_none_or(|value| argument_of(record, role).as_ref() == Some(value)))
         };
-        let agreeing: Vec<&'r Record> = whole.iter().filter(agrees).copied().collect();
+        let agreeing: Vec<&'r SampleItem> = whole.iter().filter(agrees).copied().collect();
         let candidates = if agreeing.is_empty() { &whole } else { &agreeing };
         let record = *candidates.get(self.attempt % candidates.len().max(1))?;
         self.anchors.insert(item.to_owned(), record);
         Some(record)
     }
 
-    fn found(&self, record: &Record, role: &Role, roles: &[&Role]) -> Option<Value> {
+    fn found(&self, record: &SampleItem, role: &ArgumentRole, roles: &[&ArgumentRole]) -> Option<Value> {
         match role.relation {
             Relation::Lower | Relation::Upper => {
                 // The least or the greatest of the items that the other arguments find.
                 let others = || roles.iter().filter(|other| other.place.item == role.place.item && other.relation == Relation::Finds);
-                let beside = |other: &&Record| others().all(|found| at(other, &found.place) == at(record, &found.place));
+                let beside = |other: &&SampleItem| others().all(|found| at(other, &found.place) == at(record, &found.place));
                 let mut values: Vec<Value> =
                     self.records.of(&role.place.item).filter(beside).filter_map(|other| argument_of(other, role)).collect();
                 values.sort_by(|left, right| match (left.as_f64(), right.as_f64()) {
@@ -104,7 +104,7 @@ impl<'r> Choice<'r> {
     }
 
     /// Written values come from another item than the one that is found, so that something changes.
-    fn written(&self, role: &Role) -> Option<Value> {
+    fn written(&self, role: &ArgumentRole) -> Option<Value> {
         let records: Vec<Value> = self.records.of(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
         let value = records.get((self.attempt + 1) % records.len().max(1))?.clone();
         // Without a new value, the current one is written.
@@ -123,12 +123,12 @@ fn fresh(value: Value) -> Value {
     }
 }
 
-fn is(record: &Record, item: &str) -> bool {
+fn is(record: &SampleItem, item: &str) -> bool {
     record.ty.as_deref() == Some(item)
 }
 
 /// The value at a place of an item; for a list, that of its first element.
-pub fn at<'r>(record: &'r Record, place: &Place) -> Option<&'r Value> {
+pub fn at<'r>(record: &'r SampleItem, place: &FieldPlace) -> Option<&'r Value> {
     let value = match &place.list {
         Some(list) => record.fields.get(list)?.as_array()?.first()?.get(&place.field)?,
         None => record.fields.get(&place.field)?,
@@ -137,7 +137,7 @@ pub fn at<'r>(record: &'r Record, place: &Place) -> Option<&'r Value> {
 }
 
 /// The argument for the value at a role's place, without the texts around it.
-fn argument_of(record: &Record, role: &Role) -> Option<Value> {
+fn argument_of(record: &SampleItem, role: &ArgumentRole) -> Option<Value> {
     let value = at(record, &role.place)?;
     let (front, behind) = &role.around;
     match value {

@@ -1,10 +1,10 @@
 //! A field that reads or writes in; an operation on the samples that uses it, and the calls of the field, out.
 
-use super::bench::{Bench, Call, beyond, reads_along};
+use super::bench::{Bench, RecordedCall, beyond, reads_along};
 use super::choose::{self, Choice};
-use super::operation::{self, Call as FieldCall, is_paging};
-use super::records::{Record, Records};
-use super::roles::{self, Place};
+use super::operation::{self, FieldCall, is_paging};
+use super::records::{Records, SampleItem};
+use super::roles::{self, FieldPlace};
 use super::ways::{Hop, Ways, is_item};
 use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::model::source::Source;
@@ -24,7 +24,7 @@ pub struct Example {
     /// The operation.
     pub operation: String,
     /// The calls that the field adds to those of its parent.
-    pub calls: Vec<Call>,
+    pub calls: Vec<RecordedCall>,
     /// Whether one of them reads the parent too, which then needs no call.
     pub with_parent: bool,
     /// The messages of its errors.
@@ -164,7 +164,7 @@ impl<'a> Examples<'a> {
     }
 
     /// The fields that lead to an object, with arguments that find a sample.
-    fn way(&self, hops: &[Hop], mut record: Option<&'a Record>, attempt: usize) -> Option<Vec<FieldCall>> {
+    fn way(&self, hops: &[Hop], mut record: Option<&'a SampleItem>, attempt: usize) -> Option<Vec<FieldCall>> {
         let mut calls = Vec::new();
         for (from, name) in hops.iter().rev() {
             let object = self.model.types.get(from)?;
@@ -172,8 +172,8 @@ impl<'a> Examples<'a> {
             let FieldKind::Find(find) = &field.kind else {
                 // The object is embedded in an item.
                 let holds =
-                    |record: &&Record| record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()));
-                let holders: Vec<&Record> = self.records.of(from).filter(holds).collect();
+                    |record: &&SampleItem| record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()));
+                let holders: Vec<&SampleItem> = self.records.of(from).filter(holds).collect();
                 record = holders.get(attempt % holders.len().max(1)).copied();
                 calls.insert(0, self.call(object, field, &[]));
                 continue;
@@ -202,7 +202,7 @@ impl<'a> Examples<'a> {
     }
 
     /// The sample whose field returns the chosen item.
-    fn parent(&self, parent: &ObjectType, find: &Find, path: Option<&AccessPath>, choice: &Choice<'a>) -> Option<&'a Record> {
+    fn parent(&self, parent: &ObjectType, find: &Find, path: Option<&AccessPath>, choice: &Choice<'a>) -> Option<&'a SampleItem> {
         let first = match &find.via {
             Via::Through(hops) => match &parent.fields.get(hops.first()?)?.kind {
                 FieldKind::Find(first) => first,
@@ -213,10 +213,10 @@ impl<'a> Examples<'a> {
         let path = path.or(roles::paths(first).first());
         let item = roles::target(first);
         let child = choice.anchor(item).or_else(|| self.records.of(item).next());
-        let agrees = |record: &&'a Record| {
+        let agrees = |record: &&'a SampleItem| {
             let same = |(field, source): (&String, &Source)| match source {
                 Source::Parent(from) => {
-                    let place = |item: &str, field: &str| Place { item: item.to_owned(), list: None, field: field.to_owned() };
+                    let place = |item: &str, field: &str| FieldPlace { item: item.to_owned(), list: None, field: field.to_owned() };
                     let value = choose::at(record, &place(&parent.name, from));
                     value.is_some() && child.is_none_or(|child| choose::at(child, &place(item, field)) == value)
                 }
@@ -229,12 +229,12 @@ impl<'a> Examples<'a> {
 }
 
 /// Whether a call returned something.
-fn is_answered(call: &Call) -> bool {
+fn is_answered(call: &RecordedCall) -> bool {
     !call.items().is_empty() || call.answer["Count"].as_u64().is_some_and(|count| count > 0)
 }
 
 /// Whether a call wrote something.
-fn is_written(call: &Call) -> bool {
+fn is_written(call: &RecordedCall) -> bool {
     ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"].contains(&call.operation.as_str())
         && call.answer.get("__type").is_none()
 }

@@ -10,7 +10,7 @@ const DEEPEST: usize = 3;
 
 /// One field of an operation.
 #[derive(Clone)]
-pub struct Call {
+pub struct FieldCall {
     /// The field's name.
     pub field: String,
     /// `(id: "1")`, or nothing.
@@ -21,14 +21,14 @@ pub struct Call {
 
 /// The text of an operation with nested fields. Without `innermost`, the last field is left out, and each object selects everything that is
 /// stored in it, so that it is read.
-pub fn text(model: &Model, keyword: &str, calls: &[Call], innermost: bool) -> Option<String> {
+pub fn text(model: &Model, keyword: &str, calls: &[FieldCall], innermost: bool) -> Option<String> {
     let mut lines = Vec::new();
     level(model, calls, innermost, 1, &mut lines)?;
     let keyword = if keyword == "query" { String::new() } else { format!("{keyword} ") };
     Some(format!("{keyword}{{\n{}\n}}\n", lines.join("\n")))
 }
 
-fn level(model: &Model, calls: &[Call], innermost: bool, depth: usize, lines: &mut Vec<String>) -> Option<()> {
+fn level(model: &Model, calls: &[FieldCall], innermost: bool, depth: usize, lines: &mut Vec<String>) -> Option<()> {
     let indent = "  ".repeat(depth);
     let (call, rest) = calls.split_first()?;
     let ty = &model.api.type_field(&call.parent, &call.field).ok()?.ty;

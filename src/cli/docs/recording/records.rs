@@ -15,7 +15,7 @@ use std::path::Path;
 const MOST_RECORDS: usize = 10_000;
 
 /// A sample item.
-pub struct Record {
+pub struct SampleItem {
     /// Its table, by position in the model.
     pub table: usize,
     /// Its item type; `None` for an item without one, such as a guard.
@@ -30,7 +30,7 @@ pub struct Record {
 #[derive(Default)]
 pub struct Records {
     /// The items.
-    pub list: Vec<Record>,
+    pub list: Vec<SampleItem>,
 }
 
 impl Records {
@@ -55,12 +55,12 @@ impl Records {
     }
 
     /// The items of a type.
-    pub fn of<'r, 't>(&'r self, ty: &'t str) -> impl Iterator<Item = &'r Record> + use<'r, 't> {
+    pub fn of<'r, 't>(&'r self, ty: &'t str) -> impl Iterator<Item = &'r SampleItem> + use<'r, 't> {
         self.list.iter().filter(move |record| record.ty.as_deref() == Some(ty))
     }
 }
 
-fn record(model: &Model, table: usize, item: Item) -> Record {
+fn record(model: &Model, table: usize, item: Item) -> SampleItem {
     let is = |object: &&ObjectType| match &object.kind {
         TypeKind::Item(keys) => {
             keys.table == table && attributes::discriminator(model, &[object], None, false).is_some_and(|marks| marks.recognises(&item))
@@ -69,7 +69,7 @@ fn record(model: &Model, table: usize, item: Item) -> Record {
     };
     let object = model.types.values().find(is);
     let fields = object.map(|object| values(model, object, &item)).unwrap_or_default();
-    Record { table, ty: object.map(|object| object.name.clone()), item, fields }
+    SampleItem { table, ty: object.map(|object| object.name.clone()), item, fields }
 }
 
 /// The values of the fields of an item or a map. DynamoDB limits how deep maps nest.

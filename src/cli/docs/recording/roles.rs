@@ -10,11 +10,11 @@ use crate::schema::template::part::Part;
 
 /// How an argument relates to an item.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Role {
+pub struct ArgumentRole {
     /// The argument; for a field of an input object `input.name`.
     pub argument: String,
     /// The place in the item.
-    pub place: Place,
+    pub place: FieldPlace,
     /// How its value relates to the value at the place.
     pub relation: Relation,
     /// The texts before and after the argument, if the place has all three.
@@ -23,7 +23,7 @@ pub struct Role {
 
 /// A field of an item, or of the elements of one of its lists.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct FieldPlace {
     /// The item type.
     pub item: String,
     /// The list.
@@ -52,7 +52,7 @@ pub enum Relation {
 }
 
 /// The roles of a find's arguments; `path` is its access path, unless it goes through relations.
-pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&AccessPath>) -> Vec<Role> {
+pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&AccessPath>) -> Vec<ArgumentRole> {
     let mut roles = Vec::new();
     if let Via::Through(hops) = &find.via {
         let mut from = Some(parent);
@@ -94,7 +94,7 @@ fn longest(find: &Find) -> Option<&AccessPath> {
     paths(find).iter().max_by_key(|path| path.when.len())
 }
 
-fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>) {
+fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<ArgumentRole>) {
     let item = target(find);
     for (field, source) in &path.bindings {
         // The number of a shard is no field: any number works.
@@ -129,7 +129,7 @@ fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Role>)
 }
 
 /// The roles of a write's arguments: first those that find an item, then those that are written.
-pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<Role> {
+pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<ArgumentRole> {
     let mut roles = Vec::new();
     if let Some(find) = &write.find {
         roles.extend(of_find(model, root, find, None));
@@ -144,7 +144,7 @@ pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<Role> {
             }
         }
         if let Some((at, (field, _, source))) = action.at.as_ref().and_then(|at| Some((at, at.by.as_ref()?))) {
-            let place = Place { item: action.item.clone(), list: Some(at.field.clone()), field: field.clone() };
+            let place = FieldPlace { item: action.item.clone(), list: Some(at.field.clone()), field: field.clone() };
             of_source(source, &place, Relation::Finds, &mut roles);
         }
         if let (Some(condition), Some(object)) = (&action.condition, model.types.get(&action.item)) {
@@ -157,7 +157,7 @@ pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<Role> {
     roles
 }
 
-fn of_values(model: &Model, action: &Action, roles: &mut Vec<Role>) {
+fn of_values(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>) {
     let Some((object, keys)) = model.item(&action.item) else { return };
     let primary: Vec<&str> =
         model.tables.get(keys.table).into_iter().flat_map(|table| table.primary_key()).map(|key| key.name.as_str()).collect();
@@ -173,12 +173,12 @@ fn of_values(model: &Model, action: &Action, roles: &mut Vec<Role>) {
             ActionKind::Put { .. } if list.is_none() && in_key => Relation::Makes,
             _ => Relation::Writes,
         };
-        of_source(source, &Place { item: action.item.clone(), list, field: field.clone() }, relation, roles);
+        of_source(source, &FieldPlace { item: action.item.clone(), list, field: field.clone() }, relation, roles);
     }
 }
 
-fn of_source(source: &Source, place: &Place, relation: Relation, roles: &mut Vec<Role>) {
-    let role = |argument: &str, around| Role { argument: argument.to_owned(), place: place.clone(), relation, around };
+fn of_source(source: &Source, place: &FieldPlace, relation: Relation, roles: &mut Vec<ArgumentRole>) {
+    let role = |argument: &str, around| ArgumentRole { argument: argument.to_owned(), place: place.clone(), relation, around };
     match source {
         Source::Argument(name) => roles.push(role(name, (String::new(), String::new()))),
         Source::Text(parts) => {
@@ -199,7 +199,7 @@ fn of_source(source: &Source, place: &Place, relation: Relation, roles: &mut Vec
     }
 }
 
-fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<Role>) {
+fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<ArgumentRole>) {
     let mut push = |path: &Path, operand: &Operand, relation: Relation| {
         let (Operand::Argument(name, _), [Segment::Attribute(attribute)]) = (operand, path.segments.as_slice()) else { return };
         let holds = |field: &&String| {
@@ -228,6 +228,6 @@ fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<Role
     }
 }
 
-fn place(item: &str, field: &str) -> Place {
-    Place { item: item.to_owned(), list: None, field: field.to_owned() }
+fn place(item: &str, field: &str) -> FieldPlace {
+    FieldPlace { item: item.to_owned(), list: None, field: field.to_owned() }
 }
