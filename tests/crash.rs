@@ -4,8 +4,8 @@
 
 mod support;
 
-use keyfold::table::attribute::{Attribute, Item};
-use keyfold::table::store::Store;
+use keyfold::table::data::attribute::{Attribute, Item};
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -107,7 +107,7 @@ fn text(item: &Item, attribute: &str) -> String {
 }
 
 async fn everything(table: &str, data: &Path) -> Vec<Item> {
-    let store = Store::in_directory(data).unwrap();
+    let store = SdkStore::in_directory(data).unwrap();
     let mut items = Vec::new();
     let mut start = None;
     loop {

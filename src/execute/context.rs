@@ -4,7 +4,7 @@
 use super::page::cursor::CursorKey;
 use super::write::lanes::Lanes;
 use crate::schema::model::Model;
-use crate::table::loaders::Loaders;
+use crate::table::request::loaders::Loaders;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 

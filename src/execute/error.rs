@@ -1,6 +1,6 @@
 //! The errors that callers see: a closed set of codes, messages without internals, always a path.
 
-use crate::table::error::{TableError, TableErrorKind};
+use crate::table::data::error::{TableError, TableErrorKind};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
-use crate::table::loaders::CallRecord;
+use crate::table::request::loaders::CallRecord;
 use serde_json::{Value, json};
 
 /// The extensions of an explained response.

@@ -12,7 +12,7 @@ use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
 use crate::table::data_store::DataStore;
-use crate::table::loaders::Loaders;
+use crate::table::request::loaders::Loaders;
 use apollo_compiler::ast::OperationType;
 use serde_json::Value;
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use crate::support;
 use dynoxide::{Database, DynoxideError};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::model::Model;
-use keyfold::table::export_lines::parse_line;
-use keyfold::table::store::Store;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -59,7 +59,7 @@ impl Backend {
             let instead = script(&Call { before, operation, body: &body, table: &engine });
             instead.unwrap_or_else(|| engine.apply(operation, body))
         });
-        let store = Store::over(server);
+        let store = SdkStore::over(server);
         let model = model(system);
         store.create_missing(&model.tables).await.unwrap();
         if system == "pantry" {

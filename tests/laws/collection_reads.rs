@@ -7,7 +7,7 @@ use crate::world::{self, block_on, item};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema;
 use keyfold::schema::model::Model;
-use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::data::attribute::{Attribute, Item};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

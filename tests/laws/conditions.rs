@@ -8,11 +8,11 @@ use keyfold::schema::expression::condition::Condition;
 use keyfold::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::schema::table::{KeyAttribute, KeyType, Table};
-use keyfold::table::attribute::{Attribute, Item, Key, KeyValue};
-use keyfold::table::call::Expression;
-use keyfold::table::loaders::Loaders;
-use keyfold::table::store::Store;
-use keyfold::table::write::{WriteAction, WriteCall, WriteError};
+use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::data::call::Expression;
+use keyfold::table::data::write::{WriteAction, WriteCall, WriteError};
+use keyfold::table::request::loaders::Loaders;
+use keyfold::table::sdk::store::SdkStore;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -172,7 +172,7 @@ fn key(name: &str) -> Key {
 /// The embedded store with one table.
 struct Checks {
     runtime: tokio::runtime::Runtime,
-    store: Store,
+    store: SdkStore,
     table: Table,
     sent: Cell<u64>,
 }
@@ -180,7 +180,7 @@ struct Checks {
 impl Checks {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let store = Store::in_memory().unwrap();
+        let store = SdkStore::in_memory().unwrap();
         let partition = KeyAttribute { name: "PK".into(), kind: KeyType::S };
         let table = Table::new("things", partition, None);
         runtime.block_on(store.create_missing(std::slice::from_ref(&table))).unwrap();

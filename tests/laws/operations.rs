@@ -7,7 +7,7 @@ use crate::support;
 use crate::world::{self, block_on};
 use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::schema::model::Model;
-use keyfold::table::attribute::Item;
+use keyfold::table::data::attribute::Item;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};

@@ -6,7 +6,7 @@ use crate::support;
 use crate::world::{self, block_on, data, item};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::model::Model;
-use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::data::attribute::{Attribute, Item};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};

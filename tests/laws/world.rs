@@ -4,9 +4,9 @@ use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::schema::model::Model;
-use keyfold::table::attribute::{Attribute, Item};
-use keyfold::table::store::Store;
-use keyfold::table::tap::Recorder;
+use keyfold::table::data::attribute::{Attribute, Item};
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
 /// A gateway of a system on a store that holds these items, of the first table, the second and so on, and the recorder of its calls.
 pub async fn gateway(model: &Arc<Model>, items: Vec<Vec<Item>>) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     for (table, items) in model.tables.iter().zip(items) {
         store.load(table, items, support::deadline()).await.unwrap();

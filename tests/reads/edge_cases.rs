@@ -2,16 +2,16 @@
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
-use keyfold::table::export_lines::parse_line;
-use keyfold::table::store::Store;
-use keyfold::table::tap::Recorder;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A schema's only table with items, each a JSON object of strings and integers.
 struct World {
     gateway: Gateway,
-    store: Store,
+    store: SdkStore,
     recorder: Arc<Recorder>,
 }
 
@@ -20,7 +20,7 @@ impl World {
         let (model, _) = load("schema.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let model = Arc::new(model);
         let recorder = Arc::new(Recorder::default());
-        let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
         store.create_missing(&model.tables).await.unwrap();
         let typed = |(name, value): (&String, &Value)| match value {
             Value::String(text) => (name.clone(), json!({ "S": text })),

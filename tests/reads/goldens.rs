@@ -8,8 +8,8 @@ use crate::naive::pages::Cursors;
 use crate::naive::rows::World;
 use crate::support;
 use keyfold::schema::model::Model;
-use keyfold::table::attribute::{Attribute, Item};
-use keyfold::table::export_lines::parse_line;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::Value;
 
 /// The items of a system, table by table.

@@ -9,7 +9,7 @@ use crate::random::trial::{Seen, Trial};
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
-use keyfold::table::store::Store;
+use keyfold::table::sdk::store::SdkStore;
 
 const SYSTEMS: [&str; 7] = ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks"];
 
@@ -35,7 +35,7 @@ fn a_query_gives_what_reading_field_by_field_gives() {
     for system in SYSTEMS {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let model = support::model(system);
-        let store = Store::in_memory().unwrap();
+        let store = SdkStore::in_memory().unwrap();
         runtime.block_on(support::fill(&store, &model, system));
         let gateway = Gateway::new(model.clone(), store, settings());
         let items = items(system, &model);

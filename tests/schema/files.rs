@@ -7,8 +7,8 @@ use keyfold::schema::diagnostics::diagnostic::{Diagnostic, Severity};
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, Model, ObjectType};
 use keyfold::schema::scalar::spread::SpreadKind;
-use keyfold::table::attribute::{Attribute, Item};
-use keyfold::table::export_lines::parse_line;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::data::attribute::{Attribute, Item};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -4,8 +4,8 @@ use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, Model, ObjectType};
 use keyfold::schema::scalar::date_time::epoch_millis;
 use keyfold::schema::scalar::value_type::ValueType;
-use keyfold::table::attribute::{Attribute, Item};
-use keyfold::table::export_lines::parse_line;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

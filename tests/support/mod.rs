@@ -10,9 +10,9 @@ use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema;
 use keyfold::schema::model::Model;
-use keyfold::table::export_lines::parse_line;
-use keyfold::table::store::Store;
-use keyfold::table::tap::Recorder;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub fn deadline() -> Instant {
 }
 
 /// A system's items, table by table, on a store whose tables are made for it.
-pub async fn fill(store: &Store, model: &Model, system: &str) {
+pub async fn fill(store: &SdkStore, model: &Model, system: &str) {
     let (_, items) = places(system);
     store.create_missing(&model.tables).await.unwrap();
     for table in &model.tables {
@@ -64,7 +64,7 @@ pub async fn fill(store: &Store, model: &Model, system: &str) {
 /// A system on an embedded store in memory, and the recorder of the calls made from now on.
 pub async fn system(name: &str) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
-    let store = Store::in_memory_tapped(recorder.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
     let model = model(name);
     fill(&store, &model, name).await;
     recorder.take();

@@ -10,7 +10,7 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
-use keyfold::table::store::Store;
+use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -57,8 +57,8 @@ impl Engine {
     }
 
     /// A store whose calls are this writer's.
-    pub fn store(self: &Arc<Self>, writer: usize) -> Store {
-        Store::over(Way { engine: self.clone(), writer })
+    pub fn store(self: &Arc<Self>, writer: usize) -> SdkStore {
+        SdkStore::over(Way { engine: self.clone(), writer })
     }
 
     /// From now on, calls wait for up to so many turns of others, and so many of a hundred meet trouble.

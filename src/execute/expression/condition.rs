@@ -5,8 +5,8 @@ use super::placeholders::Placeholders;
 use super::scope::{MOST_VALUES, Scope};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path};
-use crate::table::attribute::Attribute;
-use crate::table::call::Expression;
+use crate::table::data::attribute::Attribute;
+use crate::table::data::call::Expression;
 use serde_json::Value;
 use std::cmp::Ordering;
 

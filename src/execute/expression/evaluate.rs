@@ -7,7 +7,7 @@ use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
 use crate::schema::table::number;
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 

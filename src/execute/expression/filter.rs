@@ -4,7 +4,7 @@
 use super::evaluate;
 use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
-use crate::table::attribute::Item;
+use crate::table::data::attribute::Item;
 use serde_json::Value;
 
 /// A filter, without the conjuncts whose argument is null.

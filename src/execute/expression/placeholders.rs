@@ -4,8 +4,8 @@
 //! names (aliases)"). Equal ones share a placeholder, since DynamoDB counts them.
 
 use crate::schema::expression::operand::Segment;
-use crate::table::attribute::Attribute;
-use crate::table::call::Expression;
+use crate::table::data::attribute::Attribute;
+use crate::table::data::call::Expression;
 use std::collections::BTreeMap;
 
 /// The placeholders of one expression. Expressions with different letters can stand in one call.

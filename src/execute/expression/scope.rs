@@ -2,7 +2,7 @@
 
 use crate::execute::values::encode;
 use crate::schema::expression::operand::Operand;
-use crate::table::attribute::Attribute;
+use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
 
 /// Most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).

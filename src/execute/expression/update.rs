@@ -21,8 +21,8 @@ use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::Model;
 use crate::schema::scalar::value_type::ValueType;
-use crate::table::attribute::Attribute;
-use crate::table::call::Expression;
+use crate::table::data::attribute::Attribute;
+use crate::table::data::call::Expression;
 use serde_json::Value;
 
 /// An update expression while it is put together.

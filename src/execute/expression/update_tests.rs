@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::schema::scalar::value_type::Moment;
-use crate::table::attribute::Item;
+use crate::table::data::attribute::Item;
 use dynoxide::Database;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};

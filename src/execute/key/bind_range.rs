@@ -10,9 +10,9 @@ use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::table::attribute::KeyValue;
-use crate::table::call::SortCondition;
-use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
+use crate::table::data::attribute::KeyValue;
+use crate::table::data::call::SortCondition;
+use crate::table::data::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -34,7 +34,7 @@ pub fn key_range(
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Some(range) };
     let text = render(template, values);
-    let value = text.and_then(|text| key_value(partition.kind, template, text, MAX_PARTITION_BYTES))?;
+    let value = text.and_then(|text| key_value(partition.kind, template, text, PARTITION_KEY_BYTES))?;
     range.partition = Some((partition.name.clone(), value));
     let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, sort, &query.key.sort) else {
         return Some(range);
@@ -48,7 +48,7 @@ pub fn key_range(
     }
     let condition = match access {
         SortAccess::All => None,
-        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, MAX_SORT_BYTES)) {
+        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, SORT_KEY_BYTES)) {
             Some(value) => Some(SortCondition::Equal(value)),
             None => return None,
         },
@@ -59,7 +59,7 @@ pub fn key_range(
                 text.truncate(common_beginning(&text, &other));
             }
             range.prefix = text.len();
-            if text.len() > MAX_SORT_BYTES {
+            if text.len() > SORT_KEY_BYTES {
                 return None;
             }
             (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))

@@ -1,9 +1,10 @@
 //! Sort key conditions ↔ their lower and upper bounds. Must not know pages or cursors.
 
 use super::values::compare;
-use crate::table::attribute::KeyValue;
-use crate::table::call::SortCondition;
-use crate::table::key_limits::{MAX_SORT_BYTES, last_that_begins};
+use crate::table::data::attribute::KeyValue;
+use crate::table::data::call::SortCondition;
+use crate::table::data::limits::SORT_KEY_BYTES;
+use crate::table::data::sort_range::last_with_prefix;
 use std::cmp::Ordering;
 
 /// A bound of a range of keys, and whether it is inclusive; `None` is open.
@@ -53,7 +54,7 @@ pub fn between(lower: KeyBound, upper: KeyBound, excluded: &mut Vec<KeyValue>) -
 fn behind(start: &KeyValue) -> KeyBound {
     match start {
         KeyValue::S(start) => match next_text(start) {
-            Some(next) if next.len() > MAX_SORT_BYTES => Some((KeyValue::S(last_that_begins(start)), true)),
+            Some(next) if next.len() > SORT_KEY_BYTES => Some((KeyValue::S(last_with_prefix(start)), true)),
             next => next.map(|next| (KeyValue::S(next), false)),
         },
         KeyValue::B(start) => {

@@ -2,8 +2,8 @@
 
 use super::values::compare;
 use crate::schema::template::Template;
-use crate::table::attribute::{Attribute, KeyValue};
-use crate::table::call::SortCondition;
+use crate::table::data::attribute::{Attribute, KeyValue};
+use crate::table::data::call::SortCondition;
 use serde_json::Value;
 use std::cmp::Ordering;
 

@@ -7,8 +7,9 @@
 use super::bounds::{KeyBound, between, bounds};
 use super::range::KeyRange;
 use super::values::compare;
-use crate::table::attribute::KeyValue;
-use crate::table::key_limits::{MAX_SORT_BYTES, last_that_begins};
+use crate::table::data::attribute::KeyValue;
+use crate::table::data::limits::SORT_KEY_BYTES;
+use crate::table::data::sort_range::last_with_prefix;
 use std::cmp::Ordering;
 
 /// The point in the merged order right after an item.
@@ -46,7 +47,7 @@ impl ResumePoint {
     fn within_limits(&self, key: KeyValue, inclusive: bool) -> (KeyValue, bool) {
         match key {
             // No item has such a key. It lies right after the last key that begins like it.
-            KeyValue::S(text) if text.len() > MAX_SORT_BYTES => (KeyValue::S(last_that_begins(&text)), !self.ascending),
+            KeyValue::S(text) if text.len() > SORT_KEY_BYTES => (KeyValue::S(last_with_prefix(&text)), !self.ascending),
             key => (key, inclusive),
         }
     }
@@ -72,7 +73,7 @@ fn cuts_off((key, inclusive): &(KeyValue, bool), end: &KeyBound, beyond: Orderin
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::table::call::SortCondition;
+    use crate::table::data::call::SortCondition;
     use proptest::prelude::*;
 
     /// Whether a key is in a range, by DynamoDB's rules.
@@ -102,7 +103,7 @@ mod tests {
             (proptest::collection::vec(proptest::sample::select(&LETTERS[..]), 1..4), prop_oneof![4 => Just(0), 1 => 1015usize..1024]);
         let text = text.prop_map(|(letters, fill)| {
             let text = format!("{}{}", "a".repeat(fill), letters.concat());
-            KeyValue::S(text[..text.floor_char_boundary(MAX_SORT_BYTES)].to_owned())
+            KeyValue::S(text[..text.floor_char_boundary(SORT_KEY_BYTES)].to_owned())
         });
         let number =
             prop_oneof![Just("1.0"), Just("1"), Just("-2"), Just("10"), Just("9"), Just("0")].prop_map(|text| KeyValue::N(text.into()));
@@ -172,11 +173,11 @@ mod tests {
             let range = range(Some(SortCondition::BeginsWith(KeyValue::S(start.clone()))), start.len(), vec![]);
             let rest = cut(&KeyValue::S(at.clone()), 0, ascending, last_first).rest_of(1, &range);
             let whole = format!("{start}{key}");
-            prop_assume!(whole.len() <= MAX_SORT_BYTES);
+            prop_assume!(whole.len() <= SORT_KEY_BYTES);
             let after = if key == at { !last_first } else { (key > at) == ascending };
             prop_assert_eq!(rest.as_ref().is_some_and(|rest| holds(rest, &KeyValue::S(whole))), after, "{:?}", rest);
             if let Some((_, SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))) = rest.and_then(|rest| rest.sort) {
-                prop_assert!(low.len() <= MAX_SORT_BYTES && high.len() <= MAX_SORT_BYTES, "DynamoDB refuses it");
+                prop_assert!(low.len() <= SORT_KEY_BYTES && high.len() <= SORT_KEY_BYTES, "DynamoDB refuses it");
             }
         }
     }

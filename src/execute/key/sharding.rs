@@ -21,7 +21,7 @@ use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::bounds::{KeyBound, bounds};
 use super::values::{LAST, compare};
 use crate::plan::tree::Occupant;
-use crate::table::attribute::{Attribute, KeyValue};
-use crate::table::call::SortCondition;
+use crate::table::data::attribute::{Attribute, KeyValue};
+use crate::table::data::call::SortCondition;
 use std::cmp::Ordering;
 
 /// Sort keys between two bounds.

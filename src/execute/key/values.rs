@@ -9,8 +9,8 @@ use crate::schema::table::number as decimal;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::table::attribute::{Item, Key, KeyValue};
-use crate::table::key_limits::{MAX_PARTITION_BYTES, MAX_SORT_BYTES};
+use crate::table::data::attribute::{Item, Key, KeyValue};
+use crate::table::data::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -29,11 +29,11 @@ pub type FieldValues = HashMap<String, Value>;
 pub fn primary_key(table: &Table, key: &KeyBinding, values: &FieldValues) -> Option<Key> {
     let partition = {
         let template = key.partition.as_ref()?;
-        key_value(table.partition.kind, template, render(template, values)?, MAX_PARTITION_BYTES)?
+        key_value(table.partition.kind, template, render(template, values)?, PARTITION_KEY_BYTES)?
     };
     let sort = match (&table.sort, &key.sort) {
         (Some(attribute), Some(template)) => {
-            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, MAX_SORT_BYTES)?))
+            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, SORT_KEY_BYTES)?))
         }
         (None, _) => None,
         (Some(_), None) => return None,

@@ -10,7 +10,7 @@
 
 use super::list_identity::{Digest, List};
 use crate::execute::error::{ErrorCode, Failure};
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
 use aes_gcm_siv::{Aes256GcmSiv, Nonce};
 use base64::Engine;

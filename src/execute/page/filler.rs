@@ -5,7 +5,7 @@
 
 use crate::execute::error::{ErrorCode, Failure};
 use crate::plan::tree::ReadId;
-use crate::table::attribute::Key;
+use crate::table::data::attribute::Key;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@
 //! so different lists never have equal encodings.
 
 use crate::execute::key::range::KeyRange;
-use crate::table::attribute::KeyValue;
-use crate::table::call::SortCondition;
+use crate::table::data::attribute::KeyValue;
+use crate::table::data::call::SortCondition;
 use sha2::{Digest as _, Sha256};
 
 /// A digest of an identity (SHA-256).

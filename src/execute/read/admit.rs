@@ -16,7 +16,7 @@ use crate::execute::values::decode::free_end;
 use crate::plan::tree::{TypeDiscriminator, TypeMarks};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use std::ops::Deref;
 use std::sync::Arc;
 

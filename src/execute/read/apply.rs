@@ -14,7 +14,7 @@ use crate::execute::page::result::{PageResult, list_too_long};
 use crate::execute::values::decode;
 use crate::plan::tree::{Holder, Origin, Read, ReadId, SpaceId};
 use crate::schema::table::Table;
-use crate::table::attribute::Item;
+use crate::table::data::attribute::Item;
 use std::sync::Arc;
 
 /// Stores the result of a read, and makes the rows of the space that it opens.

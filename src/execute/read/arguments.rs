@@ -6,7 +6,7 @@ use crate::execute::expression::condition;
 use crate::execute::expression::filter::ItemFilter;
 use crate::execute::expression::scope::Scope;
 use crate::plan::tree::{ArgumentsId, Plan, QueryBinding, Read};
-use crate::table::call::Expression;
+use crate::table::data::call::Expression;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
 use crate::plan::tree::{KeyBinding, QueryBinding, Read, Want};
 use crate::schema::table::Table;
-use crate::table::attribute::Key;
+use crate::table::data::attribute::Key;
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -16,8 +16,8 @@ use crate::execute::page::result::PageRequest;
 use crate::plan::passes::shared_query::{GroupMember, Reaches};
 use crate::plan::tree::{KeyBinding, Plan, QueryBinding, Read, ReadAction, ReadId};
 use crate::schema::model::Model;
-use crate::table::attribute::Key;
-use crate::table::call::{Get, Query};
+use crate::table::data::attribute::Key;
+use crate::table::data::call::{Get, Query};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::execute::values::decode;
 use crate::plan::tree::{
     BoundRange, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId, ValueSource,
 };
-use crate::table::attribute::Item;
+use crate::table::data::attribute::Item;
 use serde_json::Value;
 use std::sync::Arc;
 

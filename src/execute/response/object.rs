@@ -5,7 +5,7 @@ use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::read::state::Present;
 use crate::execute::values::decode;
 use crate::plan::tree::*;
-use crate::table::attribute::Attribute;
+use crate::table::data::attribute::Attribute;
 use apollo_compiler::ast::Type;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use super::writer::{Null, PathStep, Writer, json, text};
 use crate::execute::error::ErrorCode;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::table::attribute::Attribute;
+use crate::table::data::attribute::Attribute;
 use apollo_compiler::ast::Type;
 
 /// Whether a text is an instant in the form that is written, `2026-11-20T09:30:00.000Z`, so that it need not be parsed. Days that not every

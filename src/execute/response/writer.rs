@@ -6,7 +6,7 @@
 use crate::execute::error::{ErrorCode, Failure, GraphqlError, PathSegment, Refusal};
 use crate::execute::read::state::ReadState;
 use crate::plan::tree::SpaceId;
-use crate::table::attribute::Item;
+use crate::table::data::attribute::Item;
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@ use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
 use serde_json::{Number, Value, json};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::schema::scalar::date_time::epoch_millis;
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use base64::Engine;
 use serde_json::Value;
 

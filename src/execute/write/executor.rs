@@ -18,9 +18,9 @@ use crate::execute::write::messages::{
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
-use crate::table::attribute::Item;
-use crate::table::error::TableError;
-use crate::table::write::{WriteCall, WriteError};
+use crate::table::data::attribute::Item;
+use crate::table::data::error::TableError;
+use crate::table::data::write::{WriteCall, WriteError};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl WriteJob<'_> {
         let loaders = self.context.loaders;
         match draft.calls.as_slice() {
             [] => Ok(None),
-            [call] if !matches!(call.write.action, crate::table::write::WriteAction::Check(_)) => {
+            [call] if !matches!(call.write.action, crate::table::data::write::WriteAction::Check(_)) => {
                 Ok(loaders.write(&call.write).await?.map(Arc::new))
             }
             calls => {

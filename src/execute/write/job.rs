@@ -8,8 +8,8 @@ use crate::execute::write::messages::{Refusals, of_table};
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::Write;
 use crate::schema::model::{FieldKind, Model, ObjectType};
-use crate::table::attribute::{Item, Key};
-use crate::table::call::Get;
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Get;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

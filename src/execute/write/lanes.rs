@@ -5,7 +5,7 @@
 //! processes are lost and repeated. A lane exists while a writer is in it, so there are never more lanes than requests. A wait ends at the
 //! request's deadline.
 
-use crate::table::attribute::Key;
+use crate::table::data::attribute::Key;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
@@ -68,7 +68,7 @@ impl Drop for Stay<'_> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::table::attribute::KeyValue;
+    use crate::table::data::attribute::KeyValue;
     use std::time::Duration;
 
     fn place(name: &str) -> ItemPlace {

@@ -3,8 +3,8 @@
 use crate::execute::error::{ErrorCode, Failure, Refusal};
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::expression::condition::Condition;
-use crate::table::error::{TableError, TableErrorKind};
-use crate::table::write::{Unfit, WriteError};
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::write::{Unfit, WriteError};
 
 /// Errors of a field: why nothing was written, or why that is not known.
 pub type Refusals = Vec<Refusal>;

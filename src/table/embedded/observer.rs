@@ -13,8 +13,6 @@ pub trait CallObserver: Debug + Send + Sync {
     fn answered(&self, _operation: &str, _body: &[u8], _answer: &[u8]) {}
 }
 
-pub use CallObserver as CallTap;
-
 /// Keeps every call, in the order in which they began. It grows without bound: for tests.
 #[derive(Debug, Default)]
 pub struct Recorder {

@@ -41,11 +41,6 @@ impl SdkStore {
         Ok(Self::embedded(EmbeddedEngine::in_memory()?, Some(observer)))
     }
 
-    /// As [`SdkStore::in_memory_observed`].
-    pub fn in_memory_tapped(observer: Arc<dyn CallObserver>) -> Result<Self, TableError> {
-        Self::in_memory_observed(observer)
-    }
-
     /// The embedded store in a directory, created if it is missing. A lock file keeps a second process out. A write that was answered is on
     /// disk. Inside a Tokio runtime the store deletes expired items every minute.
     pub fn in_directory(directory: &Path) -> Result<Self, TableError> {

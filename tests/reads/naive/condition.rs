@@ -6,7 +6,7 @@ use super::values::{attribute_of, compare, equal};
 use keyfold::schema::expression::condition::Condition;
 use keyfold::schema::expression::operand::{Comparator, Operand, Path, Segment};
 use keyfold::schema::scalar::date_time::instant_text;
-use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};

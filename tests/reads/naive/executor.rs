@@ -11,7 +11,7 @@ use keyfold::schema::model::find::{Access, Find, Range, Returns, SortAccess, Via
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::model::{Field, FieldKind, ObjectType};
 use keyfold::schema::scalar::value_type::ValueType;
-use keyfold::table::attribute::Attribute;
+use keyfold::table::data::attribute::Attribute;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 

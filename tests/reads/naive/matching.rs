@@ -13,7 +13,7 @@ use keyfold::schema::scalar::value_type::ValueType;
 use keyfold::schema::table::{KeyType, Table};
 use keyfold::schema::template::Template;
 use keyfold::schema::template::part::Part;
-use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 

@@ -13,7 +13,7 @@ use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::model::{Field, Model, ObjectType};
 use keyfold::schema::scalar::spread::SpreadKind;
 use keyfold::schema::table::Table;
-use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 

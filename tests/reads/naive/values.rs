@@ -4,7 +4,7 @@ use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
 use keyfold::schema::scalar::date_time::{epoch_millis, instant_text};
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
-use keyfold::table::attribute::{Attribute, Item};
+use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Number, Value, json};
 use std::borrow::Cow;
 use std::cmp::Ordering;

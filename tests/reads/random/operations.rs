@@ -6,7 +6,7 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use fastrand::Rng;
 use keyfold::schema::model::{FieldKind, Model};
-use keyfold::table::attribute::Item;
+use keyfold::table::data::attribute::Item;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -8,8 +8,8 @@ use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::messages::{Refusals, absent, misfit};
-use crate::table::attribute::{Attribute, Item};
-use crate::table::write::{ConditionFailure, Unfit};
+use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

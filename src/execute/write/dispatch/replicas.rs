@@ -13,10 +13,10 @@ use crate::execute::write::draft::call::{CallRole, WriteDraft};
 use crate::execute::write::item::identity;
 use crate::execute::write::item::replicas::{others, place};
 use crate::execute::write::job::WriteJob;
-use crate::table::attribute::{Item, Key};
-use crate::table::call::Get;
-use crate::table::error::{TableError, TableErrorKind};
-use crate::table::write::{ConditionFailure, WriteError};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Get;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::write::{ConditionFailure, WriteError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

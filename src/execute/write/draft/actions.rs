@@ -9,8 +9,8 @@ use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{Refusals, invalid};
 use crate::plan::tree::ReadAction;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
-use crate::table::call::Get;
-use crate::table::write::WriteAction;
+use crate::table::data::call::Get;
+use crate::table::data::write::WriteAction;
 use futures_util::future::join;
 
 /// What earlier attempts came to.

@@ -9,8 +9,8 @@ use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::Refusals;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
-use crate::table::attribute::Item;
-use crate::table::write::WriteAction;
+use crate::table::data::attribute::Item;
+use crate::table::data::write::WriteAction;
 use std::sync::Arc;
 
 impl Drafting<'_, '_> {

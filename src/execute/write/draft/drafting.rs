@@ -14,9 +14,9 @@ use crate::execute::write::messages::{Refusals, bad_input, invalid};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, WriteTarget};
-use crate::table::attribute::{Item, Key};
-use crate::table::call::Expression;
-use crate::table::write::{WriteAction, WriteCall};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Expression;
+use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -145,7 +145,7 @@ pub fn attribute_of(
     ty: &ObjectType,
     field: &str,
     value: &Value,
-) -> Option<(String, crate::table::attribute::Attribute)> {
+) -> Option<(String, crate::table::data::attribute::Attribute)> {
     let name = ty.stored(field)?.attribute.clone()?;
     Some((name, assemble::attribute(model, ty, field, value).ok()??))
 }

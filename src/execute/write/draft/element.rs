@@ -15,8 +15,8 @@ use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
-use crate::table::attribute::Attribute;
-use crate::table::write::WriteAction;
+use crate::table::data::attribute::Attribute;
+use crate::table::data::write::WriteAction;
 use serde_json::Value;
 
 impl Drafting<'_, '_> {

@@ -16,8 +16,8 @@ use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
 use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
 use crate::schema::table::Table;
-use crate::table::attribute::{Item, Key};
-use crate::table::write::{WriteAction, WriteCall};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

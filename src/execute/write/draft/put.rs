@@ -8,7 +8,7 @@ use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{Refusals, invalid};
 use crate::schema::model::write::Action;
-use crate::table::write::WriteAction;
+use crate::table::data::write::WriteAction;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -17,9 +17,9 @@ use crate::schema::expression::condition::Condition;
 use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Model, ObjectType};
-use crate::table::attribute::{Attribute, Item, Key};
-use crate::table::call::Expression;
-use crate::table::write::WriteAction;
+use crate::table::data::attribute::{Attribute, Item, Key};
+use crate::table::data::call::Expression;
+use crate::table::data::write::WriteAction;
 use serde_json::{Map, Value};
 
 /// What an update changes of an item.

@@ -13,7 +13,7 @@ use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
-use crate::table::attribute::{Item, Key};
+use crate::table::data::attribute::{Item, Key};
 use serde_json::{Map, Value};
 
 /// What an update sets.

@@ -11,7 +11,7 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Field, Model, ObjectType};
 use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
-use crate::table::attribute::{Attribute, Item, Key};
+use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
 
 /// The whole item: stored attributes, every key attribute of which all fields are given, and constants. `values` holds API values by field.

@@ -8,7 +8,7 @@ use crate::execute::write::item::unique::guard;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::table::attribute::{Attribute, Item, KeyValue};
+use crate::table::data::attribute::{Attribute, Item, KeyValue};
 use apollo_compiler::ast::Type;
 use fastrand::Rng;
 use proptest::prelude::*;

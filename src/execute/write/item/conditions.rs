@@ -1,7 +1,7 @@
 //! The condition of a call, put together: that the item exists or not, that what was read is unchanged, and the author's own condition.
 
-use crate::table::attribute::{Attribute, Item};
-use crate::table::call::Expression;
+use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::call::Expression;
 use std::collections::BTreeMap;
 
 /// Conditions that must all hold.

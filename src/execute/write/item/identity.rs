@@ -10,8 +10,8 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::plan::attributes::keys;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
-use crate::table::attribute::{Attribute, Item};
-use crate::table::call::Expression;
+use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::call::Expression;
 
 /// The constants that tell the type's items from those of other types; none where the keys tell.
 fn constants(ty: &ObjectType) -> &[(String, String)] {

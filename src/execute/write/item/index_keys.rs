@@ -6,7 +6,7 @@ use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::execute::write::item::key_values::key_value;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::template::Template;
-use crate::table::attribute::Attribute;
+use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
 
 /// What an update of some fields changes of the index keys that contain them.

@@ -5,7 +5,7 @@ use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, RenderMistake};
-use crate::table::attribute::{Attribute, KeyValue};
+use crate::table::data::attribute::{Attribute, KeyValue};
 use serde_json::Value;
 
 /// The longest partition key value, in bytes (DynamoDB developer guide, "Quotas in Amazon DynamoDB", partition key length).

@@ -6,7 +6,7 @@ use crate::execute::write::job::WriteJob;
 use crate::schema::model::ObjectType;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::table::Table;
-use crate::table::attribute::{Item, Key};
+use crate::table::data::attribute::{Item, Key};
 use std::sync::Arc;
 
 /// The numbers and keys of an item's other copies. `key` is the key of the first.

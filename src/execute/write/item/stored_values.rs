@@ -4,7 +4,7 @@ use crate::execute::values::{decode, encode};
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::model::{Field, Model};
 use crate::schema::scalar::value_type::ValueType;
-use crate::table::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 

@@ -6,7 +6,7 @@ use crate::execute::write::item::default_value::hexadecimal;
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::table::attribute::{Attribute, Item, Key};
+use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

@@ -9,9 +9,9 @@ use crate::execute::write::messages::Refusals;
 use crate::plan::tree::{Cascade, WriteLookup};
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::ActionKind;
-use crate::table::attribute::{Item, Key};
-use crate::table::call::Expression;
-use crate::table::write::{WriteAction, WriteCall};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Expression;
+use crate::table::data::write::{WriteAction, WriteCall};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::messages::{Refusals, bad_input};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
-use crate::table::attribute::{Item, Key};
+use crate::table::data::attribute::{Item, Key};
 use std::sync::Arc;
 
 /// A found item and its conditions.
@@ -46,7 +46,7 @@ impl FoundItem {
 
     pub fn is_at(&self, table: &str, key: &Key) -> bool {
         let same = |(name, value): &(String, _), (other, with): &(String, _)| {
-            let attribute = |value: &crate::table::attribute::KeyValue| value.clone().into();
+            let attribute = |value: &crate::table::data::attribute::KeyValue| value.clone().into();
             name == other && equal(&attribute(value), &attribute(with))
         };
         let sorts = match (&self.key.sort, &key.sort) {

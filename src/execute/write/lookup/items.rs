@@ -8,7 +8,7 @@ use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::Refusals;
 use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
-use crate::table::attribute::{Item, Key};
+use crate::table::data::attribute::{Item, Key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
