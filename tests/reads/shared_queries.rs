@@ -2,6 +2,7 @@
 //! lie in between. What happens when a plan runs is in `tests/laws/collection_reads.rs` and in the goldens.
 use crate::support;
 use keyfold::execute::gateway::plan;
+use keyfold::plan::passes::shared_query::{GroupMember, Reaches, groups};
 use keyfold::schema::load;
 use serde_json::Value;
 
@@ -129,4 +130,37 @@ fn it_is_noted_only_where_some_page_may_come_to_it() {
     // What waits for a value of the item would have to wait a wave more, unless the item is read first.
     let waited_for = "orders(first: 9) { nodes { total } } ordersOfNick { nodes { total } }";
     assert_eq!([folds("a", "", waited_for), folds("user", "", waited_for)], [true, false]);
+}
+
+/// Neighbours of every kind: three ranges side by side, in either order, reaching their ends rarely, mostly or always.
+#[test]
+fn a_shared_query_certainly_serves_its_first_member() {
+    let kinds = [true, false].into_iter().flat_map(|forward| {
+        let reaches = [Reaches::Rarely, Reaches::Mostly, Reaches::Always];
+        reaches.into_iter().flat_map(move |reaches| [true, false].map(|may_wait| (forward, reaches, may_wait)))
+    });
+    let kinds: Vec<_> = kinds.collect();
+    let member = |rank: usize, (forward, reaches, may_wait): (bool, Reaches, bool)| GroupMember {
+        low: rank,
+        high: rank,
+        forward: Some(forward),
+        wants_all: false,
+        reaches,
+        may_wait,
+        resumes: false,
+        is_item: false,
+    };
+    let mut seen = 0;
+    for first in &kinds {
+        for second in &kinds {
+            for third in &kinds {
+                let members = [member(0, *first), member(1, *second), member(2, *third)];
+                for group in groups(&members, &|_, _| Some(0)) {
+                    seen += 1;
+                    assert!(!group.members[0].1, "{members:?}\n{group:?}");
+                }
+            }
+        }
+    }
+    assert!(seen > 100, "{seen} groups");
 }

@@ -124,13 +124,12 @@ fn in_order(members: &[GroupMember], forward: bool, between: &dyn Fn(usize, usiz
 }
 
 impl Growing {
-    /// Starts a group with a member; `None` if the order of reading does not serve it.
+    /// Starts a group with a member; `None` if the Query may fail to serve it. One member must be served for certain: otherwise the Query may
+    /// serve none, and costs one call more than separate reads.
     fn begin(members: &[GroupMember], position: usize, forward: bool) -> Option<Self> {
         let member = &members[position];
-        let suits = member.suits(forward);
-        let at_risk = !suits && member.reaches < Reaches::Always;
-        let fits = !at_risk || (member.reaches > Reaches::Rarely && member.may_wait);
-        let group = QueryGroup { members: vec![(position, at_risk)], forward, between: 0 };
+        let fits = member.suits(forward) || member.reaches == Reaches::Always;
+        let group = QueryGroup { members: vec![(position, false)], forward, between: 0 };
         fits.then_some(Self { group, begun: vec![Reaches::Always], last: position, reaches: member.reaches })
     }
 
