@@ -78,7 +78,11 @@ fn module_docs(files: &[impl Borrow<File>]) -> Vec<String> {
 }
 
 fn file_sizes(files: &[impl Borrow<File>]) -> Vec<String> {
-    let sizes: Vec<(usize, &str)> = files.iter().map(Borrow::<File>::borrow).map(|file| (file.text.lines().count() - file.code.test_lines, file.path.as_str())).collect();
+    let sizes: Vec<(usize, &str)> = files
+        .iter()
+        .map(Borrow::<File>::borrow)
+        .map(|file| (file.text.lines().count() - file.code.test_lines, file.path.as_str()))
+        .collect();
     let (large, _): (Vec<_>, Vec<_>) = sizes.iter().partition(|(lines, _)| *lines > USUAL_LINES);
     let mut found: Vec<String> = Vec::new();
     for (lines, path) in large.iter().filter(|(lines, _)| *lines > MOST_LINES) {
@@ -168,7 +172,11 @@ fn finished(files: &[impl Borrow<File>]) -> Vec<String> {
     let unfinished = |(line, name): &(usize, String), path: &str| {
         UNFINISHED.contains(&name.as_str()).then(|| format!("{path}:{line}: `{name}!` outside of tests"))
     };
-    files.iter().map(Borrow::<File>::borrow).flat_map(|file| file.code.macros.iter().filter_map(|call| unfinished(call, &file.path))).collect()
+    files
+        .iter()
+        .map(Borrow::<File>::borrow)
+        .flat_map(|file| file.code.macros.iter().filter_map(|call| unfinished(call, &file.path)))
+        .collect()
 }
 
 fn changelog(text: &str) -> Vec<String> {
@@ -379,7 +387,10 @@ mod rules {
             ("src/plan/a.rs", "use crate::schema::model::Model;"),
             ("src/table/a.rs", "use crate::schema::table::Table;\nuse crate::schema::{table::Index};\nuse super::error::X;"),
             ("src/schema/a.rs", "use super::table::Table;\nuse crate::schema::model;"),
-            ("src/schema/a.rs", "/// See [`crate::execute`].\nconst A: u8 = 1; // crate::plan::x\n/* crate::plan /* crate::cli */ crate::cli */"),
+            (
+                "src/schema/a.rs",
+                "/// See [`crate::execute`].\nconst A: u8 = 1; // crate::plan::x\n/* crate::plan /* crate::cli */ crate::cli */",
+            ),
             ("src/schema/a.rs", "const A: &str = \"crate::plan::x \\\" crate::cli\"; const B: &str = r#\"\" crate::plan::x\"#;"),
             ("src/schema/a.rs", "fn f<'a>(x: &'a str) -> char { '\"' }\n#[cfg(test)]\nmod tests { use crate::table::X; }"),
             ("src/cli/a.rs", "use crate::{execute::X, serve, table::Y};"),
