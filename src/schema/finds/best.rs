@@ -1,7 +1,13 @@
 //! Bindings, filter and order in, the best access path for one combination of optional arguments out. Must not know the other combinations.
 //!
-//! Of the candidates that serve, the first by these counts is taken: GetItem before Query where one item is wanted; what holds every item
-//! that is meant before a sparse index, which leaves some out; most fields of the sort key bound; the table before an index; an index that holds the whole item before others; the order of declaration.
+//! These decide between the candidates that serve, in this order:
+//!
+//! 1. GetItem before Query;
+//! 2. the table or an index with every item that is meant, before a sparse index that leaves some out;
+//! 3. more bound fields of the sort key;
+//! 4. the table before an index;
+//! 5. an index that holds the whole item before others;
+//! 6. the order of declaration.
 
 use super::candidates::{Ask, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
@@ -13,7 +19,7 @@ use crate::schema::model::find::{Access, AccessPath};
 use crate::schema::syntax::span;
 use std::cmp::Reverse;
 
-/// Optional arguments of a find that take part in its keys: each doubles the number of access paths.
+/// The most optional arguments that may take part in a find's keys. Each doubles the number of access paths.
 pub const OPTIONAL: usize = 6;
 
 /// What the paths of a find are made from.
@@ -26,12 +32,12 @@ pub struct Given<'a> {
     pub filter: Option<&'a Condition>,
     /// Whether fallback bindings may be used: no combination is served without them.
     pub fallback: bool,
-    /// Whether an index may be read that does not tell the type's items from others, whatever comes back.
+    /// Whether the find may read an index that does not tell the type's items from others, whatever the field returns.
     pub undiscriminated: bool,
 }
 
 impl Given<'_> {
-    /// Whether an argument is there: it is required, or one of these.
+    /// Whether an argument is given: it is required, or is in `when`.
     pub fn is_present(&self, when: &[String], name: &str) -> bool {
         self.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
     }
@@ -40,7 +46,7 @@ impl Given<'_> {
 /// A combination that nothing serves.
 #[derive(Debug, Clone)]
 pub struct Miss {
-    /// The optional arguments that are there.
+    /// The optional arguments that are given.
     pub when: Vec<String>,
     /// The order that is asked for.
     pub order: Order,
@@ -61,7 +67,7 @@ pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
         .map(|mask| optional.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| name.clone()).collect())
 }
 
-/// The best path where exactly these optional arguments are there. Weak bindings are a second attempt, if any.
+/// The best path if exactly these optional arguments are given. A second attempt uses fallback bindings, if they are allowed.
 pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
     let present = |name: &str| given.is_present(when, name);
     [false, given.fallback].into_iter().find_map(|fallback| {
@@ -78,10 +84,10 @@ pub fn rank(candidate: &Candidate) -> Rank {
     (!get, !candidate.complete, Reverse(candidate.sort_fields), candidate.path.index.is_some(), !candidate.covers)
 }
 
-/// What candidates are compared by: no GetItem, not every item, the fields of the sort key, an index, not all of an item.
+/// What candidates are compared by: no GetItem, not complete, the bound fields of the sort key, an index, not covering.
 pub type Rank = (bool, bool, Reverse<usize>, bool, bool);
 
-/// Every argument pages, binds or filters.
+/// Checks that every argument pages, sorts, binds or filters.
 pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {
     let wanted = given.wanted;
     let filtering = given.filter.map(Condition::arguments).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Bindings in, every way out that the table and its indexes could be read with them. Must not choose between them.
+//! Bindings in, every way to read the table and its indexes with them out. Must not choose between them.
 //!
-//! A partition key must be bound whole. Of a sort key as much is bound as its template allows from the front: the leading text, then
-//! fields that are bound by equality, and after them at most one range (DynamoDB developer guide, "Key condition expressions").
+//! A partition key must be bound whole. A sort key is bound from the front, as far as its template allows: the leading text, then fields
+//! that are bound by equality, then at most one range (DynamoDB developer guide, "Key condition expressions").
 //!
-//! The number of a shard or a replica needs no binding: without one, every shard is read, or the one that the key tells
-//! ([`AccessPath::reading`]). Where there is a binding, a path that has no such number does not serve.
+//! The number of a shard or a replica needs no binding. Without one, a path reads every shard, or the one that the key determines
+//! ([`AccessPath::reading`]). With one, a path whose keys have no such number does not serve.
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::expression::condition::Condition;
@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 
 /// What a candidate must do.
 pub struct Ask<'a> {
-    /// Whether an argument is there.
+    /// Whether an argument is given.
     pub present: &'a dyn Fn(&str) -> bool,
     /// The field that the items must be sorted by.
     pub order: Option<&'a str>,
@@ -27,24 +27,24 @@ pub struct Ask<'a> {
     pub filter: Option<&'a Condition>,
     /// Whether fallback bindings may be used.
     pub fallback: bool,
-    /// Whether what has to be used may be left out, to say which paths there are.
+    /// Whether a path may leave out required bindings, so that a finding can list the paths there are.
     pub lax: bool,
 }
 
 /// A way to read the items.
 #[derive(Debug)]
 pub struct Candidate {
-    /// The access path; `when` and `order_by` are the asker's to fill in.
+    /// The access path. The caller fills in `when` and `order_by`.
     pub path: AccessPath,
     /// How many fields of the sort key are bound.
     pub sort_fields: usize,
-    /// Whether everything stored of the item is there.
+    /// Whether the table or index holds everything stored of the item.
     pub covers: bool,
-    /// Whether every item that is meant is there: a sparse index leaves out those of which a field of its key is null.
+    /// Whether the table or index has every item that is meant. A sparse index leaves out items with a null in a field of its key.
     pub complete: bool,
 }
 
-/// Every candidate, the table's before those of the indexes, in the order of their declaration.
+/// Every candidate: first the table's, then those of the indexes in the order of their declaration.
 pub fn candidates(wanted: &FindContext, bindings: &Bindings, ask: &Ask) -> Vec<Candidate> {
     let forced = wanted.directive.index.as_ref().map(|name| &name.value);
     let places = std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some));
@@ -59,7 +59,7 @@ pub fn candidates(wanted: &FindContext, bindings: &Bindings, ask: &Ask) -> Vec<C
         .collect()
 }
 
-/// A filter reads what is there, and no key attribute of what is queried
+/// A filter reads only attributes that the table or index holds, and none of the key attributes that are queried
 /// (DynamoDB API reference, Query, FilterExpression: "does not allow key attributes").
 fn can_filter(wanted: &FindContext, place: Option<usize>, filter: &Condition) -> bool {
     let (partition, sort) = wanted.table.keys_of(place);
@@ -67,13 +67,12 @@ fn can_filter(wanted: &FindContext, place: Option<usize>, filter: &Condition) ->
     filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !is_key(attribute))
 }
 
-/// Whether what is found may be sifted afterwards: what turns out to be of another type is left out of a list, but the first item, or the
-/// number of them, would be wrong.
+/// Whether items of other types may be dropped after the read. A list or a page can drop them, but a single item or a count would be wrong.
 pub fn sifts(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
-/// Whether what a place holds tells the type's items from others that are there: their keys do, or it holds their constants.
+/// Whether the table or index tells the type's items from others in it: their keys differ, or it holds the type's constants.
 pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
     let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
     let overlaps = |others: &ItemKeys, key: &str| {
@@ -141,13 +140,13 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
     found
 }
 
-/// Whether the parent alone tells which item is meant, where these bind its whole primary key.
+/// Whether the parent alone determines which item is meant, if these bindings make up its whole primary key.
 pub fn is_told<'b>(wanted: &FindContext, mut key: impl Iterator<Item = &'b Binding>) -> bool {
     let single = matches!(wanted.target.returns, Returns::One | Returns::Exists | Returns::Count);
     single && wanted.parent_record.is_some() && key.all(|bound| bound.arguments.is_empty())
 }
 
-/// Whether a path may leave a binding out; `told` says whether the parent tells the item by its whole primary key.
+/// Whether a path may leave a binding out. `told` says whether the parent determines the item by its whole primary key.
 pub fn may_stay(bound: &Binding, told: bool) -> bool {
     match bound.need {
         Need::Always => false,
@@ -156,7 +155,8 @@ pub fn may_stay(bound: &Binding, told: bool) -> bool {
     }
 }
 
-/// A whole primary key is a GetItem, except where a page has to be made: the gateway evaluates a filter on the items that come.
+/// A whole primary key is read with GetItem, unless a page, a count or an order needs a Query. A filter needs none: the gateway evaluates
+/// it on the items that come.
 pub fn access(wanted: &FindContext, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
     let listed = wanted.target.returns == Returns::List && ask.order.is_none();
     let gettable = place.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
@@ -192,7 +192,7 @@ fn sort_choices<'a>(
         .map(|(position, template)| sort_choice(active, bindings, ask, (key.kind, position, template)))
         .collect();
     if templates.len() > 1 {
-        // Items of every alternative are wanted unless a field says which one; a leading text alone would drop the others.
+        // Unless a bound field selects one alternative, items of all alternatives are wanted. A leading text alone would drop the others.
         choices.retain(|choice| !choice.fields.is_empty() || choice.ranged.is_some());
         choices.push(all);
     }
@@ -220,7 +220,7 @@ fn sort_choice<'a>(
         }
         parts += 1;
     }
-    // A key that begins with the value must hold just this value: `A` begins `AB` too, unless a text or the value's own form ends it.
+    // The prefix must match only this value: `A` also matches `AB`, unless a literal or the value's own form ends it.
     if open.is_some()
         && let Some(part @ Part::Placeholder { field, .. }) = parts.checked_sub(1).and_then(|last| template.parts.get(last))
         && !ends_itself(part)
@@ -244,7 +244,7 @@ fn sort_choice<'a>(
     SortChoice { access, fields, ranged, next }
 }
 
-/// The name of a part that is bound.
+/// The name of a part, if it is bound.
 fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Binding>) -> Option<&'a str> {
     match part {
         Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => Some(field),
@@ -252,7 +252,7 @@ fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Binding>) -> Option<&
     }
 }
 
-/// The bounds whose arguments are there.
+/// The bounds whose arguments are given.
 fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
     let side = |side: &Option<(Binding, bool)>| {
         side.as_ref().filter(|(bound, _)| is_there(bound, ask)).map(|(bound, inclusive)| (bound.source.clone(), *inclusive))
@@ -270,8 +270,8 @@ pub fn is_there(bound: &Binding, ask: &Ask) -> bool {
     bound.arguments.iter().all(|argument| (ask.present)(argument))
 }
 
-/// Whether keys sort as the values of this part do: numbers only where they are padded or the key is a number.
-/// Text that is followed by other text sorts by its own value as far as that does not begin like the text which follows.
+/// Whether keys sort as the values of this part do. Numbers do so only if they are padded or the key is a number. Free text before a
+/// literal does so, except where one value begins another: there the literal is compared with the rest of the longer value.
 pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
@@ -282,8 +282,8 @@ pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     }
 }
 
-/// Whether a range of the part's values is a range of keys: free text only at the end, where nothing follows it, but what it begins
-/// with anywhere.
+/// Whether a range of the part's values is a range of keys. For free text, `beginsWith` is one anywhere, other ranges only at the end of
+/// the key.
 pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
@@ -296,7 +296,7 @@ pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> 
     }
 }
 
-/// Whether no value's text begins another's.
+/// Whether no value's text is a prefix of another's.
 pub fn ends_itself(part: &Part) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return true };
     match value {
@@ -309,7 +309,7 @@ pub fn ends_itself(part: &Part) -> bool {
     }
 }
 
-/// Whether the key of an index has a value for every item that has what is bound: its other fields are never null.
+/// Whether the index has every item with the bound values: the other fields of its key are never null.
 /// (DynamoDB developer guide, "Take advantage of sparse indexes".)
 fn is_complete(wanted: &FindContext, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Binding>) -> bool {
     let never_null = |field: &&str| wanted.record.get(*field).is_some_and(|declared| declared.ty.is_non_null());
@@ -317,7 +317,7 @@ fn is_complete(wanted: &FindContext, partition: &Template, sorts: Option<&[Templ
     is_there(partition) && sorts.is_none_or(|templates| templates.iter().any(is_there))
 }
 
-/// Whether everything stored of the item can be read at the place.
+/// Whether the table or index holds everything stored of the item.
 fn covers(wanted: &FindContext, place: Option<usize>) -> bool {
     let holds = |attribute: &str| wanted.table.holds(place, attribute);
     let constants = wanted.keys.constants.iter().all(|(name, _)| holds(name));

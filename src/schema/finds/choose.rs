@@ -6,7 +6,7 @@ use crate::schema::finds::best::{Given, Miss, OPTIONAL, best, check_arguments, c
 use crate::schema::finds::diagnosis::{gaps, missing, sorted};
 use crate::schema::model::find::AccessPath;
 
-/// Every access path; `None` if one is missing that is no gap, or an argument is used by nothing.
+/// Every access path; `None` if a path is missing that is not a gap, or if nothing uses an argument.
 pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option<Vec<AccessPath>> {
     let arguments_used = check_arguments(given, findings);
     let optional = optional(given);
@@ -38,7 +38,7 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
     if !arguments_used {
         return None;
     }
-    // What is not served only because it has another order is not a gap, but a missing order.
+    // A combination that is served without its order is not a gap: its order is missing.
     misses.retain(|miss| best(given, &miss.when, None).is_some() || !gaps::is_gap(miss, &paths));
     if misses.is_empty() {
         return Some(paths);

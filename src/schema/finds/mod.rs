@@ -1,9 +1,9 @@
-//! A `@find` field in, every way to get what it wants out, or why there is none. Must not know how requests are planned or run.
+//! A `@find` field in, every access path that serves it out, or why there is none. Must not know how requests are planned or run.
 //!
-//! The steps stand beside this file in the order in which they run: [`target`] tells what is wanted, [`where_clause`] and [`scope`] what
-//! is bound, [`filter`] the condition, [`paging`] the orders; [`prepare`] runs these. [`candidates`] lists what could be read, [`best`]
-//! compares it, and [`choose`] takes a path for each combination of optional arguments. [`diagnosis`] says what is missing, or read in a
-//! way that nobody means. [`through`] is for finds that follow relations, [`abstract_type`] for those of an interface or a union.
+//! The steps run in this order. [`target`] reads what the find looks for. [`prepare`] runs [`filter`] for the condition, [`where_clause`]
+//! and [`scope`] for the bindings, and [`paging`] for the orders. [`candidates`] lists every way to read, [`best`] compares them, and
+//! [`choose`] takes a path for each combination of optional arguments. [`diagnosis`] reports what is missing or unintended. [`through`] is
+//! for finds that follow relations, [`abstract_type`] for finds of an interface or a union.
 
 pub mod abstract_type;
 pub mod best;
@@ -70,8 +70,8 @@ pub fn read(
     Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max, consistent })
 }
 
-/// The ways to read the items of a write that serve, the best first. Unlike in a find, what arguments bind by their names need not be used:
-/// an argument may be there to be written.
+/// The access paths that serve to read the items of a write, the best first. Unlike in a find, a binding by an argument's name may stay
+/// unused, because the argument may hold a value to write.
 pub fn paths_of_write(
     wanted: &FindContext,
     bindings: &Bindings,
@@ -85,7 +85,7 @@ pub fn paths_of_write(
     found.into_iter().map(|candidate| candidate.path).collect()
 }
 
-/// Reports the paths by which the items of a write could be read and what each lacks; `None` if there are none.
+/// Reports the paths that could read the items of a write and what each leaves out; `None` if there are none.
 pub fn left_out_of_write(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> Option<()> {
     let optional = |name: &String| wanted.argument(name).is_none_or(|argument| !argument.ty.is_non_null());
     let when = bindings.equal.values().flat_map(|bound| bound.arguments.clone()).filter(optional).collect();
@@ -94,7 +94,7 @@ pub fn left_out_of_write(wanted: &FindContext, bindings: &Bindings, findings: &m
     left_out::report(&given, &best::Miss { when, order }, findings)
 }
 
-/// Each key and index that the items are in, with the fields that it is read by.
+/// The table and each index that the items are in, with the fields that it is read by.
 pub fn keys_of(wanted: &FindContext) -> String {
     missing::keys_of(wanted)
 }

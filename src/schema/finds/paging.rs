@@ -71,7 +71,7 @@ fn enum_of<'a>(wanted: &FindContext<'a>, argument: &InputValueDefinition) -> Opt
     argument.ty.is_named().then(|| wanted.draft.schema.get_enum(argument.ty.inner_named_type())).flatten().map(|definition| &**definition)
 }
 
-/// The find's own order, unless an argument always gives one, and one for each value of the argument. `None` on a mistake.
+/// The find's own order, unless `orderBy` is required, and one order for each value of `orderBy`. `None` on a mistake.
 pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> Option<Vec<Order>> {
     let mut orders = Vec::new();
     let mut sound = true;

@@ -1,4 +1,4 @@
-//! A find in, what it is read by out: its index, filter, bindings and orders. Must not choose paths.
+//! A find in, its index, filter, bindings and orders out. Must not choose paths.
 
 use super::best::{self, Given};
 use super::candidates;
@@ -15,13 +15,13 @@ use crate::schema::syntax::span;
 use crate::schema::table::Index;
 use indexmap::IndexMap;
 
-/// The longest plain list where `max:` says nothing.
+/// The longest plain list if there is no `max:`.
 pub const MAX_DEFAULT: u32 = 1_000;
 
-/// The greatest `max:`: a list is held in memory.
+/// The greatest `max:`, because a list is held in memory.
 pub const MAX_LIMIT: u32 = 100_000;
 
-/// What a find is read by, before its paths are chosen.
+/// What the paths of a find are chosen from.
 pub struct Prepared {
     pub index: Option<usize>,
     pub filter: Option<Condition>,
@@ -54,7 +54,8 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     max
 }
 
-/// `index:` names an index that the item type is in, and one that can be read as strongly as is asked for.
+/// `index:` names an index that the item type is in. With `consistent:`, the index is local, because a global index cannot be read
+/// strongly.
 pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Option<usize>, ()> {
     let Some(written) = &wanted.directive.index else { return Ok(None) };
     let item = &wanted.target.item;
@@ -80,7 +81,7 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
     }
 }
 
-/// Several keys are several items.
+/// A list argument stands for several keys, so the field cannot return one item.
 fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };
@@ -89,7 +90,7 @@ fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Finding
     false
 }
 
-/// A ranged field stands in some sort key where a range of its values is a range of keys.
+/// A ranged field is part of some sort key in which a range of its values is a range of keys.
 fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let mut sound = true;
     for (field, bounds) in &bindings.ranges {
@@ -120,7 +121,7 @@ fn placeholder_of(part: &crate::schema::template::part::Part) -> Option<&str> {
     }
 }
 
-/// `scan: true` reads everything, so nothing may ask for less or for an order.
+/// The path of `scan: true`. A scan reads everything, so nothing may bind a key or ask for an order.
 pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<AccessPath> {
     let wanted = given.wanted;
     let used = best::check_arguments(given, findings);

@@ -1,6 +1,6 @@
-//! Names bind to names: arguments and the parent's fields in, bindings of the target's fields out. Must not know which key uses them.
+//! Arguments and the parent's fields in, bindings of the target's fields by their names out. Must not know which key uses them.
 //!
-//! For each field of the target the first of these binds:
+//! For each field of the target, the first of these that exists binds:
 //!
 //! 1. its entry in `where:`;
 //! 2. an argument of its name;
@@ -10,22 +10,21 @@
 //! 6. a field of the parent named `<target><Field>`: `Membership.userId` for `User.id`;
 //! 7. a field of the parent of the same name, unless 4, 5 or 6 gives it to some field of the target. `id` binds only the same type's `id`.
 //!
-//! A field that is called `userId` in `User` itself names its type already: under 4, 5 and 6 it counts as `User.id` does.
+//! A field `userId` of `User` itself already names its type. Rules 4, 5 and 6 treat it as `User.id`.
 //!
-//! An argument that is there but null binds nothing: it hides the parent's field all the same, so that what a field reads does not
-//! change its meaning with its arguments. So does a null in `where:`. A field of the parent that `where:` uses is used up.
+//! A null argument binds nothing, but it still hides the parent's field. So a field does not change its meaning with its arguments. A null
+//! in `where:` does the same. A field of the parent that `where:` uses binds nothing by its name.
 //!
-//! Names of the parent bind only fields that stand in a key of the target, and references: fields of type `ID` that 4, 5 or 6 name. A copy
-//! that is kept beside a reference, such as `userName` beside `userId`, has no rule.
+//! The parent's fields bind only fields that are in a key of the target, and references: fields of type `ID` that rule 4, 5 or 6 names. So
+//! a copy beside a reference, such as `userName` beside `userId`, binds nothing unless a key of the target holds it.
 //!
-//! An access path has to use what rules 1 to 6 bind ([`Need`]): these say what is meant, and a path that leaves one out finds more than
-//! that. What rule 7 binds may stay unused. It is *strong* for fields of type `ID`, else *fallback*. That two types have an `ID` of the same
-//! name means that both refer to the same thing (`userId` in a tagging and in its tag). That two types have a `name` or a `createdAt`
-//! means nothing, and `User.tags` must not look for tags that are called as their user is. Yet a hierarchy whose places are plain text
-//! (`country`, `state`, `city`) is bound by nothing else. So fallback bindings are used, all of them, only where no access path exists
-//! without.
+//! An access path must use what rules 1 to 6 bind ([`Need`]). These bindings say which items are meant, and a path that leaves one out
+//! finds more. A binding by rule 7 may stay unused. It is *strong* for fields of type `ID`, else *fallback*. Two types with an `ID` of the
+//! same name refer to the same thing (`userId` in a tagging and in its tag). Two types that both have a `name` or a `createdAt` share
+//! nothing: `User.tags` must not look for tags with the user's name. But nothing else binds a hierarchy of plain texts (`country`, `state`,
+//! `city`). So fallback bindings are used only if no access path exists without them, and then all of them.
 //!
-//! The number of a shard and the choice of a replica are bound by rules 1 and 2 under the names `shard` and `replica`.
+//! Rules 1 and 2 also bind the number of a shard and the choice of a replica, under the names `shard` and `replica`.
 
 use super::wanted::{Binding, Bindings, FindContext, Need, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -38,8 +37,7 @@ use crate::schema::types::values;
 use apollo_compiler::ast::InputValueDefinition;
 use std::collections::HashSet;
 
-/// Adds to the bindings of `where:` those by name. Arguments that page and sort, and those of the filter, are there for that and bind
-/// nothing by their names. `None` on a mistake.
+/// Adds the bindings by name to those of `where:`. Arguments that page, sort or filter bind nothing by their names. `None` on a mistake.
 pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], findings: &mut Findings) -> Option<Bindings> {
     let mut sound = true;
     let fields: Vec<(&String, &Declared)> = wanted
@@ -87,9 +85,9 @@ pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], fin
     sound.then_some(bindings)
 }
 
-/// An argument that numbers the shards, or chooses the replica.
+/// The binding by an argument that gives shard numbers or chooses the replica.
 fn of_spread(wanted: &FindContext, spread: Spread, argument: &InputValueDefinition, findings: &mut Findings) -> Option<Binding> {
-    // Several shards are other items; several replicas would be the same items again.
+    // A list of shards reads different items. A list of replicas would read the same items again.
     let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
     let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
     if deep || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
@@ -104,7 +102,7 @@ fn of_spread(wanted: &FindContext, spread: Spread, argument: &InputValueDefiniti
     Some(by_argument(&argument.name, BindingRule::Argument))
 }
 
-/// `userId` of `User` and `id`.
+/// `User` and `id` give `userId`.
 pub fn prefixed(type_name: &str, field: &str) -> String {
     let mut letters = type_name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
@@ -140,7 +138,7 @@ struct Parent<'a> {
     record: &'a StoredFields,
     /// The fields that `where:` uses.
     used: HashSet<&'a str>,
-    /// The fields that rules 4 to 6 give to some field of the target.
+    /// The fields that rules 4 to 6 use for some field of the target.
     named: HashSet<&'a str>,
 }
 
@@ -178,7 +176,7 @@ impl<'a> Parent<'a> {
 /// The rules of names that say what is meant, in their order.
 const NAMING: [BindingRule; 3] = [BindingRule::FieldName, BindingRule::ParentName, BindingRule::TargetName];
 
-/// Whether a rule gives a field of the parent to a field of the target.
+/// Whether a rule uses this field of the parent for this field of the target.
 fn is_by(wanted: &FindContext, rule: BindingRule, own: &str, name: &str) -> bool {
     let target = &wanted.target.item;
     match rule {
@@ -192,7 +190,7 @@ fn is_by(wanted: &FindContext, rule: BindingRule, own: &str, name: &str) -> bool
     }
 }
 
-/// `userId` of `User` and `id`, or of `User` and `userId`.
+/// `User` and `id` give `userId`, and so do `User` and `userId`.
 fn long_name(type_name: &str, field: &str) -> String {
     match beyond(type_name, field) {
         Some(_) => field.to_owned(),
@@ -200,7 +198,7 @@ fn long_name(type_name: &str, field: &str) -> String {
     }
 }
 
-/// `id` of `User` and `userId`; nothing of `User` and `id`, or `users`.
+/// `User` and `userId` give `id`. `User` and `id`, or `User` and `users`, give nothing.
 fn beyond(type_name: &str, field: &str) -> Option<String> {
     let whole = prefixed(type_name, "");
     let mut rest = field.strip_prefix(whole.as_str())?.chars();

@@ -1,4 +1,4 @@
-//! A `@find` field in, the item type it reads and what of it comes back out. Must not know keys.
+//! A `@find` field in, the item type that it reads and what the field returns out. Must not know keys.
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
@@ -9,16 +9,16 @@ use crate::schema::types::draft::{Kind, SchemaDraft, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::ExtendedType;
 
-/// What a find is after.
+/// What a find looks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindTarget {
-    /// The item type; or the interface or union whose item types are meant, all of them.
+    /// The item type, or an interface or union, which stands for all of its item types.
     pub item: String,
-    /// What of it comes back.
+    /// What the field returns.
     pub returns: Returns,
 }
 
-/// Why a target cannot be told.
+/// Why a find has no valid target.
 #[derive(Debug)]
 pub struct NoTarget {
     /// The code of the rule.
@@ -31,7 +31,7 @@ pub struct NoTarget {
     pub help: Option<String>,
 }
 
-/// The target of a `@find` field on a type; `Ok(None)` where the field's type does not exist, which has been reported.
+/// The target of a `@find` field on a type. `Ok(None)` if the field's type has a mistake, which is reported elsewhere.
 pub fn of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Result<Option<FindTarget>, NoTarget> {
     let Some(directive) = field.directives.get("find").map(FindDirective::read) else { return Ok(None) };
     let inner = field.ty.inner_named_type().as_str();
@@ -79,15 +79,15 @@ pub fn of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Resu
     Ok(Some(FindTarget { item, returns }))
 }
 
-/// The type that `item:` names: one of the members, where the field's type is abstract; an item type or an abstract type, where the field
-/// returns no object.
+/// The type that `item:` names. It is a member if the field's type is abstract, and an item type or an abstract type if the field returns
+/// no object.
 fn concrete(draft: &SchemaDraft, named: &At<String>, inner: &str) -> Result<String, NoTarget> {
     let node = match draft.kind(inner) {
         Some(Kind::Connection(node)) => node.as_str(),
         _ => inner,
     };
     let abstract_type = is_abstract(draft, node);
-    // Whether there is one, or how many there are, can be asked of several types, too.
+    // A find of `Boolean` or `Int` may cover several types.
     if !abstract_type && is_abstract(draft, &named.value) {
         return Ok(named.value.clone());
     }
@@ -105,7 +105,7 @@ pub fn is_abstract(draft: &SchemaDraft, type_name: &str) -> bool {
     matches!(draft.schema.types.get(type_name), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)))
 }
 
-/// The target of a relation by name, said nothing about if it has mistakes of its own.
+/// The target of a relation by name. `None` if the relation has a mistake, which is reported at the relation itself.
 pub fn of_relation(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<FindTarget> {
     let field = draft.schema.get_object(type_name)?.fields.get(field_name).filter(|field| is_find(field))?;
     of(draft, type_name, field).ok().flatten()

@@ -1,4 +1,4 @@
-//! `through:` of a find in, its hops checked out: each is a relation of the type that the one before reaches. Must not know keys.
+//! `through:` of a find in, its checked hops out. Each hop is a relation of the type that the hop before it reaches. Must not know keys.
 
 use super::target::{self, FindTarget};
 use super::wanted::PAGING;
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 /// A find that follows relations.
 pub struct Route<'a> {
-    /// The schema under way.
+    /// The schema that is being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.
     pub parent: &'a str,
@@ -22,7 +22,7 @@ pub struct Route<'a> {
     pub field: &'a FieldDefinition,
     /// Its `@find`.
     pub directive: &'a FindDirective,
-    /// What it is after.
+    /// What it looks for.
     pub target: &'a FindTarget,
 }
 
@@ -57,7 +57,7 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
             findings.error("KF0420", &place, message, suggest(name, relations.map(|field| field.name.as_str())));
             return None;
         };
-        // A relation with a mistake of its own is reported where it stands.
+        // A mistake of the relation itself is reported at the relation.
         let target = target::of_relation(route.draft, &reached, name)?;
         if matches!(target.returns, Returns::Exists | Returns::Count) {
             let message = format!("`{reached}.{name}` is of type `{}`, which leads nowhere", definition.ty);
@@ -76,7 +76,7 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
     Some(hops)
 }
 
-/// What says how keys are read belongs to the relations.
+/// Arguments of `@find` that say how to read keys belong at the relations, not beside `through:`.
 fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     let directive = route.directive;
     let others = [
@@ -97,7 +97,7 @@ fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     sound
 }
 
-/// The last hop reaches the field's items, and as many hops fan out as the field's type allows.
+/// The last hop reaches the field's items, and no more hops reach several items than the field's type allows.
 fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mut Findings) -> bool {
     let Some(last) = hops.last() else { return false };
     let coordinate = format!("{}.{}", route.parent, route.field.name);
@@ -126,7 +126,7 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
     }
 }
 
-/// An argument goes to the relation that has one of its name; arguments that page a connection to the one that fans out.
+/// An argument goes to the relation that has an argument of the same name. Paging arguments go to the relation that reaches several items.
 fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
     let mut sound = true;
     let mut refuse = |place: &Span, message: String, help: Option<String>| {
@@ -159,7 +159,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
             );
             continue;
         };
-        // A null of the field's is as if the relation's argument had not been given, so only the inner type has to agree.
+        // A null means that the relation's argument is not given, so outer nullability need not agree.
         let nullable = |ty: &apollo_compiler::ast::Type| ty.clone().nullable();
         if !nullable(&argument.ty).is_assignable_to(&nullable(&taker.ty))
             || (taker.is_required() && !argument.ty.is_non_null() && argument.default_value.is_none())
@@ -201,7 +201,7 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
     true
 }
 
-/// The relations of a route, each as type and field; as far as they can be followed.
+/// The relations of a route, each as type and field, as far as they can be followed.
 fn steps(draft: &SchemaDraft, type_name: &str, through: &str) -> Vec<(String, String)> {
     let mut reached = type_name.to_owned();
     let mut steps = Vec::new();

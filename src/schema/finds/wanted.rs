@@ -1,4 +1,4 @@
-//! What a find is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
+//! The parts of a find, gathered once and read by the passes beside this file. Must not decide anything.
 
 use super::target::FindTarget;
 use crate::schema::model::keys::ItemKeys;
@@ -15,19 +15,19 @@ use std::collections::HashSet;
 /// Arguments that page and sort.
 pub const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
 
-/// A find under way.
+/// A find that is being checked.
 pub struct FindContext<'a> {
-    /// The schema under way.
+    /// The schema that is being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.
     pub parent: &'a str,
-    /// The parent's stored fields; none for a root type.
+    /// The parent's stored fields; `None` for a root type.
     pub parent_record: Option<&'a StoredFields>,
     /// The field.
     pub field: &'a FieldDefinition,
     /// Its `@find`.
     pub directive: FindDirective,
-    /// What it is after.
+    /// What it looks for.
     pub target: FindTarget,
     /// The target's keys.
     pub keys: &'a ItemKeys,
@@ -48,17 +48,17 @@ impl<'a> FindContext<'a> {
         self.field.arguments.iter().find(|argument| argument.name == name).map(|argument| &**argument)
     }
 
-    /// The spread of the target that a name binds, `shard` or `replica`, unless a field is called so.
+    /// The target's spread, if this word (`shard` or `replica`) binds it. A field of the same name comes first.
     pub fn spread(&self, word: &str) -> Option<Spread> {
         self.keys.spread().filter(|spread| spread.kind.word() == word && !self.record.contains_key(word))
     }
 
-    /// Whether a field stands in a key of the target, so that a path can use it.
+    /// Whether a field is part of a key of the target, so that a path can use it.
     pub fn in_keys(&self, field: &str) -> bool {
         self.keys.keys.values().flatten().any(|template| template.fields().contains(&field))
     }
 
-    /// The name of an index position, for sentences and `describe`.
+    /// The name of the table (`None`) or of the index at a position, for messages and `describe`.
     pub fn place_name(&self, index: Option<usize>) -> &str {
         index.and_then(|index| self.table.indexes.get(index)).map_or(self.table.name.as_str(), |index| &index.name)
     }
@@ -67,9 +67,9 @@ impl<'a> FindContext<'a> {
 /// What binds a field of the target.
 #[derive(Debug, Clone)]
 pub struct Binding {
-    /// The value.
+    /// Where the value comes from.
     pub source: Source,
-    /// The arguments that the value is made of; where one is null, nothing is bound.
+    /// The arguments that the value is made of. If one is null, nothing is bound.
     pub arguments: Vec<String>,
     /// The rule by which it binds.
     pub rule: BindingRule,
@@ -84,9 +84,9 @@ pub struct Binding {
 pub enum Need {
     /// Always: the author wrote it down for this field, as an argument or in `where:`.
     Always,
-    /// Unless the parent tells the item's whole primary key: the name of the parent's field names a type, or the field itself.
+    /// Unless the parent determines the item by its whole primary key. The name of the parent's field contains a type or the find's field.
     Named,
-    /// Not at all: two types happen to have a field of the same name.
+    /// Not at all: the two types merely have a field of the same name.
     Free,
 }
 
@@ -104,7 +104,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds as they stand.
+    /// Every bound that is set.
     pub fn all(&self) -> impl Iterator<Item = &Binding> {
         let pair = [&self.lower, &self.upper].into_iter().filter_map(|bound| bound.as_ref().map(|(bound, _)| bound));
         pair.chain(&self.begins_with)
@@ -118,7 +118,7 @@ pub struct Bindings {
     pub equal: IndexMap<String, Binding>,
     /// Field of the target → its range.
     pub ranges: IndexMap<String, Bounds>,
-    /// Fields of the target that nothing binds, because `where:` says null.
+    /// Fields of the target that stay unbound, because `where:` sets them to null.
     pub hidden: HashSet<String>,
 }
 
@@ -136,7 +136,7 @@ impl Bindings {
     }
 }
 
-/// Whether a value is made of a field of the parent.
+/// Whether a value is made from a field of the parent.
 fn takes(source: &Source, field: &str) -> bool {
     match source {
         Source::Parent(name) => name == field,

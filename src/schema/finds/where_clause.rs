@@ -32,7 +32,7 @@ pub fn read(wanted: &FindContext, findings: &mut Findings) -> Option<Bindings> {
                 continue;
             }
             let entry = Entry { wanted, field, value: &ValueType::Spread(spread) };
-            // Several replicas would be the same items again.
+            // A list of replicas would read the same items again.
             match entry.operand(value, spread.kind == SpreadKind::Shard, findings) {
                 Some(bound) => _ = bindings.equal.insert(spread.placeholder(), bound),
                 None => sound = false,
@@ -113,7 +113,7 @@ impl Entry<'_> {
         Some(bounds)
     }
 
-    /// Sets a bound; tells whether there was one already.
+    /// Sets a bound. Returns whether there was one already.
     fn side(&self, side: &mut Option<(Binding, bool)>, operand: &Node<Value>, inclusive: bool, findings: &mut Findings) -> Option<bool> {
         Some(side.replace((self.operand(operand, false, findings)?, inclusive)).is_some())
     }
@@ -164,7 +164,7 @@ impl Entry<'_> {
         Some(parts)
     }
 
-    /// A name in scope: an argument, or a stored field of the parent.
+    /// The source that a name stands for: an argument, or a stored field of the parent.
     fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
         if name == "auth" || name.starts_with("auth.") {
             findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
@@ -185,7 +185,8 @@ impl Entry<'_> {
         None
     }
 
-    /// A value that stands alone keeps its type, which must be that of the field; an argument may be a list of such values.
+    /// A placeholder that stands alone keeps its type, which must fit the field. Where lists are allowed, an argument may be a list of such
+    /// values.
     fn check_single(&self, source: &Source, place: &Span, list_allowed: bool, findings: &mut Findings) -> Option<()> {
         let (ty, list) = self.type_of(source)?;
         let fits = ty.as_ref().is_some_and(|ty| values::fits(ty, self.value));
@@ -202,7 +203,7 @@ impl Entry<'_> {
         None
     }
 
-    /// A text that is put together binds texts, and what is read from a text: its value must be right already here if it is constant.
+    /// A composed text binds texts and replicas. A constant text also binds enums, instants and dates, if it is one of their values.
     fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
         use ValueType as V;
         let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));

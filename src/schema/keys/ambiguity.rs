@@ -1,8 +1,8 @@
 //! Item types in, proof out that no item can be taken for one of another type. Must not know finds.
 //!
-//! Two types of a table are told apart if no text can be of both their partition keys, or of both their sort keys, or if they have
-//! different constants in the same attribute. Keys are always there to look at, whichever index an item was read from. Types that only
-//! their constants tell apart are marked: their writes have the constants among their conditions.
+//! Two types of a table can be told apart if no text fits both partition keys, or both sort keys, or if they have different constants in
+//! the same attribute. An item always comes with its keys, whichever index it was read from. Types that only their constants tell apart are
+//! marked, so that their writes also check the constants.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::keys::ItemKeys;

@@ -31,7 +31,7 @@ pub struct ItemType<'a> {
     pub record: &'a StoredFields,
 }
 
-/// The keys of an item type; `None` if there is a mistake in them, so that nothing that builds on them is reported too.
+/// The keys of an item type. `None` if they have a mistake, so that nothing that builds on them is reported too.
 pub fn read(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
     let mut keys: IndexMap<String, Vec<Template>> = IndexMap::new();
     let mut sound = true;
@@ -51,7 +51,8 @@ pub fn read(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
     (sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings)).then_some(keys)
 }
 
-/// A type is spread in one way; and of copies, every key that is read holds one, so that no read finds an item twice.
+/// A type is spread in only one way. If it has replicas, the partition keys of the table and of every index hold the replica's number, so
+/// that no read finds an item twice.
 fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bool {
     let Some(spread) = keys.spread() else { return true };
     let (name, place) = (&item.object.name, named(item.directive));
@@ -193,7 +194,7 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
     }
 }
 
-/// A number or binary key is one field of that kind; a text key is warned of bare numbers where it sorts.
+/// A number or binary key is one field of that kind. A number without padding in a text sort key gets a warning.
 fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &At<String>, findings: &mut Findings) -> bool {
     if key.kind != KeyType::S {
         let fits = match template.parts.as_slice() {
@@ -224,7 +225,7 @@ fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &A
     true
 }
 
-/// The table's keys are there for every item; an index's are there all or not at all.
+/// Every item has the table's keys. Of an index, a type has all keys or none.
 fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findings: &mut Findings) -> bool {
     let table = item.table.0;
     let place = named(item.directive);

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 /// What a `@find` field wants, with every way to get it.
 #[derive(Debug)]
 pub struct Find {
-    /// The item type that is read; with `through`, the type of the last hop; of mixed items, their interface or union.
+    /// The item type that is read. With `through`, the type of the last hop. For mixed items, their interface or union.
     pub item: String,
-    /// What of it comes back.
+    /// What the field returns.
     pub returns: Returns,
     /// How it is reached.
     pub via: Via,
@@ -19,16 +19,16 @@ pub struct Find {
     pub filter: Option<Condition>,
     /// The longest plain list, and the largest page of a connection.
     pub max: u32,
-    /// Whether to read strongly.
+    /// Whether reads are strongly consistent.
     pub consistent: bool,
 }
 
 impl Find {
-    /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument; `None` for a find through
-    /// relations, for a value that is no order of the find, and for arguments that are [of no use alone](Find::lacking).
+    /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument. `None` for a find through
+    /// relations, for a value that is not an order of the find, and for arguments that [need others](Find::lacking).
     pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
         let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return None };
-        // There is a path with each of the optional arguments, so those that matter all stand in some `when`.
+        // Every optional argument that matters is in the `when` of some path.
         let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
         paths.iter().find(|path| {
             let exact = path.when.iter().all(|name| there.contains(&name)) && there.iter().all(|name| path.when.contains(name));
@@ -36,8 +36,8 @@ impl Find {
         })
     }
 
-    /// Where the arguments that are present leave out what stands in front of them in the key: those that are, and the fewest that are
-    /// missing. Empty lists where no more arguments help.
+    /// For arguments that need others before them in the key: the arguments that are present, and the fewest that are missing. Both lists
+    /// are empty if no more arguments help.
     pub fn lacking(&self, present: &dyn Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
         let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return Default::default() };
         let there = paths.iter().flat_map(|path| &path.when).filter(|name| present(name));
@@ -46,7 +46,7 @@ impl Find {
     }
 }
 
-/// What comes back of the items that a find reads.
+/// What a find returns of the items that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returns {
     /// One item or null.
@@ -66,19 +66,19 @@ pub enum Returns {
 pub enum Via {
     /// By keys: one access path for each combination of optional arguments and each value of an `orderBy` argument.
     Keys(Vec<AccessPath>),
-    /// By what the keys of several item types share.
+    /// By the common part of the keys of several item types.
     Mixed(Mixed),
-    /// Over relations: field names, the first on the parent's type, each next on the item type of the one before.
+    /// Over relations: field names. The first is on the parent's type, each other on the item type that the one before it reaches.
     Through(Vec<String>),
 }
 
-/// Items of several types that lie together: what a find of an interface or a union reads.
+/// What a find of an interface or a union reads: items of several types, with one read.
 #[derive(Debug)]
 pub struct Mixed {
     /// The item types, in the order of their declaration; at least one.
     pub members: Vec<String>,
-    /// The table, and the templates that all members' keys begin with, under the names of the first member's fields. It is these that
-    /// the positions in the paths count, not the members' own. The constants are empty.
+    /// The table, and the templates of the common part of all members' keys, with the first member's field names. Positions in the paths
+    /// refer to these templates, not to the members' own. The constants are empty.
     pub keys: ItemKeys,
     /// One access path for each combination of optional arguments and each value of an `orderBy` argument.
     pub paths: Vec<AccessPath>,
@@ -87,31 +87,31 @@ pub struct Mixed {
 /// One way to read a find's items: the table or an index, and how its key is bound.
 #[derive(Debug, Clone)]
 pub struct AccessPath {
-    /// The optional arguments that are present (not null) when this path is taken, in the order of their declaration; required ones
-    /// are not listed. Paging and sorting arguments, and arguments used by the filter only, play no part.
+    /// The optional arguments that are present (not null) when this path is taken, in the order of their declaration. Required arguments,
+    /// paging and sorting arguments, and arguments that only the filter uses are not listed.
     pub when: Vec<String>,
     /// The value of the `orderBy` argument for which this path is taken; `None` where the field has none or it is null.
     pub order_by: Option<String>,
     /// The index that is read, by its position in the table; `None` is the table itself.
     pub index: Option<usize>,
-    /// What the key condition says.
+    /// The key condition.
     pub access: Access,
     /// Item field → what it is bound to, for the fields that the key condition uses by equality.
     pub bindings: IndexMap<String, Source>,
     /// Item field → the rule by which it is bound, for the same fields.
     pub rules: IndexMap<String, BindingRule>,
-    /// Of a find of several types, the other types' sort keys where they write the last bound part differently: of the texts with which all
-    /// these keys begin, what is common from the front is read.
+    /// For a find of several types: the other types' sort key templates, if they write the last bound part differently. The Query reads the
+    /// longest common prefix of these keys.
     pub alike: Vec<Template>,
     /// Whether the items come in descending order of the sort key, if no `order` argument says otherwise.
     pub descending: bool,
 }
 
-/// The key condition of an access path. Templates stand in [`ItemKeys::keys`] of the find's item, or of its [`Mixed`]; `template` is a
-/// position in that list.
+/// The key condition of an access path. It names templates by their positions in [`ItemKeys::keys`] of the find's item, or of its
+/// [`Mixed`].
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// The whole primary key: GetItem. For a list too, one for each value of a list argument, unless there is a filter or an order.
+    /// The whole primary key: GetItem. A list without an order also uses it, with one GetItem for each value of a list argument.
     Get {
         /// Position of the partition key's template.
         partition: usize,
@@ -122,7 +122,7 @@ pub enum Access {
     Query {
         /// Position of the partition key's template.
         partition: usize,
-        /// What of the sort key.
+        /// The condition on the sort key.
         sort: SortAccess,
     },
     /// The whole table or index, only where the author says `scan: true`.
@@ -139,7 +139,7 @@ pub enum SortAccess {
         /// Position of the sort key's template.
         template: usize,
     },
-    /// The first `parts` parts of the template are bound, and nothing is said about the rest: `begins_with`.
+    /// The first `parts` parts of the template are bound and the rest is free: `begins_with`.
     Prefix {
         /// Position of the sort key's template.
         template: usize,
@@ -157,14 +157,14 @@ pub enum SortAccess {
     },
 }
 
-/// The bounds of a range. At least one is there.
+/// The bounds of a range. At least one is set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Range {
     /// Lower and upper bound, each with whether it is inclusive.
     Between {
-        /// The lower bound and whether the value itself is in.
+        /// The lower bound and whether it is inclusive.
         lower: Option<(Source, bool)>,
-        /// The upper bound and whether the value itself is in.
+        /// The upper bound and whether it is inclusive.
         upper: Option<(Source, bool)>,
     },
     /// Text that the value begins with; [`Template::render_begins_with`] writes it.

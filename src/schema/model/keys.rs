@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 pub struct ItemKeys {
     /// Position in [`Model::tables`].
     pub table: usize,
-    /// Key attribute → the templates that may make its value; the first whose fields are all there is written.
+    /// Key attribute → the templates that may make its value. A write uses the first whose fields all have a value.
     /// Holds at least the table's own key attributes, and those of each index that the type is in.
     pub keys: IndexMap<String, Vec<Template>>,
     /// Constants that are written with every item and recognised on reading.

@@ -31,7 +31,7 @@ pub struct Model {
     pub api: Valid<Schema>,
     /// The tables, in the order of the schema.
     pub tables: Vec<Table>,
-    /// Every object type, the root types among them, inaccessible ones too.
+    /// Every object type, including root types and inaccessible types.
     pub types: IndexMap<String, ObjectType>,
     /// `@constraint` on arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
     pub constraints: IndexMap<String, Constraint>,
@@ -64,9 +64,9 @@ pub struct ObjectType {
     pub name: String,
     /// What the type stands for.
     pub kind: TypeKind,
-    /// The fields, inaccessible ones too.
+    /// The fields, including inaccessible ones.
     pub fields: IndexMap<String, Field>,
-    /// The fields that have a default, each after those that its default is made of.
+    /// The fields that have a default. Each comes after the fields that its default is made of.
     pub defaults: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ pub struct Argument {
     pub default: Option<serde_json::Value>,
 }
 
-/// Where a field's value comes from. Fields are few and live as long as the schema, so that the size of the largest kind is no matter.
+/// Where a field's value comes from. Fields are few and live as long as the schema, so the size of the largest variant does not matter.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)]
 pub enum FieldKind {
@@ -130,11 +130,11 @@ pub enum FieldKind {
 /// A stored field: how to find its value in an item and how to read it.
 #[derive(Debug, Clone)]
 pub struct Stored {
-    /// The attribute that holds the value, if there is one; a field that stands only in keys has none.
+    /// The attribute that holds the value. A field that is only in keys has none.
     pub attribute: Option<String>,
     /// The key attributes whose templates hold the field, the table's own first.
     pub keys: Vec<String>,
-    /// How the innermost value is kept and written; lists are told by [`Field::ty`].
+    /// How the innermost value is stored and written. [`Field::ty`] says whether it is in a list.
     pub value: ValueType,
 }
 

@@ -5,9 +5,9 @@
 pub struct DefaultValue {
     /// The parts, joined as text.
     pub parts: Vec<DefaultPart>,
-    /// The function whose lower-case hex digest of the text is the value.
+    /// If set, the value is this function's digest of the text, in lower-case hex.
     pub hash: Option<HashFunction>,
-    /// Whether it is made at every write, not just when the item is created.
+    /// Whether it is made at every write, not only when the item is created.
     pub every_write: bool,
 }
 
@@ -20,7 +20,7 @@ impl DefaultValue {
         })
     }
 
-    /// Whether it is another value each time that it is made, whatever the other fields are.
+    /// Whether it has a new value each time that it is made, even if the other fields stay the same.
     pub fn varies(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. }))
     }
@@ -35,7 +35,7 @@ pub enum DefaultPart {
     Uuid,
     /// `{uuid7}`: a UUID ordered by time (version 7).
     Uuid7,
-    /// `{now}`, `{now+24h}`: the time of the request and some seconds more (or less).
+    /// `{now}`, `{now+24h}`: the time of the request, plus or minus some seconds.
     Now {
         /// Seconds to add.
         offset: i64,
@@ -86,7 +86,7 @@ pub struct Constraint {
 /// A named form of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// An e-mail address, as HTML's `<input type=email>` takes it.
+    /// An e-mail address, as HTML's `<input type=email>` accepts it.
     Email,
     /// An absolute http or https URL.
     Url,

@@ -21,26 +21,26 @@ pub struct Reading {
 pub enum KeyChoice {
     /// All shards, side by side.
     Every,
-    /// The shard that the rest of the primary key tells; the replica that the rest of the bound key chooses.
+    /// The shard that the rest of the primary key determines, or the replica that the rest of the bound key chooses.
     OfKey,
-    /// The shards that the caller numbers; the replicas that the bound values choose.
+    /// The shards whose numbers the caller gives, or the replicas that the bound values choose.
     Bound,
 }
 
 impl ItemKeys {
-    /// How the items of the type are spread; the checker sees to it that there is one way at most.
+    /// How the items of the type are spread. The checker allows at most one way.
     pub fn spread(&self) -> Option<Spread> {
         self.keys.values().flatten().find_map(Template::spread)
     }
 
-    /// How the items are copied, if they are.
+    /// The replicas of the items, if they have any.
     pub fn replicas(&self) -> Option<Spread> {
         self.spread().filter(|spread| spread.kind == SpreadKind::Replica)
     }
 }
 
 impl AccessPath {
-    /// How the path takes the shards or replicas of the items that it reads; `None` where what it binds of the key has none.
+    /// Which shards or replicas the path reads; `None` if the part of the key that it binds has no such number.
     pub fn reading(&self, table: &Table, keys: &ItemKeys) -> Option<Reading> {
         let (partition, sort) = match &self.access {
             Access::Scan => return None,

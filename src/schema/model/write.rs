@@ -8,28 +8,28 @@ use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
 use indexmap::IndexMap;
 
-/// All that one mutation field does: its actions are one write.
+/// All that one mutation field does. Its actions are one write.
 #[derive(Debug)]
 pub struct Write {
-    /// `@find` on the field: read first, and in scope as its item type's name.
+    /// `@find` on the field. Its item is read first and is in scope under the name of its type.
     pub find: Option<Find>,
     /// The actions, in the order of the directives.
     pub actions: Vec<Action>,
-    /// What the field gives back.
+    /// What the field returns.
     pub returns: WriteReturns,
-    /// Fields of the found item that the actions copy or name: when the write is made, they are still as they were found.
+    /// Fields of the found item that the actions copy or name. The write is conditional on their values being unchanged.
     pub held: Vec<String>,
-    /// Whether a condition or an expression names fields of the found item (`:Repo.nextNumber`). They then stand among the arguments, as
+    /// Whether a condition or an expression names fields of the found item (`:Repo.nextNumber`). If so, the arguments hold these fields as
     /// an object under the type's name.
     pub names_found: bool,
 }
 
-/// What a mutation field gives back.
+/// What a mutation field returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteReturns {
-    /// `Boolean`: true, once it is written.
+    /// `Boolean`: true once the write is done.
     Done,
-    /// The item of an action, by its position: as it is after a put or an update, as it was before a delete.
+    /// The item of the action at this position: as it is after a put or an update, or as it was before a delete.
     Item(usize),
     /// A list of the items of an action with `many: true`.
     Items(usize),
@@ -44,56 +44,57 @@ pub struct Action {
     pub item: String,
     /// What is done.
     pub kind: ActionKind,
-    /// How the item is found: what its key fields are bound to.
+    /// How the item is found.
     pub target: WriteTarget,
-    /// Field → what is written to it. Of a put, every stored field that is bound or has a default, those in keys too; of an update,
-    /// the fields that its arguments bring (key fields that only find the item are not in it) and those that every write renews
-    /// (`@default(on: WRITE)`; with an expression, unless that changes them). With `at`, fields of the element.
+    /// Field → what is written to it. With `at`, fields of the element. For a put: every stored field that is bound or has a default, key
+    /// fields too. For an update: the fields that its arguments give, without key fields that only find the item, and the fields that
+    /// every write renews (`@default(on: WRITE)`), without those that an expression changes.
     ///
-    /// A `@version` field is never written from here. Under its name stands, in an update, a delete or a check of a whole item, the
-    /// version that the caller has seen, if an argument brings one (null: any).
+    /// A `@version` field is never written from here. In an update, a delete or a check of a whole item, its entry is the version that the
+    /// caller has seen, if an argument gives one (null: any).
     ///
-    /// The value of an embedded field may lack what its type's fields have a default for ([`crate::schema::model::Field::rules`]).
+    /// The value of an embedded field may lack fields for which its type has a default ([`crate::schema::model::Field::rules`]).
     pub values: IndexMap<String, WrittenValue>,
-    /// The element of a list inside the item that is put, updated or deleted.
+    /// The list element inside the item that is put, updated or deleted.
     pub at: Option<Element>,
-    /// `if:`, in the attribute names of the item. Arguments of input objects are dotted: `:input.name`.
+    /// `if:`, with the attribute names of the item. Fields of input objects are dotted: `:input.name`.
     pub condition: Option<Condition>,
-    /// What the caller is told where the condition does not hold.
+    /// What the caller is told if the condition does not hold.
     pub message: Option<String>,
 }
 
 /// What an action does.
 #[derive(Debug)]
 pub enum ActionKind {
-    /// Creates the item, or with `replace` writes it over what is there.
+    /// Creates the item. With `replace`, overwrites an existing one.
     Put {
-        /// Whether an item that is there is written over.
+        /// Whether an existing item is overwritten.
         replace: bool,
     },
     /// Changes the item.
     Update {
-        /// Whether it is made where it is not there; then by its whole key, and with the defaults of its fields' rules.
+        /// Whether a missing item is created. It is then named by its whole key, and gets the defaults of its fields' rules.
         upsert: bool,
-        /// The expression; without one, the action's values are set (absent stays, null removes).
+        /// The expression. Without one, the action's values are set: an absent field stays, and null removes one.
         expression: Option<Update>,
     },
     /// Removes the item.
     Delete {
-        /// Relations whose items go too: paths of relation fields on the item type.
+        /// Relations whose items are deleted too: paths of relation fields on the item type.
         cascade: Vec<Vec<String>>,
     },
-    /// Only holds the condition.
+    /// Writes nothing and only checks the condition.
     Check,
 }
 
 /// How an action finds its item.
 #[derive(Debug)]
 pub enum WriteTarget {
-    /// By its whole primary key: item field → source, for every field in the templates of the table's keys. Of a put, these fields are
-    /// in its values instead, and the map is empty; a put with `at` finds its item as the others do.
+    /// By its whole primary key: item field → source, for every field in the templates of the table's keys. For a put, the map is empty,
+    /// because its values hold these fields. A put with `at` finds its item as the other actions do.
     Key(IndexMap<String, Source>),
-    /// It is read first, by an access path that is no Get: a unique prefix of the key, or an index. With `many`, all that is found.
+    /// The item is read first, by an access path other than a Get: a unique prefix of the key, or an index. With `many`, the action
+    /// covers all items that are found.
     Read {
         /// How it is read; its sources are arguments and items in scope.
         find: Box<Find>,
@@ -107,7 +108,7 @@ pub enum WriteTarget {
 pub struct WrittenValue {
     /// Where the value comes from; `None` if only from the default.
     pub source: Option<Source>,
-    /// What is written where the source brings nothing: an argument that is not given (an explicit null is null). A list that is never
+    /// What is written if the source gives nothing, as an argument that is not given. An explicit null stays null. A list that is never
     /// null has the default `[]`, the empty list.
     pub default: Option<DefaultValue>,
 }
@@ -121,6 +122,7 @@ pub struct Element {
     pub attribute: String,
     /// The elements' type.
     pub element: String,
-    /// The element's field by which one is named, its stored attribute, and what it must be equal to; `None` where one is appended.
+    /// How an element is chosen: one of its fields, the field's stored attribute, and the value that it must equal. `None` appends an
+    /// element.
     pub by: Option<(String, String, Source)>,
 }

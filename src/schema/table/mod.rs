@@ -18,7 +18,7 @@ pub struct Table {
     pub time_to_live: Option<String>,
     /// How reads and writes are paid for.
     pub billing: Billing,
-    /// What the table's stream tells of each change; `None` where it has no stream.
+    /// What the table's stream holds of each changed item; `None` if the table has no stream.
     pub stream: Option<StreamView>,
     /// Whether the table can be restored to any second of the last 35 days.
     pub point_in_time_recovery: bool,
@@ -45,13 +45,13 @@ pub struct Capacity {
 /// What a stream's record holds of the item that changed (DynamoDB API reference, `StreamSpecification`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamView {
-    /// Its key.
+    /// The item's key.
     KeysOnly,
-    /// All of it, as it is after the change.
+    /// The whole item after the change.
     NewImage,
-    /// All of it, as it was before the change.
+    /// The whole item before the change.
     OldImage,
-    /// Both.
+    /// The whole item before and after the change.
     NewAndOldImages,
 }
 
@@ -68,7 +68,7 @@ pub struct Index {
     pub sort: Option<KeyAttribute>,
     /// Which attributes are copied into the index.
     pub projection: Projection,
-    /// The capacity of a global index of a table with [`Billing::Provisioned`]; `None` of any other.
+    /// The capacity of a global index of a table with [`Billing::Provisioned`]; `None` for any other index.
     pub capacity: Option<Capacity>,
 }
 
@@ -149,7 +149,7 @@ impl Projection {
 }
 
 impl Table {
-    /// A table with these keys, billed by request, and nothing more to it.
+    /// A table with these keys, billed by request, and nothing else.
     pub fn new(name: impl Into<String>, partition: KeyAttribute, sort: Option<KeyAttribute>) -> Self {
         Self {
             name: name.into(),

@@ -7,9 +7,9 @@ use crate::schema::types::draft::SchemaDraft;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 
-/// A find of mixed items as it is written.
+/// A find of an interface or a union, as written.
 pub struct Asked<'a> {
-    /// The schema under way.
+    /// The schema that is being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.
     pub parent: &'a str,
@@ -17,7 +17,7 @@ pub struct Asked<'a> {
     pub field: &'a FieldDefinition,
     /// Its `@find`.
     pub directive: &'a Node<Directive>,
-    /// The interface or union, and what of its items comes back.
+    /// The interface or union, and what the field returns.
     pub target: FindTarget,
 }
 
@@ -25,6 +25,6 @@ pub struct Asked<'a> {
 pub struct Member<'a> {
     /// The find as if it were of the member alone.
     pub wanted: FindContext<'a>,
-    /// What it is read by.
+    /// Its index, filter, bindings and orders.
     pub prepared: Prepared,
 }

@@ -1,4 +1,4 @@
-//! What keeps the item types of a find apart in, a finding that says so and shows their keys out. Must not look for reads.
+//! A mismatch between the item types of a find in, a finding with the reason and their keys out. Must not look for reads.
 
 use crate::schema::describe;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -8,22 +8,22 @@ use crate::schema::finds::paging::Order;
 use crate::schema::syntax::span;
 use crate::schema::template::Template;
 
-/// What keeps item types apart, the nearest miss last.
+/// Why item types cannot be read together, the nearest miss last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mismatch {
-    /// They are in different partitions, or not in the same place.
+    /// They are in different partitions, or no table or index has them all.
     Partitions,
-    /// This field is bound, but not in what the keys have in common.
+    /// This field is bound, but is not in the common part of the keys.
     Bound(String),
-    /// This field is ranged, and its ranges are different ranges of keys.
+    /// The range of this field is not the same range of keys in every type.
     Ranged(String),
-    /// The field by which they are to be sorted does not follow in each key on the same beginning.
+    /// The sort field does not follow the same prefix in every key.
     Unsorted,
-    /// This index does not hold what tells their items, and only whole lists can be sifted afterwards.
+    /// This index does not hold what tells their items from others. Only lists and connections can drop foreign items after the read.
     Untold(String),
 }
 
-/// Says what keeps the members apart. Each of them alone could be read.
+/// Reports why the members cannot be read together. Each of them could be read alone.
 pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Order), findings: &mut Findings) {
     let names: Vec<&str> = members.iter().map(|member| member.wanted.target.item.as_str()).collect();
     let names = list(&names);
@@ -59,7 +59,7 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Orde
     findings.error(code, &place, message, Some(keys.join("; ")));
 }
 
-/// The templates of a member, by which it is seen what differs.
+/// The key templates of a member, so that the author sees what differs.
 fn keys_of(member: &Member) -> String {
     let templates = |all: &[Template]| {
         let texts: Vec<String> = all.iter().map(|template| format!("`{}`", describe::text(template, template.parts.len()))).collect();
@@ -69,7 +69,7 @@ fn keys_of(member: &Member) -> String {
     format!("`{}` has {}", member.wanted.target.item, keys.join(", "))
 }
 
-/// The argument that binds a field, or the place of the find.
+/// Where a field is bound: its range in `where:`, its argument, or else the find itself.
 fn argument_of(members: &[Member], field: &str) -> span::Span {
     let place = members.iter().find_map(|member| {
         let bindings = &member.prepared.bindings;

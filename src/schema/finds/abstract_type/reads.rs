@@ -1,7 +1,8 @@
 //! A find of an interface or a union in, the reads that serve all of its item types at once out. Must not know how keys are compared.
 //!
-//! Each member is prepared as if the find were of that type alone; then candidates are sought, one of each member, that are one read
-//! ([`crate::schema::finds::abstract_type::shared_access`]). What a member cannot do by itself is said of that member.
+//! Each member is prepared as if the find were of that type alone. Then one candidate of each member is chosen, so that a single read
+//! serves them all ([`crate::schema::finds::abstract_type::shared_access`]). If a member cannot be read even alone, the finding names that
+//! member.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -60,7 +61,7 @@ pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
     })
 }
 
-/// The item types of the interface or union, as far as clients may see them.
+/// The item types of the interface or union that clients may see.
 fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
     let Asked { draft, target, field, .. } = asked;
     let place = span::of(field.name.location());
@@ -80,7 +81,7 @@ fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
     Some(items.into_iter().map(str::to_owned).collect())
 }
 
-/// An equality in `where:` may be about the field of some members only; of one at least it is.
+/// Every field in `where:` exists in at least one member. An equality may bind a field that other members lack.
 fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findings: &mut Findings) -> Option<()> {
     let known = |field: &str| names.iter().any(|name| asked.draft.records.get(name).is_some_and(|record| record.contains_key(field)));
     let unknown: Vec<_> = directive.bindings.iter().filter(|(field, _)| !known(&field.value)).collect();
@@ -120,7 +121,7 @@ fn check_table(asked: &Asked, wanted: &[FindContext], findings: &mut Findings) -
     None
 }
 
-/// What each member is read by, and whether it can be read by that at all.
+/// Prepares each member and checks that it can be read alone.
 fn prepared<'a>(wanted: Vec<FindContext<'a>>, findings: &mut Findings) -> Option<Vec<Member<'a>>> {
     let mut members = Vec::with_capacity(wanted.len());
     let mut sound = true;
@@ -144,7 +145,7 @@ fn given<'a>(wanted: &'a FindContext<'a>, prepared: &'a Prepared, fallback: bool
     Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), fallback, undiscriminated: true }
 }
 
-/// A filter is evaluated by DynamoDB on whatever is read, so it must be one condition.
+/// DynamoDB evaluates one filter on everything that it reads, so the filter must be the same condition for all members.
 fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> Option<()> {
     let text = |member: &Member| format!("{:?}", member.prepared.filter);
     let first = members.first()?;
@@ -164,7 +165,7 @@ fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> O
     None
 }
 
-/// Where the whole keys of all types are the same text, a list holds one item at most.
+/// If every path binds the whole primary key, which is then the same for all types, a list holds at most one item.
 fn check_several(asked: &Asked, first: &Member, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
     let wanted = &first.wanted;
     let whole = |path: &AccessPath| match &path.access {
@@ -193,7 +194,7 @@ fn scan_of(members: &[Member], findings: &mut Findings) -> Option<AccessPath> {
     path
 }
 
-/// A path for each combination of optional arguments and each order; their templates are collected in `keys`.
+/// A path for each combination of optional arguments and each order. Their templates are collected in `keys`.
 fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut Findings) -> Option<Vec<AccessPath>> {
     let mut optional: Vec<String> = Vec::new();
     for member in members {
@@ -224,7 +225,7 @@ fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut 
     }
 }
 
-/// The best read of all members where exactly these optional arguments are there, or the nearest miss.
+/// The best read of all members if exactly these optional arguments are given, or the nearest miss.
 fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, fallback: bool) -> Result<Shared, Mismatch> {
     let mut nearest = Mismatch::Partitions;
     for fallback in if fallback { &[false, true][..] } else { &[false] } {
@@ -265,8 +266,8 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
     Err(nearest)
 }
 
-/// The index, if what it holds does not tell the members' items from others, where that must be known as soon as they are read: of a list,
-/// what turns out to be something else is left out, but the first item, or the number of them, would be wrong.
+/// The index, if it does not hold what tells the members' items from others and the find cannot sort this out later. A list drops foreign
+/// items after the read, but a single item or a count would be wrong.
 fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     let first = &members.first()?.wanted;
     if sifts(first) {
@@ -275,8 +276,8 @@ fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     (!members.iter().all(|member| tells(&member.wanted, index))).then(|| first.place_name(index).to_owned())
 }
 
-/// The best read of the first member's candidate with one of each other member, which are added one by one: what they have in common
-/// only becomes less.
+/// The best read that combines the first member's candidate with one candidate of each other member. Members are added one by one, because
+/// each can only shorten what all have in common.
 fn together<'a>(
     (members, asks, all): (&'a [Member<'a>], &'a [Ask<'a>], &'a [Vec<Candidate>]),
     first: &'a Candidate,
@@ -307,7 +308,7 @@ fn together<'a>(
     Ok(shared)
 }
 
-/// The path with its templates in `keys`.
+/// Adds the read's templates to `keys` and makes its path refer to them.
 fn placed(shared: Shared, members: &[Member], keys: &mut ItemKeys) -> AccessPath {
     let Shared { mut path, partition, sort, .. } = shared;
     let Some(first) = members.first() else { return path };

@@ -1,10 +1,10 @@
-//! One candidate of each of several item types in, the one read that finds the items of all of them out, or what keeps them apart. Must
-//! not choose between reads.
+//! One candidate for each of several item types in, the one read that finds the items of all of them out, or why there is none. Must not
+//! choose between reads.
 //!
-//! A Query reads one range of one partition. So the partition key's templates must write the same text, and of the sort keys' conditions
-//! what is common from the front is read: the longest beginning that all of them write. Two templates write the same text as far as their
-//! literals are equal and their placeholders have the same form and the same source. What is read beyond a type's own condition is either
-//! of no member, and passed over, or nobody asked to leave it out.
+//! A Query reads one range of one partition. So all partition keys must have the same text, and the Query reads the longest common prefix
+//! of the sort keys' conditions. Two templates have the same text as far as their literals are equal and their placeholders have the same
+//! form and the same source. The Query may read more than one type's own condition asks for. The surplus is either items of no member,
+//! which are skipped, or items that nobody asked to exclude.
 
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::best::Rank;
@@ -21,39 +21,40 @@ use std::cmp::Reverse;
 pub struct Side<'a> {
     /// The member's find.
     pub wanted: &'a FindContext<'a>,
-    /// What of the member is bound.
+    /// The member's bindings.
     pub bindings: &'a Bindings,
-    /// What is asked of the member.
+    /// What the member's candidate must do.
     pub ask: &'a Ask<'a>,
     /// The candidate.
     pub candidate: &'a Candidate,
 }
 
-/// A read of several item types. The positions in its path count `partition` and `sort`, each the only template of its key.
+/// A read of several item types. Template positions in its path are 0, because `partition` and `sort` are each the only template of their
+/// key.
 #[derive(Debug)]
 pub struct Shared {
     /// The path.
     pub path: AccessPath,
     /// The partition key's template; `None` for a Scan.
     pub partition: Option<Template>,
-    /// The sort key's.
+    /// The sort key's template; `None` if the sort key has no condition.
     pub sort: Option<Template>,
     /// Smaller is better, as for a single type.
     pub rank: Rank,
 }
 
-/// What the templates of a key write alike.
+/// What the sort keys of all sides have in common.
 struct Common<'a> {
-    /// The parts that are wholly the same.
+    /// How many leading parts are the same in all templates.
     whole: usize,
-    /// What the literals that follow have in common.
+    /// The common prefix of the literals that follow.
     rest: String,
-    /// Whether the next part is the same text in all keys but for what each escapes of it.
+    /// Whether the next part has the same value in all keys and differs only in its escapes.
     opens: bool,
     sides: Vec<(&'a Side<'a>, Option<&'a Template>, usize)>,
 }
 
-/// The read of all sides, which are of one table and read one place of it.
+/// The read that serves all sides. All sides read the same table, or the same index of it.
 pub fn read_together(sides: &[Side]) -> Result<Shared, Mismatch> {
     let first = sides.first().ok_or(Mismatch::Partitions)?;
     let place = first.candidate.path.index;
@@ -124,7 +125,8 @@ impl<'a> Common<'a> {
         while !common.ends(lead.1) {
             common.whole -= 1;
         }
-        // Where the field stands in the partition key too, no key of the partition begins otherwise: it need not be told where it ends.
+        // If the field is also in the partition key, it has one value in the whole partition. So the prefix need not mark where the value
+        // ends.
         let in_partitions = |field: &str| partitions.iter().all(|template| template.fields().contains(&field));
         common.opens = common.whole < bound
             && lead.1.parts.get(common.whole).and_then(field_of).is_some_and(in_partitions)
@@ -132,30 +134,31 @@ impl<'a> Common<'a> {
         common
     }
 
-    /// Whether no other value's text begins with that of the last placeholder: nothing follows it in any key, or it has an end.
+    /// Whether the prefix matches no longer value of the last placeholder: a literal or the value's own form ends it, or nothing follows it
+    /// in any key.
     fn ends(&self, lead: &Template) -> bool {
         let ended = self.whole == 0 || !self.rest.is_empty() || lead.parts.get(self.whole - 1).is_none_or(ends_itself);
         ended || self.are_whole()
     }
 
-    /// Whether all keys are bound to their ends.
+    /// Whether all sort keys are bound whole, with the same text.
     fn are_whole(&self) -> bool {
         let whole = |side: &Side| matches!(sort_of(side), SortAccess::Equal { .. });
         self.sides.iter().all(|(side, template, _)| whole(side) && template.is_some_and(|template| template.parts.len() == self.whole))
     }
 
-    /// The templates of the other sides, where these write the next part with other escapes.
+    /// The sort key templates of the other sides, if they escape the next part differently.
     fn alike(&self) -> Vec<Template> {
         let others = self.sides.iter().skip(1).filter(|_| self.opens);
         others.filter_map(|(_, template, _)| (*template).cloned()).collect()
     }
 
-    /// The fields in what is common, by a side's names for them.
+    /// The fields in the common parts, under this side's names.
     fn fields(&self, side: usize) -> impl Iterator<Item = &'a str> + use<'a> {
         fields(self.sides.get(side).and_then(|(_, template, _)| *template), self.whole)
     }
 
-    /// Whatever has to be used is in what is common.
+    /// Checks that the common parts use every binding that must be used.
     fn check_bound(&self, partitions: &[&Template]) -> Result<(), Mismatch> {
         for (at, (side, ..)) in self.sides.iter().enumerate() {
             let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
@@ -169,7 +172,7 @@ impl<'a> Common<'a> {
         Ok(())
     }
 
-    /// The condition on the sort key, and the template that it counts.
+    /// The condition on the sort key, and the template that it refers to.
     fn condition(&self, kind: KeyType) -> Result<(SortAccess, Option<Template>), Mismatch> {
         if let Some((range, field)) = self.sides.iter().find_map(|(side, ..)| ranged(side)) {
             return self.range(&range, kind).ok_or(Mismatch::Ranged(field));
@@ -188,7 +191,8 @@ impl<'a> Common<'a> {
             count => {
                 let mut template = Template { parts };
                 if template.runs_on(count) {
-                    // By this a key's values are read back.
+                    // Keys with other values may begin with this prefix too. This placeholder takes the rest of a key, so that its values
+                    // can be read back.
                     template.parts.push(Part::Placeholder { field: String::new(), value: ValueType::String, width: None });
                 }
                 (SortAccess::Prefix { template: 0, parts: count }, Some(template))
@@ -196,7 +200,7 @@ impl<'a> Common<'a> {
         })
     }
 
-    /// The same range, of the same placeholder, after the same beginning.
+    /// The range that all sides share: the same range of the same placeholder after the same prefix. `None` if they share none.
     fn range(&self, range: &Range, kind: KeyType) -> Option<(SortAccess, Option<Template>)> {
         let (first, lead, _) = self.sides.first()?;
         let lead = (*lead)?;
@@ -207,19 +211,19 @@ impl<'a> Common<'a> {
         let templates = || self.sides.iter().filter_map(|(_, template, _)| *template);
         let ends_key = templates().filter(|template| template.parts.len() == self.whole + 1).count();
         let after = common_literal(templates(), self.whole + 1);
-        // What follows the value tells where it ends.
+        // Either the value ends every key, or a common literal marks where it ends.
         if !alike || (ends_key < self.sides.len() && after.is_empty()) {
             return None;
         }
         let mut parts = lead.parts[..=self.whole].to_vec();
         if ends_key == 0 {
-            // By these a key's value is read back: up to the literal, whatever comes behind it in the keys of each type.
+            // A key's value is read back up to the literal. The placeholder takes the rest, which differs by type.
             parts.extend([Part::Literal(after), Part::Placeholder { field: String::new(), value: ValueType::String, width: None }]);
         }
         Some((SortAccess::Range { template: 0, parts: self.whole, range: range.clone() }, Some(Template { parts })))
     }
 
-    /// The field that is sorted by is bound, or follows in each key on the same beginning.
+    /// Checks the order: the sort field is bound, or follows the same prefix in every key.
     fn check_order(&self, partitions: &[&Template], access: &SortAccess, kind: KeyType) -> Result<(), Mismatch> {
         let first = self.sides.first();
         for (at, (side, template, _)) in self.sides.iter().enumerate() {
@@ -239,7 +243,7 @@ impl<'a> Common<'a> {
     }
 }
 
-/// The template of a side's sort key, and how many of its parts are bound; none where the key may be of several templates.
+/// The template of a side's sort key, and how many of its parts are bound. No template if the key may have any of several.
 fn template_of<'a>(side: &'a Side<'a>, key: Option<&str>) -> (&'a Side<'a>, Option<&'a Template>, usize) {
     let templates = key.and_then(|key| side.wanted.keys.keys.get(key)).map(Vec::as_slice).unwrap_or_default();
     let at = |position: usize| templates.get(position);
@@ -251,7 +255,7 @@ fn template_of<'a>(side: &'a Side<'a>, key: Option<&str>) -> (&'a Side<'a>, Opti
     (side, template, parts)
 }
 
-/// The range of a side and the field that it is of.
+/// A side's range and the ranged field.
 fn ranged(side: &Side) -> Option<(Range, String)> {
     let SortAccess::Range { range, .. } = sort_of(side) else { return None };
     Some((range, side.bindings.ranges.keys().next().cloned().unwrap_or_default()))
@@ -269,7 +273,7 @@ fn field_of(part: &Part) -> Option<&str> {
     }
 }
 
-/// Whether a part of both templates writes the same text.
+/// Whether both templates write the same text at a position.
 fn same_part(left: (&Side, &Template), right: (&Side, &Template), at: usize, kind: KeyType) -> bool {
     if let (Some(Part::Literal(a)), Some(Part::Literal(b))) = (left.1.parts.get(at), right.1.parts.get(at)) {
         return a == b;
@@ -281,7 +285,7 @@ fn same_part(left: (&Side, &Template), right: (&Side, &Template), at: usize, kin
     })
 }
 
-/// Whether a part of both templates is the same free text, of which each escapes what the literal that follows it there demands.
+/// Whether both templates have the same free text at a position. Each escapes it as its own next literal demands.
 fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: usize) -> bool {
     use ValueType::{Id, String};
     let part = |(side, template): (&Side, &Template)| match template.parts.get(at) {
@@ -293,7 +297,7 @@ fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: us
     part(left).is_some_and(|left| part(right) == Some(left))
 }
 
-/// The fields at a position of both templates, if equal values of them have the same text there.
+/// The fields of both templates at a position, if equal values give equal text there.
 fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: usize, kind: KeyType) -> Option<(&'t str, &'t str)> {
     use ValueType as V;
     let (
@@ -308,10 +312,10 @@ fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: 
         _ => None,
     };
     let same = match (left_value, right_value) {
-        // Free text is escaped for the sake of the literal that follows it.
+        // The literal that follows free text decides how the text is escaped.
         (V::Id | V::String, V::Id | V::String) => literal(left.1) == literal(right.1),
         (V::Int | V::Long, V::Int | V::Long) => true,
-        // In a text key an instant is written as such, however its attribute keeps it.
+        // A text key writes every instant in the same form, whatever form its attribute has.
         (V::DateTime(a), V::DateTime(b)) => kind == KeyType::S || a == b,
         (V::Enum(a), V::Enum(b)) => a.stored == b.stored,
         (V::Date, V::Date) | (V::Boolean, V::Boolean) | (V::Float, V::Float) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
@@ -320,7 +324,7 @@ fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: 
     (same && left_width == right_width).then_some((a, b))
 }
 
-/// What the literals at a position have in common; nothing if there is a template without one.
+/// The common prefix of the literals at a position; empty if a template has no literal there.
 fn common_literal<'t>(templates: impl Iterator<Item = &'t Template>, at: usize) -> String {
     let mut common: Option<&str> = None;
     for template in templates {

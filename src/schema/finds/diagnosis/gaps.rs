@@ -1,5 +1,5 @@
-//! Combinations of optional arguments that leave out what stands in front of them in a key: which of those that no key serves are such.
-//! Must not judge the others.
+//! An unserved combination of optional arguments in, whether it only lacks an argument further left in a key out. Must not judge other
+//! combinations.
 //!
 //! A hierarchy such as `{state}#{city}` is read by prefixes: by no argument, by a state, by a state and a city. A city without its state
 //! is a gap. Nothing serves it, but the find is sound: a caller who asks for a gap is told which argument is missing.
@@ -7,8 +7,7 @@
 use crate::schema::finds::best::Miss;
 use crate::schema::model::find::AccessPath;
 
-/// Whether a combination becomes one that is served when arguments are added, and another when arguments are left out, both in the same
-/// place and the same order.
+/// Whether the same table or index, in the same order, serves a combination with more arguments and also one with fewer.
 pub fn is_gap(miss: &Miss, paths: &[AccessPath]) -> bool {
     let served = || paths.iter().filter(|path| path.order_by == miss.order.value);
     let within = |inner: &[String], outer: &[String]| inner.iter().all(|name| outer.contains(name));

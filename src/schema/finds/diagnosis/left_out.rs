@@ -1,4 +1,4 @@
-//! A combination that is served only by paths which leave out a binding in, a finding that lists these paths out. Must not choose paths.
+//! An unserved combination in, a finding out that lists the paths which serve it only by leaving out a binding. Must not choose paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
@@ -8,14 +8,15 @@ use crate::schema::finds::wanted::{Binding, Bounds, FindContext, Need};
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::source::Source;
 
-/// A path that there is, and the fields that it leaves out.
+/// An existing path, and the bound fields that it leaves out.
 struct Partial {
     place: String,
     used: Vec<String>,
     left: Vec<String>,
 }
 
-/// Reports the paths and what each lacks. `None` if there is no path, or a field is bound that stands in no key.
+/// Reports the paths and what each leaves out. `None` if there is no path, or if a path leaves out a field that the author bound and no key
+/// holds.
 pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()> {
     let wanted = given.wanted;
     let partials = partials(given, miss);
@@ -44,7 +45,7 @@ pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()>
     Some(())
 }
 
-/// Whether the names of the parent's fields are what is left out, and not only what the author wrote down.
+/// Whether some path leaves out a binding by the name of a parent's field, and not only bindings that the author wrote.
 pub fn by_names(given: &Given, miss: &Miss) -> bool {
     named(given, &partials(given, miss)).is_some()
 }
@@ -97,7 +98,7 @@ fn named(given: &Given, partials: &[Partial]) -> Option<String> {
     partials.iter().flat_map(|partial| &partial.left).find(is_named).cloned()
 }
 
-/// What has to be used, ranges too, each with one of its values.
+/// The bindings that must be used. A range counts too, with one of its bounds.
 fn asked<'a>(given: &'a Given, miss: &'a Miss) -> impl Iterator<Item = (&'a str, &'a Binding)> {
     let there = |bound: &&Binding| bound.arguments.iter().all(|name| given.is_present(&miss.when, name));
     let equal = given.bindings.equal.iter().filter(|(_, bound)| bound.need != Need::Free);

@@ -26,7 +26,7 @@ pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mu
     }
     let mut whens: Vec<&Vec<String>> = Vec::new();
     for miss in &keys {
-        // The same combination is missing for each order.
+        // The same combination may be missing once for each order.
         if !whens.contains(&&miss.when) {
             whens.push(&miss.when);
         }
@@ -51,7 +51,7 @@ fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
     findings.error("KF0413", &miss.order.span, message, Some(keys_of(given.wanted)));
 }
 
-/// An index holds too little to tell what is found.
+/// Reports that an index holds too little to tell the type's items from others.
 pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mut Findings) {
     let (name, item) = (wanted.place_name(index), &wanted.target.item);
     let message = format!("the index `{name}` does not hold the constants that tell items of `{item}` from others");
@@ -87,7 +87,7 @@ fn no_key(given: &Given, findings: &mut Findings) {
         given.bindings.equal.iter().filter(|(_, bound)| bound.need == Need::Always).map(|(name, _)| name.as_str()).collect();
     let ranged = given.bindings.ranges.keys().map(String::as_str);
     let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
-    // What is bound as `shard:10` is called `shard`.
+    // The binding of `shard` is named `shard:10`.
     let spread = wanted.keys.spread();
     let is_number = |field: &str| spread.is_some_and(|spread| spread.placeholder() == field);
     let keyed = |field: &str| is_number(field) || wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field));
@@ -112,7 +112,7 @@ fn no_key(given: &Given, findings: &mut Findings) {
     findings.error("KF0414", &place, message, Some(format!("{}{}", of_id(given), keys_of(given.wanted))));
 }
 
-/// How to bind the target's `id` to that of the parent, where these are of two types and one id is the other.
+/// How to bind the target's `id` to the parent's, if two types share one id.
 fn of_id(given: &Given) -> String {
     let wanted = given.wanted;
     let there = wanted.parent_record.is_some_and(|record| record.contains_key("id")) && wanted.in_keys("id");
@@ -125,7 +125,7 @@ fn of_id(given: &Given) -> String {
 /// Some combinations are served, and others are not.
 fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], findings: &mut Findings) {
     let wanted = given.wanted;
-    // An argument without which nothing is served, and with which everything is: it is not optional after all.
+    // If everything is served with an argument and nothing without it, it is not optional after all.
     let needed = optional.iter().find(|name| whens.iter().all(|when| !when.contains(name)) && whens.len() == 1 << (optional.len() - 1));
     let describe =
         |when: &[String]| if when.is_empty() { "without its optional arguments".to_owned() } else { format!("with {}", named(when)) };
@@ -144,7 +144,7 @@ fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], fi
     findings.error("KF0415", &place, message, Some(help));
 }
 
-/// Each key and index that the item is in, with the fields that it is read by.
+/// The table and each index that the item is in, with the fields that it is read by.
 pub fn keys_of(wanted: &FindContext) -> String {
     let fields = |key: &str| {
         let templates = wanted.keys.keys.get(key)?;

@@ -1,4 +1,4 @@
-//! What a find cannot read, or reads in a way that nobody means, in; findings that say so out. Must not choose paths.
+//! What a find cannot read, or reads in an unintended way, in; findings that say so out. Must not choose paths.
 
 pub mod gaps;
 pub mod left_out;

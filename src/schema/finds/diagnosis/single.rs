@@ -1,7 +1,8 @@
-//! A find that returns a list in, a finding if its key tells one item out. Must not choose paths.
+//! A find that returns a list in, a finding out if its paths bind the key of a single item. Must not choose paths.
 //!
-//! A list whose whole primary key is bound holds one item at most, whatever the table holds. Nobody means that, so that most likely a name
-//! binds what its author did not think of. A list argument stands for several keys, and optional arguments may narrow a list to one item.
+//! A list whose whole primary key is bound holds at most one item, whatever the table holds. Nobody means that: most likely a name binds
+//! something that its author did not think of. Two cases are fine: a list argument, which stands for several keys, and optional arguments
+//! that narrow a list to one item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::finds::diagnosis::left_out::said;
@@ -20,7 +21,7 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], fi
     false
 }
 
-/// Says that a list is one item, whose key these fields make.
+/// Reports that a list can hold only one item, because these fields bind its whole key.
 pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &dyn Fn(&str) -> bool, findings: &mut Findings) {
     let item = &wanted.target.item;
     let bound: Vec<(&String, &Binding)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();

@@ -1,9 +1,9 @@
-//! An access path and the order that it serves in, a warning if keys sort otherwise than values do out. Must not choose paths.
+//! An access path and its order in, a warning out if keys sort differently from values. Must not choose paths.
 //!
-//! In `{name}#{id}` the text `Ann` is followed by `#` and `Ann Lee` by a space, which comes before `#`. So the key of `Ann Lee` comes
-//! first, while the value `Ann` does. That happens only where one value begins another that goes on with a character which is not above
-//! the separator. Which characters values hold, the checker does not know: an `ID` is taken to hold none below `-`, a `String` none below
-//! the space, unless a `@constraint` tells more.
+//! With `{name}#{id}`, compare the keys `Ann#1` and `Ann Lee#2`. After `Ann`, the first goes on with `#` and the second with a space, which
+//! sorts before `#`. So the key of `Ann Lee` comes first, although the value `Ann` does. This happens only if one value begins another that
+//! goes on with a character not above the separator. The checker does not know which characters values hold. It assumes that an `ID` holds
+//! none below `-` and a `String` none below the space, unless a `@constraint` says more.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::finds::paging::Order;
@@ -16,7 +16,7 @@ use crate::schema::template::part::Part;
 use crate::schema::types::draft::Declared;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Warns if the field's text is followed by a separator that may sort above what a longer value goes on with.
+/// Warns if the separator after the field may sort at or above the next character of a longer value.
 pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &mut Findings) {
     let Some(field) = order.field.as_deref() else { return };
     let Some(separator) = separator(wanted, path, field) else { return };
@@ -35,7 +35,7 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
     findings.warning("KF0433", &order.span, message, Some(help));
 }
 
-/// The first character of the text that follows the field, where items come sorted by it.
+/// The first character of the literal that follows the field, if items come sorted by the field.
 fn separator(wanted: &FindContext, path: &AccessPath, field: &str) -> Option<char> {
     let Access::Query { sort, .. } = &path.access else { return None };
     let key = wanted.table.keys_of(path.index).1.filter(|key| key.kind == KeyType::S)?;
@@ -51,7 +51,7 @@ fn separator(wanted: &FindContext, path: &AccessPath, field: &str) -> Option<cha
     }
 }
 
-/// Whether a value of the field may begin another that goes on with a character up to the separator.
+/// Whether one value of the field may begin another that goes on with a character up to the separator.
 fn is_doubtful(declared: &Declared, separator: char) -> bool {
     let constraint = declared.rules.constraint.as_ref();
     let of_one_length = constraint
@@ -68,12 +68,12 @@ fn is_doubtful(declared: &Declared, separator: char) -> bool {
         _ => return false,
     };
     let pattern = constraint.and_then(|rule| rule.pattern.as_deref());
-    // What matches no text at all holds no character.
+    // If no match of the pattern holds a character, no value can go on with one.
     let told = pattern.and_then(|pattern| Some(lowest_of(&regex_syntax::parse(pattern).ok()?).unwrap_or(char::MAX)));
     told.unwrap_or(lowest) <= separator
 }
 
-/// The lowest character in the texts that a pattern matches; `None` if these hold none.
+/// The lowest character in the texts that a pattern matches; `None` if they hold no character.
 fn lowest_of(pattern: &Hir) -> Option<char> {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => None,
