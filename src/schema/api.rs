@@ -1,5 +1,5 @@
-//! The author's schema in, the API as clients see it out: without `@inaccessible` parts, Keyfold's directives and what only those need.
-//! Must not know tables or keys.
+//! The author's schema in, the API as clients see it out: without `@inaccessible` parts, Keyfold's directives, and the types that only
+//! those directives need. Must not know tables or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::syntax::definitions::{DEFINITIONS_FILE, RESERVED};
@@ -41,7 +41,7 @@ fn is_inaccessible(definition: &ExtendedType) -> bool {
     definition.directives().has("inaccessible")
 }
 
-/// Builds the API; `None` if what is left is no valid schema.
+/// Builds the API; `None` if what remains is not a valid schema.
 pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> {
     let mut api = schema.clone();
     let ours: HashSet<Name> = definitions::definitions().definitions.iter().filter_map(definitions::directive_name).cloned().collect();
@@ -118,7 +118,7 @@ fn strip_field(field: &mut Component<FieldDefinition>, ours: &HashSet<Name>) {
     }
 }
 
-/// Removes the scalars and types that Keyfold provides and nothing of the author's uses.
+/// Removes the scalars and types that Keyfold provides and the author's schema does not use.
 fn drop_unused(api: &mut Schema) {
     let provided: HashSet<Name> = api
         .types

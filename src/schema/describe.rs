@@ -1,5 +1,5 @@
-//! A model in, its access paths and writes as rows for `keyfold check` out, each with what it binds and by which rule. Must not know how a
-//! table is printed.
+//! A model in; out: its access paths and writes as rows for `keyfold check`, each with what it binds and by which rule. Must not know how
+//! a table is printed.
 
 use super::finds::scope::prefixed;
 use super::table::{KeyAttribute, Table};
@@ -11,24 +11,24 @@ use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 
-/// One way in which a field is read, or one action of a field that writes.
+/// One access path of a field, or one action of a mutation field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRow {
     /// `Type.field`.
     pub field: String,
-    /// The optional arguments that are present, and the order: `type, orderBy: NAME`; empty where there is only one way.
+    /// The optional arguments that are present, and the order: `type, orderBy: NAME`; empty if neither plays a part.
     pub when: String,
-    /// The table or the index that is read; of a find through relations the relations.
+    /// The table or the index that is read or written; for a find through relations, the relations.
     pub place: String,
-    /// `GetItem`, `Query`, `Scan` or `through`; of an action `PutItem`, `UpdateItem`, `DeleteItem` or `ConditionCheck`.
+    /// `GetItem`, `Query`, `Scan` or `through`; for an action, `PutItem`, `UpdateItem`, `DeleteItem` or `ConditionCheck`.
     pub operation: &'static str,
     /// The key condition with the target's fields in it: `PK = {id} AND begins_with(SK, "Group#")`.
     pub condition: String,
     /// Where each bound field comes from: `userId = parent.id`.
     pub bindings: String,
-    /// The same, field by field, with the rules of "Binding" or, where items are written, of "What binds to what" (docs/language.md).
+    /// The bindings field by field. Their rules are those of "Binding" or, in writes, of "What binds to what" (docs/language.md).
     pub bound: Vec<BoundField>,
-    /// What else there is to say: the shards that are read, the order, what is written by an expression.
+    /// Notes on everything else: the shards that are read, the order, what an expression writes.
     pub notes: Vec<String>,
     /// The table; empty for a find through relations.
     pub table: String,
@@ -45,7 +45,7 @@ pub struct BoundField {
     pub operator: &'static str,
     /// Where its value comes from: `:id` of an argument, `parent.id`, `Group.id` of an item in scope, or a text in quotes.
     pub source: String,
-    /// The number of the rule by which it is bound; 1 is what the author wrote for this field.
+    /// The number of the rule that binds it; 1 means that the author wrote the binding for this field.
     pub rule: u8,
 }
 
@@ -68,7 +68,7 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
     rows
 }
 
-/// The reads of what is found before something is written: there, names bind by the rules of writes.
+/// The rows of a read that comes before a write. In it, names bind by the rules of writes.
 fn rows_before(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
     rows_of(model, field, find, &|name, rule, source| match rule {
         BindingRule::Where => 1,
@@ -76,7 +76,7 @@ fn rows_before(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
     })
 }
 
-/// How the number of a rule follows from a bound field, the rule of its path and the source.
+/// Gives the rule's number for a bound field, from the field, its rule in the path and its source.
 type Numbered<'a> = &'a dyn Fn(&str, BindingRule, &Source) -> u8;
 
 fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<PathRow> {
@@ -121,7 +121,7 @@ fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<P
     paths.iter().map(row).collect()
 }
 
-/// The read of an action, if it needs one, and the action.
+/// The rows of an action: its read, if it needs one, and the action itself.
 fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
     let mut rows = match &action.target {
         WriteTarget::Read { find, .. } => rows_before(model, field.to_owned(), find),
@@ -131,8 +131,8 @@ fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
     rows
 }
 
-/// The relations on the paths of a cascade that a global index finds: an item that is put just before the delete, and that the index does
-/// not show yet, may stay.
+/// The relations of a cascade that read a global index, each with its index. The index is eventually consistent: an item that is put just
+/// before the delete may not be in it yet, and then is not deleted.
 fn late<'m>(model: &'m Model, object: &'m ObjectType, cascade: &'m [Vec<String>]) -> Vec<(&'m str, &'m str)> {
     let mut late = Vec::new();
     for path in cascade {
@@ -154,7 +154,7 @@ fn late<'m>(model: &'m Model, object: &'m ObjectType, cascade: &'m [Vec<String>]
     late
 }
 
-/// An action: the key that it works on, and what it writes.
+/// The row of an action: the key that it works on, and what it writes.
 fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow> {
     let (object, keys) = model.item(&action.item)?;
     let table = model.tables.get(keys.table)?;
@@ -188,7 +188,7 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     let told = bindings.len();
     match &action.kind {
         ActionKind::Update { expression: Some(expression), .. } => {
-            // What stands only in the key of an index is in no clause.
+            // A field that is stored only in an index key appears in no clause of the expression.
             let in_keys = |name: &str| match object.fields.get(name).map(|field| &field.kind) {
                 Some(FieldKind::Stored(stored)) => stored.attribute.is_none(),
                 _ => false,
@@ -232,7 +232,7 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     })
 }
 
-/// The rule by which names bind where items are written, told from the names (docs/language.md, "What binds to what").
+/// The number of the rule that binds a field in a write, inferred from the names (docs/language.md, "What binds to what").
 fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
     match source {
         Source::Argument(argument) if argument == name => 2,
@@ -244,7 +244,7 @@ fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
     }
 }
 
-/// What a path binds: by equality, and in a range.
+/// The fields that a path binds, by equality and in a range.
 fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbered) -> Vec<BoundField> {
     let equal = path.bindings.iter().filter_map(|(field, source)| {
         let rule = number(field, *path.rules.get(field)?, source);
@@ -265,7 +265,7 @@ fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbe
     bound
 }
 
-/// What a path reads of several types, shards or replicas, and in which direction.
+/// Notes on a path: the types if there are several, the shards or replicas that it reads, and a descending order.
 fn notes(find: &Find, path: &AccessPath, reading: Option<String>) -> Vec<String> {
     let types = match &find.via {
         Via::Mixed(mixed) => Some(format!("items of {}", mixed.members.join(", "))),
@@ -274,7 +274,7 @@ fn notes(find: &Find, path: &AccessPath, reading: Option<String>) -> Vec<String>
     types.into_iter().chain(reading).chain(path.descending.then(|| "descending".to_owned())).collect()
 }
 
-/// A source as the conditions of the schema write it: `:id` is an argument.
+/// A source in the syntax of conditions: `:id` is an argument.
 fn said(source: &Source) -> String {
     match source {
         Source::Argument(name) => format!(":{name}"),
@@ -289,7 +289,7 @@ fn said(source: &Source) -> String {
     }
 }
 
-/// What the fields are bound to, and the shards or the replica that is read.
+/// The bindings of the fields, and the shards or the replica that is read.
 fn bindings(table: &Table, keys: &ItemKeys, path: &AccessPath) -> Vec<String> {
     let bound = path.bindings.iter().map(|(name, source)| format!("{name} = {}", text_of(source)));
     bound.chain(path.reading(table, keys).map(|reading| reading.to_string())).collect()
@@ -340,7 +340,7 @@ fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) 
                 side.as_ref()
                     .map(|(source, inclusive)| format!("{} {sign}{} {}", key.name, if *inclusive { "=" } else { "" }, bound(source)))
             };
-            // A range that is open at one side still ends with the values before the ranged one.
+            // A range that is open on one side still stays within the template's parts before the ranged value.
             let within = (count > 0 && (lower.is_none() || upper.is_none()))
                 .then(|| format!("begins_with({}, {})", key.name, parts(template, count)));
             side(lower, ">").into_iter().chain(side(upper, "<")).chain(within).collect::<Vec<_>>().join(" AND ")

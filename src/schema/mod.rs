@@ -1,19 +1,19 @@
 //! `schema.graphql` in, a checked [`model::Model`] or every mistake in it out. Must not know AWS, async or HTTP.
 //!
-//! [`load`] runs the passes, each over what those before it found:
+//! [`load`] runs the passes. Each uses the results of those before it:
 //!
 //! | folder | in → out |
 //! |---|---|
 //! | [`syntax`] | text → apollo-compiler's schema, Keyfold's directives with their places |
 //! | [`tables`] | `@table` → [`table`], plain data |
 //! | [`types`] | object types → what each stands for, and where its fields are stored |
-//! | [`keys`] | `@item` → key templates ([`template`]), and the proof that no item can be taken for another type's |
+//! | [`keys`] | `@item` → key templates ([`template`]), and the proof that no item can be taken for one of another type |
 //! | [`rules`] | `@default`, `@constraint`, `@unique`, `@version` → rules of stored fields |
 //! | [`finds`] | `@find` → access paths |
 //! | [`writes`] | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
 //! | [`api`] | the schema → what clients see of it |
 //!
-//! [`scalar`] knows leaf values, [`diagnostics`] says what is wrong, and [`model`] is what comes out.
+//! [`scalar`] knows leaf values, [`diagnostics`] reports mistakes, and [`model`] is the result.
 
 mod api;
 pub mod describe;
@@ -68,7 +68,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints })
 }
 
-/// The stored fields of every item type and embedded type, and the keys of every item type.
+/// Reads the stored fields of every item type and embedded type, and the keys of every item type.
 fn read_records(draft: &mut SchemaDraft, tables: &[tables::DeclaredTable], findings: &mut Findings) {
     let mut tableless = false;
     for object in draft.objects() {
@@ -80,7 +80,7 @@ fn read_records(draft: &mut SchemaDraft, tables: &[tables::DeclaredTable], findi
             }
             Some(Kind::Item) => {
                 let Some(directive) = object.directives.get("item") else { continue };
-                // That there is no table at all is said once.
+                // Report only once that there is no table at all.
                 let position = if tableless { None } else { tables::of_item(tables, &name, directive, findings) };
                 tableless |= draft.tables.is_empty();
                 let table = position.and_then(|position| Some((draft.tables.get(position)?, position)));

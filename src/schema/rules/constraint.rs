@@ -1,4 +1,4 @@
-//! `@constraint` in, what a value must be out, or what is wrong with the rule itself. Must not know values.
+//! `@constraint` in, the checked constraint out, or what is wrong with it. Must not know values.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -10,7 +10,7 @@ use apollo_compiler::ast::{Directive, Type};
 
 const FORMATS: [(&str, Format); 3] = [("email", Format::Email), ("url", Format::Url), ("uuid", Format::Uuid)];
 
-/// What a constraint is about.
+/// The field or argument that a constraint is on.
 pub struct Constrained<'a> {
     /// `Type.field` or `Type.field.argument`.
     pub coordinate: String,
@@ -51,7 +51,7 @@ pub fn read(what: &Constrained, value: Option<&ValueType>, directive: &Node<Dire
     sound.then_some(Constraint { min_length, max_length, pattern, format, min, max })
 }
 
-/// Lengths, patterns and formats are of texts, bounds of numbers; of a list, of its elements.
+/// Lengths, patterns and formats need text; bounds need numbers. On a list, they apply to its elements.
 fn check_type(
     what: &Constrained,
     value: Option<&ValueType>,
@@ -85,7 +85,7 @@ fn length(what: &Constrained, directive: &Node<Directive>, name: &str, findings:
     length.map(Some)
 }
 
-/// The least is not more than the greatest.
+/// The lower limit must not be more than the upper one.
 fn ordered(
     what: &Constrained,
     directive: &Node<Directive>,
@@ -107,7 +107,7 @@ fn pattern(directive: &Node<Directive>, findings: &mut Findings) -> Option<Optio
     match regex::Regex::new(&written.value) {
         Ok(_) => Some(Some(written.value)),
         Err(error) => {
-            // The library draws the pattern over several lines and says what is wrong in the last.
+            // The `regex` crate prints the pattern over several lines, and the last line says what is wrong.
             let told = error.to_string();
             let why = told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let help = "a pattern is a regular expression without look-around and back-references; it matches the whole text";

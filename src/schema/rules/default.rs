@@ -1,4 +1,4 @@
-//! `@default` in, the parts of the value out, checked against the field's type. Must not know when it is written.
+//! `@default` in, the parts of its value out, checked against the field's type. Must not know when the value is written.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -18,12 +18,12 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The longest offset of `{now+…}`: a hundred years of seconds.
+/// The longest offset of `{now+…}`, in seconds: a hundred years of 366 days.
 const LONGEST: i64 = 100 * 366 * 86_400;
 
 /// A field with a default.
 pub struct Defaulted<'a> {
-    /// The schema under way.
+    /// The schema being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The type.
     pub object: &'a ObjectType,
@@ -72,7 +72,7 @@ pub fn read(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings
     Some(DefaultValue { parts, hash, every_write })
 }
 
-/// Literals and placeholders in their order.
+/// Splits the value into literals and placeholders, in order.
 fn parts(of: &Defaulted, written: &At<String>, findings: &mut Findings) -> Option<Vec<DefaultPart>> {
     let mut parts: Vec<DefaultPart> = Vec::new();
     let mut sound = true;
@@ -150,7 +150,7 @@ fn has_text(declared: &Declared) -> bool {
     !declared.ty.is_list() && !matches!(declared.value, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
 }
 
-/// `+24h`, `-1d12h`: seconds.
+/// The seconds of an offset such as `+24h` or `-1d12h`.
 fn seconds(written: &str) -> Option<i64> {
     let (sign, mut rest) = match written.split_at_checked(1)? {
         ("-", rest) => (-1, rest),
@@ -175,7 +175,7 @@ fn seconds(written: &str) -> Option<i64> {
     (written.len() > 1).then_some(sign * total)
 }
 
-/// What the value would be, if the field's type has no such value.
+/// Describes the default if the field's type cannot hold it, to complete "cannot be …".
 fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String> {
     use ValueType as V;
     let kind = &of.declared.value;
@@ -201,7 +201,7 @@ fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String>
     }
 }
 
-/// Whether a text of the schema is a value of the type, as the API has it.
+/// Whether a literal is a value of the type as clients write it; for an enum, the value's name.
 fn is_value(kind: &ValueType, text: &str) -> bool {
     match kind {
         ValueType::Enum(values) => values.stored.contains_key(text),
@@ -212,7 +212,7 @@ fn is_value(kind: &ValueType, text: &str) -> bool {
     }
 }
 
-/// The fields that have a default, each after those that its default is made of; otherwise in the order of the type.
+/// The fields with a default, in the order of the type, except that each comes after the fields that its default uses.
 pub fn in_order(fields: &IndexMap<String, Field>) -> Vec<String> {
     let mut order = Vec::new();
     let mut seen = HashSet::new();
@@ -220,7 +220,7 @@ pub fn in_order(fields: &IndexMap<String, Field>) -> Vec<String> {
     order
 }
 
-/// Adds a field after what its default is made of. A circle, which is a mistake, ends where it began.
+/// Adds a field after the fields that its default uses. A circle, which `check_circles` reports, ends where it began.
 fn place<'f>(fields: &'f IndexMap<String, Field>, name: &'f str, seen: &mut HashSet<&'f str>, order: &mut Vec<String>) {
     let Some(default) = fields.get(name).and_then(|field| field.rules.default.as_ref()) else { return };
     if seen.insert(name) {
@@ -229,7 +229,7 @@ fn place<'f>(fields: &'f IndexMap<String, Field>, name: &'f str, seen: &mut Hash
     }
 }
 
-/// Defaults that are made of each other could never be made.
+/// Defaults must not use each other in a circle: they could never be computed.
 pub fn check_circles(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     for start in record.keys() {
         let mut path: Vec<&str> = vec![start];
@@ -243,7 +243,7 @@ pub fn check_circles(object: &ObjectType, record: &StoredFields, findings: &mut 
     }
 }
 
-/// Whether the last name's default leads back to the first; the path is then the circle.
+/// Whether the default of the last name in `path` leads back to the first. If so, `path` is then the circle.
 fn circle<'r>(record: &'r StoredFields, path: &mut Vec<&'r str>, seen: &mut HashSet<&'r str>) -> bool {
     let Some(default) = path.last().and_then(|last| record.get(*last)?.rules.default.as_ref()) else { return false };
     for part in &default.parts {

@@ -1,4 +1,4 @@
-//! `@default`, `@constraint`, `@unique` and `@version` in, the rules of each stored field out, and the constraints of arguments and input
+//! `@default`, `@constraint`, `@unique` and `@version` in; out: the rules of each stored field, and the constraints of arguments and input
 //! fields. Must not know mutations.
 
 pub mod constraint;
@@ -76,7 +76,7 @@ fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition
     Rules { default, constraint, unique, version }
 }
 
-/// Fields that are not stored are not written.
+/// Reports rules on a field that is not stored: nothing is written to it.
 fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     for directive in field.directives.iter().filter(|directive| RULES.contains(&directive.name.as_str())) {
         let message = format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);
@@ -85,7 +85,7 @@ fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findin
     }
 }
 
-/// An item has one version.
+/// A type must not have two `@version` fields.
 fn check_versions(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     let mut versions = record.iter().filter(|(_, declared)| declared.rules.version).map(|(name, _)| name);
     let first = versions.next();

@@ -1,6 +1,7 @@
-//! `@unique` in, whether the table can hold the guards that keep it out. Must not know how guards are written.
+//! `@unique` in; out: whether the table can hold the guards that enforce it. Must not know how guards are written.
 //!
-//! A guard is an item of the same table: its partition key is `Unique#Type.field#` and the value, its sort key `Unique#Type.field`.
+//! A guard is an item of the same table. Its partition key is `Unique#Type.field#` followed by the value; its sort key is
+//! `Unique#Type.field`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::scalar::value_type::ValueType;
@@ -14,7 +15,7 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use apollo_compiler::schema::ObjectType;
 
-/// Whether a field can be unique: it has one value with a text, in a table whose keys are texts.
+/// Whether a field can be unique: it is a field of an item, its value is single and can be a key, and the table's keys are of type S.
 pub fn check(
     draft: &SchemaDraft,
     (object, field): (&ObjectType, &FieldDefinition),
@@ -43,7 +44,7 @@ pub fn check(
     false
 }
 
-/// A guard must not be taken for an item, nor an item for a guard.
+/// The primary keys of guards and items must not overlap, or a guard could be taken for an item, or an item for a guard.
 pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
     for (type_name, record) in &draft.records {
         for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {

@@ -1,4 +1,4 @@
-//! `billing:` and the capacities of a `@table` and its indexes in, how they are paid for out. Must not know keys or names.
+//! `billing:` and the capacities of a `@table` and its indexes in; out: how they are billed. Must not know keys or names.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::syntax::directives::{argument, member};
@@ -7,9 +7,9 @@ use crate::schema::table::{Billing, Capacity};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, Value};
 
-/// The capacity that is not written down, in units of reading and of writing: what the DynamoDB console begins with.
+/// The default capacity, in read or write capacity units: the default of the DynamoDB console.
 const USUAL_CAPACITY: u32 = 5;
-/// What a capacity with another billing needs.
+/// The help for a capacity on a table that is not provisioned.
 const ONLY_PROVISIONED: &str = "write `billing: PROVISIONED`, or leave the capacity out";
 
 /// How a table is billed.
@@ -28,7 +28,7 @@ pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing
     if provisioned { Billing::Provisioned(Capacity { read, write }) } else { Billing::PayPerRequest }
 }
 
-/// The capacity of an index; what it does not say is as the table says.
+/// The capacity of a global index; where it gives none, the table's applies. A local index has none of its own.
 pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: &mut Findings) -> Option<Capacity> {
     let capacity = |name: &str, findings: &mut Findings| {
         let written = member(written, name)?;
@@ -49,7 +49,7 @@ pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: 
     }
 }
 
-/// DynamoDB API reference, `ProvisionedThroughput`: at least one unit.
+/// Reads a number of capacity units: at least one (DynamoDB API reference, `ProvisionedThroughput`).
 fn units(name: &str, written: &Node<Value>, findings: &mut Findings) -> Option<u32> {
     let number = written.to_i32()?;
     let units = u32::try_from(number).ok().filter(|units| *units > 0);

@@ -12,18 +12,18 @@ use crate::schema::syntax::span::At;
 use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::{Node, Schema};
 
-/// Local indexes that a table may have (DynamoDB developer guide, "Quotas", secondary indexes per table).
+/// The most local indexes that a table may have (DynamoDB developer guide, "Quotas", secondary indexes per table).
 const LOCAL_INDEXES: usize = 5;
 
 /// A table as the schema declares it.
 pub struct DeclaredTable {
-    /// What the file calls it, whatever the environment: its name with the defaults of all variables, or as it is written where one has none.
+    /// Its name in the file, the same in every environment: each variable has its default, or the name is as written if one has none.
     pub name: String,
-    /// The table, under its name in this environment.
+    /// The table, with its name in this environment.
     pub table: Table,
 }
 
-/// Reads every `@table`; what is wrong with one does not hide the others.
+/// Reads every `@table`. A mistake in one does not hide mistakes in the others.
 pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<DeclaredTable> {
     let mut tables: Vec<DeclaredTable> = Vec::new();
     for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "table") {
@@ -41,7 +41,7 @@ pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<St
             }
         };
         let name = expand(&written.value, &|_| None).unwrap_or_else(|_| written.value.clone());
-        // Two tables of one name in the file would be one where no variable is set, and `@item(table:)` could mean either.
+        // Two tables with the same name in the file would be one table if no variable is set, and `@item(table:)` could mean either.
         let twice = tables.iter().find_map(|known| {
             let same = [(&known.table.name, &table_name), (&known.name, &name)];
             same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
@@ -143,7 +143,7 @@ fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings)
     }
 }
 
-/// An attribute has one type in all the keys of a table.
+/// An attribute must have the same type in all the keys of a table.
 fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &mut Findings) {
     let own = [(&index.partition, "partitionKey")].into_iter().chain(index.sort.as_ref().map(|sort| (sort, "sortKey")));
     for (key, member_name) in own {
@@ -157,7 +157,7 @@ fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &m
     }
 }
 
-/// DynamoDB developer guide, "Naming rules": 3 to 255 characters of letters, digits, `_`, `-` and `.`.
+/// A name must be 3 to 255 letters, digits, `_`, `-` and `.` (DynamoDB developer guide, "Naming rules").
 fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
     let fits = (3..=255).contains(&name.value.len()) && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if !fits {
@@ -181,13 +181,13 @@ fn key_type(value: Option<&Node<Value>>) -> KeyType {
     }
 }
 
-/// The table that a type's `@item` means, by what the file calls it or by its name in this environment.
+/// The table that a type's `@item` names, by its name in the file or in this environment.
 pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     let place = crate::schema::syntax::directives::named(directive);
     match (text(directive, "table"), tables.len()) {
         (Some(written), 1..) => {
-            // What the file says comes first: no environment makes it mean another of its tables.
+            // Names in the file come first, so that no environment makes `@item(table:)` mean another table of the file.
             let in_file = tables.iter().position(|table| table.name == written.value);
             let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
             if found.is_none() {

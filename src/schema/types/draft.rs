@@ -1,4 +1,4 @@
-//! What is known of a schema while its passes run: each pass reads what those before it wrote. Must not say what is right or wrong.
+//! What is known of a schema while the passes run: each pass reads what earlier passes wrote. Must not say what is right or wrong.
 
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
@@ -9,11 +9,11 @@ use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};
 use indexmap::IndexMap;
 
-/// A schema under way.
+/// A schema while it is checked.
 pub struct SchemaDraft<'a> {
     /// The author's text.
     pub text: &'a str,
-    /// The compiler's schema, Keyfold's definitions among it.
+    /// apollo-compiler's schema, which includes Keyfold's definitions.
     pub schema: &'a Schema,
     /// The tables.
     pub tables: Vec<Table>,
@@ -21,7 +21,7 @@ pub struct SchemaDraft<'a> {
     pub kinds: IndexMap<String, Kind>,
     /// The stored fields of each item type and embedded type.
     pub records: IndexMap<String, StoredFields>,
-    /// The keys of each item type, those left out that have mistakes.
+    /// The keys of each item type, except those with mistakes.
     pub items: IndexMap<String, ItemKeys>,
 }
 
@@ -40,7 +40,7 @@ pub enum Kind {
     Edge,
     /// `PageInfo`.
     PageInfo,
-    /// Meant as a connection, and reported because it is none.
+    /// A type that is meant as a connection but is none, which is reported.
     NoConnection,
 }
 
@@ -52,11 +52,11 @@ pub type StoredFields = IndexMap<String, Declared>;
 pub struct Declared {
     /// The type.
     pub ty: Type,
-    /// How the innermost value is kept.
+    /// How the innermost value is stored.
     pub value: ValueType,
-    /// The attribute that would hold the value: the one named, or the field's own name.
+    /// The attribute for the value: the one named, or the field's own name. A field that is stored only in keys does not use it.
     pub attribute: String,
-    /// Whether the attribute is named by `@attribute(name:)`.
+    /// Whether `@attribute(name:)` names the attribute.
     pub named: bool,
     /// The place of the attribute's name, or of the field's.
     pub span: Span,
@@ -65,14 +65,14 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// The type that a template sees: a list is no value of a key.
+    /// The value type for a key template. A list counts as `Json`, because no key can hold it.
     pub fn in_template(&self) -> ValueType {
         if self.ty.is_list() { ValueType::Json } else { self.value.clone() }
     }
 }
 
 impl<'a> SchemaDraft<'a> {
-    /// The object types of the author and those provided, in the order of their declaration, introspection left out.
+    /// The author's object types and those that Keyfold provides, in the order of their declaration, without introspection types.
     pub fn objects(&self) -> impl Iterator<Item = &'a Node<schema::ObjectType>> + use<'a> {
         objects(self.schema)
     }
@@ -88,7 +88,7 @@ impl<'a> SchemaDraft<'a> {
     }
 }
 
-/// The object types of a schema without those of introspection.
+/// The object types of a schema, without introspection types.
 pub fn objects(schema: &Schema) -> impl Iterator<Item = &Node<schema::ObjectType>> {
     schema.types.values().filter_map(|definition| match definition {
         schema::ExtendedType::Object(object) if !definition.is_built_in() => Some(object),

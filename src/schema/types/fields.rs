@@ -1,8 +1,11 @@
 //! Fields without `@find` in, where each is stored out. Must not know finds.
 //!
-//! A field lives in the attribute that `@attribute(name:)` names, or in one of its own name; except that a field without `@attribute`
-//! which can be read back out of the keys lives there only. That is so where every alternative of a table key's template holds it, or
-//! where an index key holds it and is written whenever the field has a value: beside it, that template has non-null fields only.
+//! A field is stored in the attribute that `@attribute(name:)` names, or in one of the field's own name. But a field without
+//! `@attribute(name:)` is stored only in the keys if it can always be read back from one of them. That is so in two cases:
+//!
+//! - Every template of a table key contains the field.
+//! - Every template of an index key contains the field, and one of them has only non-null fields besides it. That key is then written
+//!   whenever the field has a value.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
@@ -20,7 +23,7 @@ use crate::schema::types::values;
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 
-/// The stored fields of a type as they are declared. `table` is that of an item type.
+/// The stored fields of a type as declared. `table` is the table of an item type.
 pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, findings: &mut Findings) -> StoredFields {
     let mut record = StoredFields::new();
     for field in object.fields.values().filter(|field| !is_find(field)) {
@@ -33,7 +36,7 @@ pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, 
     record
 }
 
-/// A stored field has no arguments and does not write.
+/// A stored field must have no arguments and no write directive.
 fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     if let Some(argument) = field.arguments.first() {
         let message = format!("`{}.{}` is stored, so its argument `{}` has no meaning", object.name, field.name, argument.name);
@@ -93,7 +96,7 @@ fn declared(
     Some(declared)
 }
 
-/// `stored:` on a field.
+/// Applies `stored:` to a field.
 fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, findings: &mut Findings) {
     let moment = matches!(declared.value, ValueType::DateTime(_));
     match stored.value.as_str() {
@@ -113,7 +116,7 @@ fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, fi
     }
 }
 
-/// The time to live is a number of seconds (DynamoDB developer guide, "Time to Live").
+/// The time to live must be a number: epoch seconds (DynamoDB developer guide, "Time to Live").
 fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findings) {
     match declared.value {
         ValueType::DateTime(_) if !declared.ty.is_list() => declared.value = ValueType::DateTime(Moment::EpochSeconds),
@@ -125,7 +128,7 @@ fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findin
     }
 }
 
-/// No two fields share an attribute.
+/// No two fields may share an attribute.
 fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     for (position, (name, field)) in record.iter().enumerate() {
         if let Some((other, _)) = record.iter().take(position).find(|(_, known)| known.attribute == field.attribute) {
@@ -135,7 +138,7 @@ fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut F
     }
 }
 
-/// Where a field of an item is stored, seen with the item's keys.
+/// Where a field of an item is stored, given the item's keys.
 pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &ItemKeys, table: &Table) -> Stored {
     let held = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&name));
     let own: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
@@ -146,16 +149,16 @@ pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &Item
         let templates = keys.keys.get(key).map(Vec::as_slice).unwrap_or_default();
         own.contains(&key.as_str()) || templates.iter().any(|template| template.fields().into_iter().all(non_null))
     };
-    // A read asks for one of them: one that every item has.
+    // A read takes the field from one key: the table's own keys come first, then keys that are always written with the field.
     holders.sort_by_key(|key| (!own.contains(&key.as_str()), !always_written(key)));
     let same = key_is_the_field(name, declared, keys, table);
-    // DynamoDB looks for the time to live in its attribute and nowhere else.
+    // DynamoDB reads the time to live only from its attribute.
     let expires = table.time_to_live.as_deref() == Some(&declared.attribute);
     let in_keys_only = !declared.named && !same && !expires && holders.iter().any(always_written);
     Stored { attribute: (!in_keys_only).then(|| declared.attribute.clone()), keys: holders, value: declared.value.clone() }
 }
 
-/// Whether the key attribute of the field's stored name is the field itself: its template is `{field}`, and the value is kept the same way.
+/// Whether the field's attribute is a key attribute that holds the field itself: its template is `{field}`, and its type is the field's.
 fn key_is_the_field(name: &str, declared: &Declared, keys: &ItemKeys, table: &Table) -> bool {
     keys.keys.get(&declared.attribute).is_some_and(|templates| is_whole(templates, name))
         && table.key_attributes().iter().any(|key| key.name == declared.attribute && keeps(declared, key.kind))
@@ -181,7 +184,7 @@ pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, 
         let Some(attribute) = stored.attribute else { continue };
         let clash = key_attributes.iter().find(|key| key.name == attribute).filter(|key| match keys.keys.contains_key(&key.name) {
             true => !key_is_the_field(name, declared, keys, table),
-            // The type is not in that index, but DynamoDB refuses an index key's attribute that has another type.
+            // The item type is not in that index, but DynamoDB refuses an item whose attribute has another type than the index key.
             false => !keeps(declared, key.kind),
         });
         if let Some(key) = clash {

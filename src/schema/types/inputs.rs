@@ -1,5 +1,5 @@
-//! A field's arguments in, and the fields of their input objects under dotted names (`input.name`); their types out, and whether an
-//! input object can be an embedded object. Must not know what they are used for.
+//! A field's arguments, and the fields of their input objects under dotted names (`input.name`), in; their types out. Also tells whether
+//! an input object can be written as an embedded object. Must not know what they are used for.
 
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::span;
@@ -10,7 +10,7 @@ use apollo_compiler::Schema;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
 use apollo_compiler::schema::{ExtendedType, InputObjectType};
 
-/// How deep input objects are looked into.
+/// How many levels of nested input objects are checked.
 const DEEPEST: usize = 8;
 
 /// An argument, or a field of an argument's input object.
@@ -20,14 +20,14 @@ pub struct Input<'a> {
     pub name: String,
     /// Its declared type.
     pub ty: &'a Type,
-    /// Whether it may be null or missing, itself or the object that holds it.
+    /// Whether it, or an input object that holds it, may be null or missing.
     pub nullable: bool,
-    /// The place of the argument's name.
+    /// The place of the argument's name, also for a field of its input object.
     pub span: Span,
 }
 
 impl Input<'_> {
-    /// How a value of it is kept; an input object counts as an embedded object of its name.
+    /// How its value is stored; an input object counts as an embedded object of its name.
     pub fn value(&self, schema: &Schema) -> Option<ValueType> {
         let name = self.ty.inner_named_type();
         match object_of(schema, name) {
@@ -37,7 +37,7 @@ impl Input<'_> {
     }
 }
 
-/// An argument by its name, or a field of one by its dotted name.
+/// Finds an argument by its name, or a field of one by its dotted name.
 pub fn input<'a>(schema: &'a Schema, field: &'a FieldDefinition, name: &str) -> Option<Input<'a>> {
     let mut segments = name.split('.');
     let first = segments.next()?;
@@ -55,7 +55,7 @@ pub fn arguments(field: &FieldDefinition) -> impl Iterator<Item = Input<'_>> {
     field.arguments.iter().map(|argument| of(argument.name.to_string(), argument, span::of(argument.name.location())))
 }
 
-/// The fields of an input object that is not in a list, under their dotted names; none of anything else.
+/// The fields of an input object that is not in a list, under their dotted names; empty for anything else.
 pub fn members<'a>(schema: &'a Schema, input: &Input<'a>) -> Vec<Input<'a>> {
     let object = object_of(schema, input.ty.inner_named_type()).filter(|_| input.ty.is_named());
     object.map(|object| object.fields.values().map(|field| within(input, field)).collect()).unwrap_or_default()
@@ -77,7 +77,7 @@ fn object_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a InputObjectType> 
     }
 }
 
-/// Whether a value of the one type can be written where the other is kept.
+/// Whether a value of type `from` can be written to a field of type `to`; if not, why.
 pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result<(), String> {
     match (from, to) {
         (ValueType::Embedded(from), ValueType::Embedded(to)) if from == to => Ok(()),
@@ -95,7 +95,8 @@ pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result
     }
 }
 
-/// Each field of the input object is one of the embedded object, and what this needs is there or has a default.
+/// Each field of the input object must fit a field of the embedded object. Each field of the embedded object that is never null must be
+/// non-null in the input object or have a default.
 fn object_fits(draft: &SchemaDraft, object: &InputObjectType, record: &StoredFields, depth: usize) -> Result<(), String> {
     for (name, field) in &object.fields {
         let Some(declared) = record.get(name.as_str()) else {
@@ -106,7 +107,7 @@ fn object_fits(draft: &SchemaDraft, object: &InputObjectType, record: &StoredFie
             (Some(input), ValueType::Embedded(to)) if depth > 0 => {
                 draft.records.get(to).map_or(Ok(()), |record| object_fits(draft, input, record, depth - 1))
             }
-            // What is nested deeper than anybody writes is for the run to refuse.
+            // Objects nested deeper than anybody writes are left for the run to refuse.
             (Some(_), ValueType::Embedded(_)) => Ok(()),
             (Some(_), ValueType::Json) => Ok(()),
             (Some(_), _) => Err(String::new()),

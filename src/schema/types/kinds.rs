@@ -1,7 +1,7 @@
-//! Object types in, what each stands for out: root, item, connection, edge, page info or embedded. Must not know keys or finds.
+//! Object types in; out: what each stands for, which is root, item, connection, edge, page info or embedded. Must not know keys or finds.
 //!
-//! A connection is recognised by its shape, not by its name: a type without `@item` whose fields are `nodes`, `edges` and `pageInfo`
-//! (each optional, one of the first two there) and whose nodes are items, or of an abstract type (Relay cursor connections specification).
+//! A connection is recognised by its shape, not by its name (Relay cursor connections specification). It is a type without `@item` that has
+//! no fields but `nodes`, `edges` and `pageInfo`, with at least one of the first two. Its nodes are items, or of an abstract type.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
@@ -13,7 +13,7 @@ use apollo_compiler::schema::{ExtendedType, ObjectType};
 use apollo_compiler::{Node, Schema};
 use indexmap::IndexMap;
 
-/// The name of the type that tells where a page stands.
+/// The name of the type that tells a page's cursors and whether there are more pages.
 pub const PAGE_INFO: &str = "PageInfo";
 
 /// Classifies every object type.
@@ -62,7 +62,7 @@ fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Finding
     }
 }
 
-/// Whether a type has the shape of `PageInfo`: nothing but its four fields, of their types.
+/// Whether a type has the shape of `PageInfo`: no fields but its four, with their types.
 fn is_page_info(object: &ObjectType) -> bool {
     object.fields.iter().all(|(name, field)| match name.as_str() {
         "hasNextPage" | "hasPreviousPage" => field.ty.is_named() && field.ty.inner_named_type() == "Boolean",
@@ -116,7 +116,7 @@ fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
     }
 }
 
-/// A type that holds a `pageInfo` was meant as a connection: say what keeps it from being one.
+/// A type with a `pageInfo` is meant as a connection, so report what keeps it from being one.
 fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findings: &mut Findings) {
     let others: Vec<&str> =
         object.fields.keys().map(|name| name.as_str()).filter(|name| !["nodes", "edges", "pageInfo"].contains(name)).collect();

@@ -1,4 +1,4 @@
-//! Object types in, what each stands for and where its fields are stored out; and, at the end, the types of the model.
+//! Object types in; out: what each stands for, where its fields are stored, and at the end the types of the model.
 
 pub mod draft;
 pub mod fields;

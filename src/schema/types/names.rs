@@ -1,4 +1,4 @@
-//! An item type and a field's arguments in, what the names of a condition or an expression over them mean out. Must not know what the
+//! An item type and a field's arguments in; out: what names mean in a condition or an expression over them. Must not know what the
 //! condition is for.
 
 use crate::schema::expression::names::{Named, Names};
@@ -12,7 +12,7 @@ use apollo_compiler::ast::FieldDefinition;
 
 /// The names of an item's fields and a field's arguments.
 pub struct ItemNames<'a> {
-    /// The schema under way.
+    /// The schema being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The field with the arguments.
     pub field: &'a FieldDefinition,
@@ -22,9 +22,9 @@ pub struct ItemNames<'a> {
     pub keys: &'a ItemKeys,
     /// The item's table.
     pub table: &'a Table,
-    /// Whether `attribute_exists` may ask a key for the fields that it holds.
+    /// Whether `attribute_exists` may name a field that is stored only in the table's key, and test the key attribute instead.
     pub keys_tell: bool,
-    /// The item that a mutation's `@find` found, whose fields are named as `:Repo.nextNumber`: its type and stored fields.
+    /// The type and stored fields of the item that a mutation's `@find` found. Its fields are named as `:Repo.nextNumber`.
     pub found: Option<(&'a str, &'a StoredFields)>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> ItemNames<'a> {
         Some(fields::place(name, declared, self.record, self.keys, self.table))
     }
 
-    /// The attribute that holds a field as it is; a field that stands in the text of a key has none.
+    /// The attribute that holds exactly the field's value. A field that is only a part of a key's text has none.
     pub fn attribute(&self, name: &str) -> Option<String> {
         let declared = self.record.get(name)?;
         let stored = self.place(name)?;
@@ -50,7 +50,7 @@ impl<'a> ItemNames<'a> {
         stored.attribute.or_else(|| stored.keys.iter().find(whole).cloned())
     }
 
-    /// The field of the found item that an argument's name stands for. An argument of the type's name goes before.
+    /// The field of the found item that an argument's name means. An argument named like the type takes precedence.
     pub fn of_found(&self, name: &str) -> Option<&crate::schema::types::draft::Declared> {
         let ((item, record), (first, field)) = (self.found?, name.split_once('.')?);
         (first == item && inputs::input(self.draft.schema, self.field, first).is_none()).then(|| record.get(field))?

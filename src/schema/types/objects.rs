@@ -11,7 +11,7 @@ use crate::schema::{finds, rules as field_rules, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
 
-/// Every object type; the fields that have mistakes are left out.
+/// Every object type, without the fields that have mistakes.
 pub fn read(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
     let mut types = IndexMap::new();
     for object in draft.objects() {
@@ -126,7 +126,7 @@ fn model_field(field: &FieldDefinition, kind: FieldKind, rules: Rules) -> Field 
     Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules }
 }
 
-/// A constant of the schema as JSON; an enum's value is its name.
+/// A constant of the schema as JSON. An enum value becomes its name.
 fn json(value: &Value) -> serde_json::Value {
     match value {
         Value::Null | Value::Variable(_) => serde_json::Value::Null,

@@ -1,11 +1,11 @@
-//! Directives that a schema may carry but that do nothing yet: said aloud where silence would be dangerous. Must not know anything else.
+//! Warns of directives that a schema may carry but that do nothing yet, where silence would be dangerous. Must not know anything else.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::objects;
 use apollo_compiler::Schema;
 
-/// Warns of every `@auth`: who relies on it must know that everybody may read.
+/// Warns of every `@auth`: it is not enforced yet, and an author who relies on it must know that everybody may read.
 pub fn check(schema: &Schema, findings: &mut Findings) {
     for object in objects(schema) {
         let own = object.directives.iter().map(|directive| (&directive.node, format!("`{}`", object.name)));

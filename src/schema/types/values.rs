@@ -1,5 +1,5 @@
-//! Names of GraphQL leaf types in, value types out, with the stored text of enum values; and which value may stand for which.
-//! Must not know items or keys.
+//! Names of GraphQL leaf types in, value types out, with the stored text of enum values. Also tells which type of value may stand for
+//! which. Must not know items or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
@@ -12,7 +12,7 @@ use apollo_compiler::schema::{EnumType, ExtendedType};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// The value type of a scalar, an enum, or (taken for embedded) an object type; `None` for every other.
+/// The value type of a scalar, an enum or an object type (taken as embedded); `None` for every other type.
 pub fn of_named(schema: &Schema, name: &str) -> Option<ValueType> {
     match schema.types.get(name)? {
         ExtendedType::Scalar(_) => Some(ValueType::of_scalar(name)),
@@ -35,7 +35,7 @@ fn enum_values(definition: &EnumType) -> EnumValues {
     EnumValues { name: definition.name.to_string(), stored }
 }
 
-/// Two values of an enum must not be stored as the same text, and none as the empty one, which no key may hold.
+/// Two values of an enum must not be stored as the same text. None may be stored as an empty text, which no key may hold.
 pub fn check_enums(schema: &Schema, findings: &mut Findings) {
     for definition in schema.types.values().filter_map(|definition| definition.as_enum()) {
         let values = enum_values(definition);
@@ -64,7 +64,7 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
     }
 }
 
-/// Whether a value of the one type can stand where the other is wanted, without losing anything.
+/// Whether a value of type `from` can stand where `to` is wanted, without losing anything.
 pub fn fits(from: &ValueType, to: &ValueType) -> bool {
     use ValueType as V;
     match (from, to) {
@@ -73,14 +73,14 @@ pub fn fits(from: &ValueType, to: &ValueType) -> bool {
         (V::Boolean, V::Boolean) | (V::Date, V::Date) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
         (V::DateTime(_), V::DateTime(_)) => true,
         (V::Enum(a), V::Enum(b)) => a.name == b.name,
-        // A shard is numbered; a replica is chosen by the hash of any value that has a text.
+        // A shard is bound by its number. A replica is chosen by the hash of any value that has a text.
         (from, V::Spread(Spread { kind: SpreadKind::Shard, .. })) => matches!(from, V::Int),
         (from, V::Spread(_)) => stored_key_type(from).is_some() || matches!(from, V::Boolean),
         _ => false,
     }
 }
 
-/// The type that DynamoDB keeps a value as when it is an attribute by itself; `None` for what is no key type.
+/// The DynamoDB type of a value in an attribute of its own; `None` if no key can have that type.
 pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
     use ValueType as V;
     match value {

@@ -1,4 +1,4 @@
-//! What an action is given to work with: its parts, gathered once and read by the passes beside this file. Must not decide anything.
+//! The parts of an action, gathered once and read by the passes beside this file. Must not decide anything.
 
 use super::directive::ActionDirective;
 use crate::schema::finds::target::FindTarget;
@@ -15,10 +15,10 @@ use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-/// A field of `Mutation` under way.
+/// A field of `Mutation` while it is checked.
 #[derive(Clone, Copy)]
 pub struct Writing<'a> {
-    /// The schema under way.
+    /// The schema being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The root type's name.
     pub parent: &'a str,
@@ -33,7 +33,7 @@ impl Writing<'_> {
     }
 }
 
-/// An item that was found, or put before.
+/// An item in scope: found by the field's `@find`, or made by an earlier `@put`.
 #[derive(Clone)]
 pub struct InScope<'a> {
     /// Its type.
@@ -44,7 +44,7 @@ pub struct InScope<'a> {
     pub found: bool,
 }
 
-/// An action under way.
+/// An action while it is checked.
 pub struct Acting<'a> {
     /// The field.
     pub writing: Writing<'a>,
@@ -62,7 +62,7 @@ pub struct Acting<'a> {
     pub scope: &'a [InScope<'a>],
     /// What `set:` or `where:` binds.
     pub clause: IndexMap<String, FieldBinding>,
-    /// The fields that nothing binds, because `set:` or `where:` says null.
+    /// The fields that stay unbound because `set:` or `where:` says null.
     pub hidden: HashSet<String>,
 }
 
@@ -71,11 +71,11 @@ pub struct Acting<'a> {
 pub struct FieldBinding {
     /// The value.
     pub source: Source,
-    /// The arguments that it is made of, dotted.
+    /// The arguments that the value is made of, dotted: `input.name`.
     pub arguments: Vec<String>,
     /// Whether it may be null or missing.
     pub nullable: bool,
-    /// Where it is said.
+    /// The place of the binding in the schema.
     pub span: Span,
 }
 
@@ -103,14 +103,14 @@ impl<'a> Acting<'a> {
         fields
     }
 
-    /// What the names of `if:` and `expression:` mean.
+    /// Resolves the names in `if:` and `expression:`.
     pub fn names(&self) -> ItemNames<'a> {
         let Writing { draft, field, .. } = self.writing;
         let found = self.scope.iter().find(|item| item.found).map(|item| (item.item.as_str(), item.record));
         ItemNames { draft, field, record: self.record, keys: self.keys, table: self.table, keys_tell: true, found }
     }
 
-    /// The action's item as a find would want it.
+    /// The action's item as the target of a find, to choose its access path.
     pub fn wanted(&self, returns: Returns) -> FindContext<'a> {
         FindContext {
             draft: self.writing.draft,

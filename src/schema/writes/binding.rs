@@ -1,18 +1,18 @@
-//! Names bind to names: arguments, fields of input objects and items in scope in, what a field of the target is bound to out. Must not
-//! know which key uses it.
+//! Arguments, fields of input objects and items in scope in; out: what each field of the target is bound to by name. Must not know which
+//! key uses it.
 //!
-//! For each field of the target the first of these binds:
+//! For each field of the target, the first of these that exists binds it:
 //!
 //! 1. its entry in `set:` or `where:`;
 //! 2. an argument of its name;
 //! 3. an argument named `<target><Field>`: `containerId` for `Container.id`;
 //! 4. a field of its name in an argument that is an input object;
 //! 5. a field of an item in scope as `<type><Field>`: after a put of a Group, `id` is `groupId`;
-//! 6. a field of the same name of an item in scope, unless 5 has used it under its longer name. `id` says what an item is, so that it
-//!    binds only items of the same type. WrittenValues are copied so only where the field has no default and is an ID or never null: what two
-//!    types happen to have both is not copied unasked.
+//! 6. a field of the same name of an item in scope, unless 5 uses that item's field under its longer name. `id` identifies an item, so it
+//!    binds only items of the same type. A written value is copied this way only if the field has no default and is an ID or never null:
+//!    two types may have a field of the same name by chance.
 //!
-//! An argument may be null, and then it binds nothing; what is in scope behind it is hidden all the same.
+//! An argument that is null at run time binds nothing, but it still hides the items in scope (5 and 6).
 
 use super::acting::{Acting, FieldBinding, InScope, Writing};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -24,19 +24,19 @@ use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::inputs::{Input, depth_of, writable};
 use crate::schema::types::{inputs, values};
 
-/// What binds.
+/// What a binding is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// It finds an item.
+    /// The value finds an item.
     Key {
         /// Whether several may be found.
         many: bool,
     },
-    /// It is written.
+    /// The value is written.
     Value,
 }
 
-/// A field that is to be bound.
+/// A field to bind.
 pub struct Wish<'a> {
     /// The type that it belongs to: the item, or the element of its list.
     pub owner: &'a str,
@@ -44,11 +44,11 @@ pub struct Wish<'a> {
     pub record: &'a StoredFields,
     /// Its name.
     pub name: &'a str,
-    /// What for.
+    /// What the binding is for.
     pub purpose: Purpose,
 }
 
-/// By an argument or a field of one (rules 2 to 4); `Err` on a mistake.
+/// Binds by an argument or a field of one (rules 2 to 4); `Err` on a mistake.
 pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     let schema = writing.draft.schema;
@@ -74,7 +74,7 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
     }
 }
 
-/// An argument's value must be one of the field.
+/// Binds the argument if the field can hold its values; `Err` if not.
 fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, findings: &mut Findings) -> Result<FieldBinding, ()> {
     let from = input.value(writing.draft.schema);
     let (depth, wanted) = (depth_of(input.ty), depth_of(&declared.ty));
@@ -82,7 +82,7 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
     let sound = match &from {
         Some(from) if depth == wanted || list => writable(writing.draft, from, &declared.value),
         Some(_) => Err("only one of them is a list".to_owned()),
-        // What does not exist has been reported.
+        // A type that does not exist has been reported.
         None => return Err(()),
     };
     if let Err(why) = sound {
@@ -96,18 +96,18 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
     Ok(FieldBinding { source, arguments: vec![input.name.clone()], nullable: input.nullable, span: input.span.clone() })
 }
 
-/// By an item in scope whose type the name tells (rule 5); `Err` on a mistake.
+/// Binds by an item in scope whose type is in the field's name (rule 5); `Err` on a mistake.
 pub fn by_long_name(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     one_of(acting, wish, &all_long(acting, wish, declared), findings)
 }
 
-/// The fields of items in scope that are called `<type><Field>` as the wish is.
+/// The fields of items in scope whose long name `<type><Field>` is the wished name.
 fn all_long<'s>(acting: &'s Acting, wish: &Wish, declared: &Declared) -> Vec<(&'s InScope<'s>, &'s str)> {
     all_named(acting.scope, declared, &|item, field| prefixed(item, field) == wish.name)
 }
 
-/// By an item in scope (rules 5 and 6); `Err` on a mistake.
+/// Binds by an item in scope (rules 5 and 6); `Err` on a mistake.
 pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     let long = all_long(acting, wish, declared);
@@ -121,7 +121,7 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
     one_of(acting, wish, &if long.is_empty() { short() } else { long }, findings)
 }
 
-/// The only one of what fits; `Err` if there are several.
+/// The only field found; `Err` if there are several.
 fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     let span = &acting.directive.span;
     let bound = |item: &InScope, field: &str| {
@@ -143,7 +143,7 @@ fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &m
     }
 }
 
-/// The fields of items in scope that fit by type, and by name as the caller has it.
+/// The fields of items in scope that fit by type, and whose name `named` accepts.
 fn all_named<'s>(scope: &'s [InScope<'s>], declared: &Declared, named: &dyn Fn(&str, &str) -> bool) -> Vec<(&'s InScope<'s>, &'s str)> {
     let fits = |own: &Declared| depth_of(&own.ty) == depth_of(&declared.ty) && values::fits(&own.value, &declared.value);
     let fields = scope.iter().flat_map(|item| item.record.iter().map(move |(field, own)| (item, field.as_str(), own)));

@@ -1,4 +1,4 @@
-//! `cascade:` of a delete in, the paths of relations whose items go too out. Must not know how they are deleted.
+//! `cascade:` of a delete in; out: the paths of relations whose items are deleted too. Must not know how they are deleted.
 
 use super::acting::Acting;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -9,7 +9,7 @@ use crate::schema::syntax::span;
 use crate::schema::syntax::span::At;
 use crate::schema::types::draft::is_find;
 
-/// The relations' names; `None` on a mistake.
+/// Each path as relation names; `None` on a mistake.
 pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
     let paths: Vec<Option<Vec<String>>> = acting.directive.cascade.iter().map(|written| path(acting, written, findings)).collect();
     paths.into_iter().collect()
@@ -29,7 +29,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
             findings.error("KF0715", &place, format!("`{name}` is not a relation of `{reached}`"), suggest(name, relations));
             return None;
         };
-        // A relation with a mistake of its own is reported where it stands.
+        // A mistake in the relation itself is reported at its own field.
         let target = target::of_relation(draft, &reached, name)?;
         let through = field.directives.get("find").and_then(|find| crate::schema::syntax::directives::text(find, "through"));
         let needs = field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());

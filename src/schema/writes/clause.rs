@@ -17,7 +17,7 @@ use apollo_compiler::ast::Value;
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-/// What is bound, and the fields that null keeps from being bound.
+/// The bindings by field, and the fields that a null leaves unbound.
 pub type Clause = (IndexMap<String, FieldBinding>, HashSet<String>);
 
 /// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element of its list.
@@ -86,7 +86,7 @@ impl Entry<'_> {
         Some(FieldBinding { source, arguments, nullable, span: text.span })
     }
 
-    /// Literals and `{names}` in their order.
+    /// Splits a text into literals and `{names}`, in order.
     fn parts(&self, text: &At<String>, findings: &mut Findings) -> Option<Vec<TextPart>> {
         let mut parts = Vec::new();
         let (mut at, value) = (0, &text.value);
@@ -108,7 +108,7 @@ impl Entry<'_> {
         Some(parts)
     }
 
-    /// A name in scope: an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or just `id`).
+    /// Resolves a name: an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or just `id`).
     fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
         let writing = &self.acting.writing;
         if name == "auth" || name.starts_with("auth.") {
@@ -137,7 +137,7 @@ impl Entry<'_> {
         None
     }
 
-    /// A value that stands alone keeps its type; with `many: true` a list stands for its values.
+    /// A lone placeholder keeps its type, which must fit the field. With `many: true` a list may stand for each of its values.
     fn check_single(&self, source: &Source, place: &Span, findings: &mut Findings) -> Option<()> {
         let (value, depth) = self.type_of(source)?;
         let wanted = depth_of(&self.declared.ty);
@@ -156,7 +156,8 @@ impl Entry<'_> {
         }
     }
 
-    /// A text that is put together binds texts, and what is read from a text: its value must be right already here if it is constant.
+    /// A composed text binds an ID or a String. A constant text also binds an enum, a DateTime or a Date, and its value is checked here.
+    /// Each placeholder must be a single value that has a text.
     fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
         use ValueType as V;
         let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));

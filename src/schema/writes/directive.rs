@@ -19,7 +19,7 @@ pub enum Verb {
     Check,
 }
 
-/// A write directive as it is written.
+/// A write directive as the schema writes it.
 #[derive(Debug, Clone)]
 pub struct ActionDirective {
     /// What it does.
@@ -30,7 +30,7 @@ pub struct ActionDirective {
     pub item: Option<At<String>>,
     /// `set:` or `where:`, each field with its template.
     pub bindings: Vec<(At<String>, Node<Value>)>,
-    /// The place of a `set:` or `where:` that is no object.
+    /// The place of a `set:` or `where:` that is not an object.
     pub malformed: Option<Span>,
     /// `at:`
     pub at: Option<At<String>>,

@@ -1,4 +1,5 @@
-//! `at:` of an action in, the element of a list inside the item out: `foods`, or `foods[id = :foodId]`. Must not know what is written.
+//! `at:` of an action in; out: the list inside the item, `foods`, or one of its elements, `foods[id = :foodId]`. Must not know what is
+//! written.
 
 use super::acting::Acting;
 use super::directive::Verb;
@@ -52,7 +53,7 @@ pub fn read(acting: &Acting, written: &At<String>, findings: &mut Findings) -> O
     Some(Element { field: name.0.to_owned(), attribute, element, by })
 }
 
-/// The stored list of embedded objects, and their type.
+/// The attribute of a stored list of embedded objects, and their type.
 fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings) -> Option<(String, String)> {
     let lists = || {
         let embedded = acting.record.iter().filter(|(_, declared)| depth_of(&declared.ty) == 1);
@@ -69,7 +70,7 @@ fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings
 
 type Named<'a> = (&'a str, &'a Span);
 
-/// The field that names an element, and what it equals.
+/// The field that identifies an element, its attribute, and what it must equal.
 fn named_by(
     acting: &Acting,
     element: &str,
@@ -119,7 +120,7 @@ fn named_by(
     Some((field.to_owned(), declared.attribute.clone(), source))
 }
 
-/// A put appends, or with `replace: true` writes over an element; the others need one.
+/// A put appends an element, or with `replace: true` overwrites a named one. An update and a delete need a named one.
 fn check_use(acting: &Acting, ((list, _), names_one): (&Named, bool), span: &Span, findings: &mut Findings) -> Option<()> {
     let (message, help) = match (acting.directive.verb, names_one) {
         (Verb::Put, true) if !acting.directive.replace => {

@@ -1,5 +1,5 @@
-//! `if:` and `expression:` of an action in, a checked condition and a checked update out; and the proof that the update leaves no key
-//! stale. Must not know how they are sent.
+//! `if:` and `expression:` of an action in, a checked condition and a checked update out. Also proves that the update leaves no key stale.
+//! Must not know how they are sent.
 
 use super::acting::Acting;
 use super::directive::Verb;
@@ -71,7 +71,8 @@ fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistake
     }
 }
 
-/// A field that an expression changes is in no key of the table, and a key of an index or a guard that is made of it can be made anew.
+/// An expression must not change a field of the table's key or a `@version` field. If an index key, a guard or a default on every write
+/// uses the changed field, Keyfold must know its new value.
 fn check_change(
     acting: &Acting,
     names: &ItemNames,
@@ -110,7 +111,7 @@ fn check_change(
         .keys
         .iter()
         .filter(|(_, templates)| templates.iter().any(|template| template.fields().contains(&field)))
-        // A key that is the attribute itself changes with it.
+        // A key attribute that is the field's own attribute changes with it.
         .filter(|(key, templates)| !(attribute.as_ref() == Some(key) && is_whole(templates, field)))
         .map(|(key, _)| key.as_str())
         .collect();
@@ -124,13 +125,13 @@ fn check_change(
     false
 }
 
-/// The names of an expression.
+/// Resolves the names of an expression.
 struct ExpressionNames<'a> {
     names: ItemNames<'a>,
 }
 
 impl Names for ExpressionNames<'_> {
-    /// A field that stands within keys only has no attribute: its name stands for it, and nothing is sent of it.
+    /// A field that is stored only in keys has no attribute. Its name stands in for the path, and no clause is sent for it.
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
         match fields {
             [field] if self.keys_only(field) => {
@@ -167,7 +168,7 @@ impl UpdateNames for ExpressionNames<'_> {
     }
 }
 
-/// Options that do not go together.
+/// Reports options that exclude each other.
 pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     let directive = acting.directive;
     let at = directive.at.is_some();
@@ -187,7 +188,7 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     Some(())
 }
 
-/// Whether a verb finds an item that is there.
+/// Whether an action finds an existing item: all do, except a put of a whole item.
 pub fn finds(verb: Verb, at: bool) -> bool {
     verb != Verb::Put || at
 }

@@ -1,4 +1,5 @@
-//! `@find` on a field that writes: what is read first and in scope afterwards. Must not know actions beyond their item types.
+//! `@find` of a mutation field in; out: the find that reads an item first and puts it in scope. Must not know actions beyond their item
+//! types.
 
 use super::acting::Writing;
 use super::binding::{Purpose, Wish, by_argument};
@@ -46,7 +47,7 @@ pub fn read(writing: &Writing, directive: &Node<Directive>, actions: &[ActionDir
     by_keys(writing, &wanted, findings)
 }
 
-/// The item type: `item:`, or the field's own type, if that is not what the field puts.
+/// The item type: `item:`, or the field's own type unless a `@put` of the field makes that type.
 fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective], findings: &mut Findings) -> Option<String> {
     let draft = writing.draft;
     let own = writing.field.ty.inner_named_type().as_str();
@@ -75,7 +76,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     let mut sound = true;
     let key_fields = wanted.keys.keys.values().flatten().flat_map(|template| template.fields());
     for field in key_fields {
-        // What the filter asks about need not have the field's type: `status IN (:status)`.
+        // An argument of the filter need not have the field's type: `status IN (:status)`.
         let filtering = filter.as_ref().is_some_and(|filter| filter.arguments().contains(&field));
         if filtering || bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) || bindings.hidden.contains(field) {
             continue;
@@ -94,7 +95,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     if !sound {
         return None;
     }
-    // Of several, a filter or an order tells which one is meant.
+    // If the path can reach several items, a filter, an order or a range tells which one is meant.
     let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
     let paths =
         |one: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !one || told || is_one(wanted, candidate));
@@ -120,7 +121,8 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     Some(Found { find, arguments })
 }
 
-/// Where the whole key is not bound, every argument that could tell the item by its name does so: no other path uses more.
+/// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another path uses one
+/// more, the author must say in `where:` whether it finds the item.
 fn check_decided(
     writing: &Writing,
     wanted: &FindContext,
@@ -148,7 +150,7 @@ fn check_decided(
     None
 }
 
-/// What finds the item is always there.
+/// An argument that finds the item must not be nullable.
 fn check_there(writing: &Writing, arguments: &[String], findings: &mut Findings) -> Option<()> {
     let inputs = arguments.iter().filter_map(|name| inputs::input(writing.draft.schema, writing.field, name));
     let nullable: Vec<inputs::Input> = inputs.filter(|input| input.nullable).collect();

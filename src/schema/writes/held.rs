@@ -1,4 +1,5 @@
-//! The actions of a field in, what they take from the item that its `@find` found out. Must not know how the item is held to it.
+//! The actions of a field in; out: the fields that they take from the item its `@find` found. Must not know how the write makes sure that
+//! the item is unchanged.
 
 use super::acting::Writing;
 use crate::schema::expression::condition::Condition;
@@ -7,27 +8,27 @@ use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::schema::types::inputs;
 
-/// What is taken from a found item.
+/// What the actions take from the found item.
 #[derive(Default)]
 pub struct Taken {
     /// The fields, each once.
     pub fields: Vec<String>,
-    /// Whether some are named in conditions or expressions.
+    /// Whether a condition or an expression names any field of the found item.
     pub named: bool,
 }
 
-/// The field of the found item that a condition's or an expression's name stands for: `Repo.nextNumber`. An argument of the type's name
-/// goes before.
+/// The field of the found item that a name in a condition or an expression means: `Repo.nextNumber`. An argument named like the type takes
+/// precedence.
 pub fn named<'n>(writing: &Writing, item: &str, name: &'n str) -> Option<&'n str> {
     let (first, field) = name.split_once('.')?;
     (first == item && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)
 }
 
-/// What the actions take from the item that was found.
+/// Collects what the actions take from the found item.
 pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> Taken {
     let mut taken = Taken::default();
     let Some(find) = find else { return taken };
-    // A put of the same type is in scope in the found item's place from then on.
+    // After a put of the same type, its item is in scope instead of the found one.
     let mut hidden = false;
     for action in actions {
         if !hidden {
@@ -46,7 +47,7 @@ pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> Take
     taken
 }
 
-/// Sees every source of an action: what finds its item or element, and what is written.
+/// Visits every source of an action: those that find its item or element, and those that it writes.
 fn sources(action: &Action, see: &mut dyn FnMut(&Source)) {
     match &action.target {
         WriteTarget::Key(sources) => sources.values().for_each(&mut *see),

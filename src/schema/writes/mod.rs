@@ -1,9 +1,9 @@
 //! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
 //!
-//! The steps stand beside this file: [`directive`] is their syntax, [`find`] what is read first. Then, for each action, [`clause`] and
-//! [`binding`] bind its fields, [`target`] finds its item, [`element`] tells which part of the item is meant, [`values`] what is written,
-//! [`expressions`] its condition and its update, and [`cascade`] what goes with it. [`checks`] judges the actions together, and [`held`]
-//! tells what they take from the found item.
+//! Each file beside this one is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that is read first. Then, for
+//! each action, [`clause`] and [`binding`] bind its fields, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what
+//! is written, [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
+//! [`checks`] judges the actions together, and [`held`] collects what they take from the found item.
 
 mod acting;
 mod binding;
@@ -30,7 +30,7 @@ use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-/// Most actions of a field: a transaction's items (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
+/// The most actions of a field: the items of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
 const MOST_ACTIONS: usize = 100;
 
 /// Checks the write; `None` if it, or what it builds on, has a mistake.
@@ -57,7 +57,7 @@ pub fn read(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings
         let action = item.as_ref().and_then(|item| action(&writing, (item, directive), &scope, findings));
         used.extend(action.iter().flat_map(whole::arguments_of));
         actions.extend(action.map(|action| (action, directive)));
-        // A put that has a mistake is in scope all the same, so that no other is told because of it.
+        // A put with a mistake stays in scope, so that it causes no further findings.
         if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
             && !scope.iter().any(|known| known.item == item)
         {
@@ -100,7 +100,7 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
 
 fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope: &[InScope], findings: &mut Findings) -> Option<Action> {
     let draft = writing.draft;
-    // Keys with a mistake are reported where they stand.
+    // Mistakes in keys are reported where the keys are read.
     let (keys, record) = draft.item(item)?;
     let table = draft.tables.get(keys.table)?;
     let item = item.to_owned();
@@ -156,7 +156,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
     Some(action)
 }
 
-/// What an upsert may have to make has all that is never null.
+/// An upsert may create the item, so each field that is never null needs a value, a default or a place in the table's key.
 fn check_upsert(acting: &Acting, values: &values::WrittenValues, expression: Option<&Update>, findings: &mut Findings) -> Option<()> {
     if !acting.directive.upsert {
         return Some(());

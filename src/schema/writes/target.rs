@@ -1,4 +1,4 @@
-//! An action's bindings in, how it finds its item out: by its whole key, or by a read before. Must not know what is written.
+//! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is written.
 
 use super::acting::{Acting, FieldBinding};
 use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name};
@@ -64,7 +64,8 @@ fn bind_all<'a>(
     sound.then_some(())
 }
 
-/// Fields of type `ID` in no key that name an item in scope: what belongs to that item is meant, and no key finds it.
+/// Binds `ID` fields outside all keys whose name names an item in scope: with a `List` in scope, `listId`. The author means the items that
+/// belong to it, so a target that no key finds by this field must be reported.
 fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, FieldBinding>, findings: &mut Findings) -> Option<()> {
     let keyed = acting.key_fields();
     let ids = acting.record.iter().filter(|(_, declared)| matches!(declared.value, ValueType::Id));
@@ -75,7 +76,8 @@ fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, FieldB
     Some(())
 }
 
-/// A key field by `where:`, arguments or items in scope; a bare name of these binds only fields of the table's own key.
+/// Binds a key field by `where:`, an argument or an item in scope. An item's field of the same name (rule 6) binds only fields of the
+/// table's own key; the long name (rule 5) binds fields of any key.
 fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     if let Some(bound) = where_of(acting, field) {
         return Ok(Some(bound.clone()));
@@ -91,12 +93,12 @@ fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &
     }
 }
 
-/// What `where:` binds a field to; the `set:` of a put is about the element that it puts.
+/// What `where:` binds a field to. A put has none: its `set:` binds fields of the element that it puts.
 fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b FieldBinding> {
     acting.clause.get(field).filter(|_| acting.directive.verb != Verb::Put)
 }
 
-/// What `where:` binds must find the item.
+/// Every field in `where:` must help to find the item.
 fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Option<()> {
     let idle = acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
     let Some((field, bound)) = idle else { return Some(()) };
@@ -105,7 +107,7 @@ fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Opti
     None
 }
 
-/// What finds the item is always there.
+/// A value that finds the item must not be nullable.
 fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b FieldBinding)>, findings: &mut Findings) -> Option<()> {
     let mut sound = true;
     for (field, bound) in bound.filter(|(_, bound)| bound.nullable) {
@@ -120,7 +122,7 @@ fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b Fi
     sound.then_some(())
 }
 
-/// The best access path for what is bound.
+/// Chooses the best access path for the bindings.
 fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut Findings) -> Option<ResolvedTarget> {
     let many = acting.directive.many;
     let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
@@ -168,7 +170,8 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     Some(ResolvedTarget { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
 }
 
-/// What an argument's name lets find the item by one path, and not by another, the author decides. An update may write it instead.
+/// An argument may bind a field by name that one access path uses and another does not. Then the author must say in `where:` whether it
+/// finds the item. In an update it could be written instead.
 fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
     let directive = acting.directive;
     let writes = directive.verb == Verb::Update && directive.expression.is_none();
@@ -197,7 +200,7 @@ fn names_argument(text: &str, name: &str) -> bool {
     text.match_indices(&colon).any(|(at, _)| !text[at + colon.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
-/// Whether what is bound tells one item from the others of its partition.
+/// Whether the bindings single out one item of its partition.
 pub fn is_one(wanted: &FindContext, candidate: &Candidate) -> bool {
     let (_, sort) = wanted.table.keys_of(candidate.path.index);
     match &candidate.path.access {

@@ -1,4 +1,4 @@
-//! An action's bindings in, what is written to which field out. Must not know how the item is found.
+//! An action's bindings in; out: what is written to each field. Must not know how the item is found.
 
 use super::acting::{Acting, FieldBinding};
 use super::binding::{Purpose, Wish, by_argument, by_item};
@@ -23,7 +23,7 @@ pub struct Written<'a> {
     pub finding: &'a [String],
 }
 
-/// The values of a put: every stored field that is bound or has a default; the others may be null.
+/// The values of a put: every stored field that is bound or has a default. Any other field must be nullable.
 pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<WrittenValues> {
     let mut values = WrittenValues::new();
     let mut sound = true;
@@ -59,7 +59,7 @@ pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Op
     sound.then_some(values)
 }
 
-/// The values of an update: what arguments bring, and what every write renews; with an expression only the latter.
+/// The values of an update: fields that arguments bind, and fields with a default on every write. With an expression, only the latter.
 pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<WrittenValues> {
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
@@ -93,7 +93,7 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
     sound.then_some(values)
 }
 
-/// The version that the caller has seen, under its field's name: an argument of that name, of which nothing is written.
+/// The version that the caller has seen, under the `@version` field's name. `where:` or an argument gives it. It is not written.
 pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<WrittenValues> {
     let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else { return Some(WrittenValues::new()) };
     let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Value };
@@ -115,7 +115,7 @@ fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &
     }
     let wish = Wish { owner: written.owner, record: written.record, name, purpose: Purpose::Value };
     let finds = |bound: &FieldBinding| bound.arguments.iter().any(|argument| written.finding.contains(argument));
-    // An argument that finds the item may have another type than the field of its name: it is asked for that only if it is free.
+    // An argument that finds the item may have another type than the field of its name, so skip it before types are checked.
     if written.finding.iter().any(|argument| argument == name) {
         return Ok(None);
     }
@@ -126,7 +126,7 @@ fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &
     }
 }
 
-/// A list that nothing brings and that is never null begins empty. A set has no empty form in DynamoDB.
+/// A list that is never null starts empty if nothing binds it. A set cannot: DynamoDB has no empty set.
 fn empty_list(declared: &Declared) -> Option<DefaultValue> {
     let list = declared.ty.is_list() && declared.ty.is_non_null() && !matches!(declared.value, ValueType::Set(_));
     list.then(|| DefaultValue { parts: vec![DefaultPart::Literal("[]".to_owned())], hash: None, every_write: false })

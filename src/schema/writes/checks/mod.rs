@@ -1,4 +1,4 @@
-//! The actions of a field in, findings out that can only be judged of a whole action or of all actions together.
+//! The actions of a field in, findings out. These checks need a whole action, or all actions together.
 
 pub mod unchecked;
 pub mod whole;

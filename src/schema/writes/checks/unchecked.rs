@@ -1,8 +1,8 @@
-//! A checked action in, a warning for each `@constraint` that its write cannot check out. Must not know how the others are checked.
+//! A checked action in; out: a warning for each `@constraint` that nothing checks on its write. Must not know how the others are checked.
 //!
-//! The gateway checks every value that it knows, and DynamoDB checks the bounds of a number that it copies, or adds to a known amount.
-//! Three values remain: what an expression copies otherwise, a sum of two attributes, and the fields of an embedded object that an
-//! argument brings as a whole.
+//! The gateway checks every value that it knows. DynamoDB checks the bounds of a number that an expression copies, or adds to a known
+//! amount. Three kinds of values remain: any other copy in an expression, a sum of two attributes, and the fields of an embedded object
+//! that an argument brings as a whole.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::condition::Condition;
@@ -24,10 +24,10 @@ use crate::schema::types::{inputs, values};
 use crate::schema::writes::acting::Acting;
 use apollo_compiler::schema::ExtendedType;
 
-/// How deep embedded objects are looked into.
+/// How many levels of nested embedded objects are checked.
 const DEEPEST: usize = 8;
 
-/// Warns of the fields that the expression sets to what nothing checks.
+/// Warns of fields that the expression sets to a value that nothing checks.
 pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): (&At<String>, &[Change]), findings: &mut Findings) {
     let names = acting.names();
     // Mistakes in the condition are reported where it is read.
@@ -55,7 +55,7 @@ pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): 
     }
 }
 
-/// Warns of arguments that bring a whole embedded object whose type has constraints that the input object does not have.
+/// Warns of arguments that bring a whole embedded object if its type has constraints that the input object lacks.
 pub fn warn_of_objects(acting: &Acting, action: &Action, record: &StoredFields, findings: &mut Findings) {
     let mut brought: Vec<(&str, &Declared)> = Vec::new();
     for (field, value) in &action.values {
@@ -96,7 +96,7 @@ fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, fin
         let own = field.directives.get("constraint").and_then(|directive| {
             let what = Constrained { coordinate: String::new(), ty: &field.ty };
             let value = values::of_named(draft.schema, field.ty.inner_named_type());
-            // A mistake in it is reported where constraints are read.
+            // A mistake in the constraint is reported where constraints are read.
             constraint::read(&what, value.as_ref(), directive, &mut Findings::default())
         });
         if own.is_some_and(|own| implies(&own, wanted)) {
@@ -109,7 +109,7 @@ fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, fin
     }
 }
 
-/// A stored field that a path leads to; of an element, its list.
+/// The stored field that a path leads to; for an element of a list, the list's field.
 struct Field<'a> {
     name: String,
     declared: &'a Declared,
@@ -136,10 +136,10 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A field under a constraint, and what it is set to.
+/// A field with a constraint that an expression sets.
 struct Checked<'a> {
     names: &'a ItemNames<'a>,
-    /// The attributes that the author's condition names: the author says what must hold of them.
+    /// The attributes that the author's condition names. The author checks these.
     in_condition: &'a [&'a str],
     target: &'a Path,
     field: &'a Field<'a>,
@@ -152,8 +152,8 @@ impl Checked<'_> {
         matches!(path.segments.first(), Some(Segment::Attribute(name)) if self.in_condition.contains(&name.as_str()))
     }
 
-    /// Whether a condition checks the value if it is a sum: the call's own, if it is the sum of an attribute and a known amount, or the
-    /// author's.
+    /// Whether a condition checks the value, if it is a sum. The call's own condition checks the sum or difference of an attribute and a
+    /// known amount. Any other sum is checked if the author's condition names all its attributes.
     fn sum(&self, value: &SetValue) -> bool {
         let mut authors = true;
         value.operands(&mut |operand| authors &= matches!(operand, Operand::Path(path) if self.in_condition(path)));
@@ -171,7 +171,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The fields that are copied without a check. A number that is copied by itself, `whole`, is checked by a condition of the call.
+    /// Collects the fields that are copied unchecked. A number that is the `whole` value is checked by a condition of the call.
     fn copied(&self, value: &SetValue, whole: bool, fields: &mut Vec<String>) {
         let mut see = |path: &Path| {
             let source = Field::at(self.names, path);
@@ -197,7 +197,7 @@ impl Checked<'_> {
     }
 }
 
-/// Whether every value that the one allows, the other allows too, as far as it can be seen.
+/// Whether `other` allows every value that `one` allows. Patterns and formats must be equal.
 fn implies(one: &Constraint, other: &Constraint) -> bool {
     fn least<T: PartialOrd>(one: Option<T>, other: Option<T>) -> bool {
         other.is_none_or(|other| one.is_some_and(|one| one >= other))

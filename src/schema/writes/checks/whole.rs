@@ -1,5 +1,5 @@
-//! The actions of a field together in: what it gives back out, and what can only be judged of all of them: that every argument is used and
-//! no item is written twice. Must not change them.
+//! The actions of a field together in; out: what the field gives back. Also checks that every argument is used and that no item is written
+//! twice. Must not change the actions.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::condition::Condition;
@@ -15,7 +15,7 @@ use crate::schema::types::inputs::Input;
 use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::{ActionDirective, Verb};
 
-/// How deep the fields of input objects are asked for.
+/// How many levels of nested input objects are checked for unused fields.
 const DEEPEST: usize = 4;
 
 /// What the field gives back; `None` on a mistake.
@@ -56,7 +56,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
     }
 }
 
-/// Every argument, and every field of an input object, is used.
+/// Every argument, and every field of an input object, must be used.
 pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findings) -> bool {
     let mut sound = true;
     for argument in inputs::arguments(writing.field) {
@@ -71,7 +71,7 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
     sound
 }
 
-/// The parts of an input that nothing uses: itself, if no part is used.
+/// The unused parts of an input; the input itself if no part is used.
 fn idle<'a>(writing: &Writing<'a>, input: &Input<'a>, used: &[String], depth: usize) -> Vec<Input<'a>> {
     let within = format!("{}.", input.name);
     if used.contains(&input.name) {
@@ -116,7 +116,7 @@ fn arguments(source: &Source, all: &mut Vec<String>) {
     }
 }
 
-/// DynamoDB refuses a transaction that works on an item twice
+/// Two actions must not work on one item: DynamoDB refuses such a transaction
 /// (API reference, TransactWriteItems: "cannot include multiple operations on one item").
 pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], findings: &mut Findings) -> bool {
     let mut sound = true;
@@ -141,7 +141,7 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
     sound
 }
 
-/// The sources of an action's whole key; `None` where it is not known at load.
+/// The sources of an action's whole key; `None` if it is not known at load.
 fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
     let table = writing.draft.tables.get(keys.table)?;
@@ -164,7 +164,7 @@ fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     Some(key)
 }
 
-/// The place of the field's first write directive, for what is wrong with them together.
+/// The place of the field's first write directive, for findings about all of them together.
 pub fn place(writing: &Writing) -> span::Span {
     crate::schema::syntax::directives::write_of(&writing.field.directives).map(named).unwrap_or_default()
 }
