@@ -1,4 +1,4 @@
-//! Mistakes of a schema's author: code, place, sentence, help. All of a file are reported at once.
+//! Mistakes of a schema's author: code, place, sentence, help. All mistakes in a file are reported at once.
 
 use crate::schema::syntax::span::Span;
 use std::collections::HashSet;
@@ -27,10 +27,10 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
-/// Findings with the text that they are about.
+/// Findings, with the text that they are about.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
-    /// The file's name, for the reader.
+    /// The file's name, as it is shown.
     pub file: String,
     /// The file's text.
     pub text: String,
@@ -38,7 +38,7 @@ pub struct Diagnostics {
     pub list: Vec<Diagnostic>,
 }
 
-/// The findings of a load under way.
+/// The findings so far, while a schema is loaded.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Diagnostic>,
@@ -57,7 +57,7 @@ impl Findings {
         self.add(Diagnostic { code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
     }
 
-    /// Reports a message about a place once.
+    /// Adds a finding unless the same message about the same place is there already.
     fn add(&mut self, mut found: Diagnostic) {
         found.message = clause(&found.message);
         found.help = found.help.map(|help| clause(&help));
@@ -66,7 +66,7 @@ impl Findings {
         }
     }
 
-    /// Adds the findings of a pass that looked at a place once more: reports each rule about a place once.
+    /// Adds the findings of a pass over places that other passes checked too. Each rule is reported once for each place.
     pub fn add_once(&mut self, others: Findings) {
         for found in others.list {
             if !self.list.iter().any(|known| known.span == found.span && known.code == found.code) {
@@ -87,7 +87,7 @@ impl Findings {
     }
 }
 
-/// A sentence as it follows a colon: without a capital that only begins it, and without its full stop.
+/// A sentence in the form that follows a colon: without the full stop, and without a capital that only marks its beginning.
 fn clause(sentence: &str) -> String {
     let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
     let mut letters = sentence.chars();

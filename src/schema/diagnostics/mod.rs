@@ -1,4 +1,4 @@
-//! Mistakes of a schema in, text for people out: the rules, the findings, and how they are printed.
+//! Mistakes in a schema: the rules, the findings, and how they are printed for people.
 
 pub mod diagnostic;
 pub mod render;

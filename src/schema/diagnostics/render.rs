@@ -1,4 +1,4 @@
-//! Findings in, text for a terminal out, in the form that rustc made familiar. Must not know what the rules are.
+//! Findings in, text for a terminal out, in the style of rustc. Must not know what the rules are.
 
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
 use std::fmt::Write;
@@ -10,21 +10,21 @@ const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 const TAB: usize = 4;
 
-/// Most findings that are shown. The last line counts all of them.
+/// The most findings that are shown. The last line counts all of them.
 const MOST_SHOWN: usize = 100;
 
 /// The longest line that is shown whole, and the longest place that is underlined whole, in characters.
 const LONGEST_LINE: usize = 200;
 
-/// The characters that are shown on each side of a place in a longer line.
+/// In a longer line, the number of characters that are shown on each side of a place.
 const AROUND: usize = 60;
 
-/// The longest message or help, in characters: names of any length stand in them.
+/// The longest message or help, in characters. They may contain names of any length.
 const LONGEST_SENTENCE: usize = 2_000;
 
 impl Diagnostics {
-    /// The findings with their places underlined, at most 100 of them, and a closing line that counts all; empty where there are none.
-    /// Of a long line, only the part around the place is shown, so that the output is bounded whatever the schema is.
+    /// The findings with their places underlined, at most 100 of them, and a last line that counts all; empty if there are none. Of a long
+    /// line, only the part around the place is shown, so the output is bounded for any schema.
     pub fn render(&self, color: bool) -> String {
         let mut out = String::new();
         for finding in self.list.iter().take(MOST_SHOWN) {
@@ -79,7 +79,7 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
     out.push('\n');
 }
 
-/// What is shown of a line: before the place, the place, and after it.
+/// The shown parts of a line: before the place, the place, and after it.
 fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String) {
     let (before, marked, after) = (&line[..place.start], &line[place.clone()], line[place.end..].trim_end());
     if line.chars().count() <= LONGEST_LINE {
@@ -95,7 +95,7 @@ fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String
     }
 }
 
-/// The beginning of a text, of this many characters.
+/// The first `most` characters of a text, with `…` if more follow.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -117,7 +117,7 @@ fn sentence(text: &str) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_SENTENCE).chars().map(visible).collect()
 }
 
-/// Source text as it is printed: tabs as spaces, and control characters (an escape sequence, say) made harmless.
+/// Source text as it is printed: tabs become spaces, and control characters (such as escape sequences) are replaced.
 fn shown(text: &str) -> String {
     text.chars().map(|c| if c == '\t' { " ".repeat(TAB) } else { visible(c).to_string() }).collect()
 }
@@ -126,13 +126,13 @@ fn visible(c: char) -> char {
     if c.is_control() { '\u{FFFD}' } else { c }
 }
 
-/// How many terminal columns the text takes.
+/// The number of terminal columns that the text takes.
 fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// 0 for combining marks, 2 for wide East Asian characters and emoji, else 1: the blocks of Unicode Standard Annex 11 that occur in
-/// schema files, not the whole of it.
+/// The columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji, otherwise 1. Covers the blocks of Unicode
+/// Standard Annex 11 that occur in schema files, not all of it.
 fn columns(c: char) -> usize {
     match u32::from(c) {
         0x0300..=0x036F | 0x200B..=0x200F | 0xFE00..=0xFE0F | 0x20D0..=0x20FF => 0,

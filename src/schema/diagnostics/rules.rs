@@ -1,4 +1,4 @@
-//! The rules for schemas: what each code means, for docs/errors.md and `keyfold explain`. Must not know how they are checked.
+//! The rules for schemas: the meaning of each code, for docs/errors.md and `keyfold explain`. Must not know how rules are checked.
 
 /// A rule.
 #[derive(Debug, Clone, Copy)]
@@ -7,13 +7,13 @@ pub struct Rule {
     pub code: &'static str,
     /// The rule in a few words.
     pub title: &'static str,
-    /// Why it is a rule and what to do.
+    /// The reason for the rule, and what to do.
     pub explanation: &'static str,
-    /// A line that is right.
+    /// A line that follows the rule.
     pub example: &'static str,
 }
 
-/// What the codes of a group are about, by their first two digits.
+/// The groups of codes: the digits that their codes begin with, and their title.
 pub const GROUPS: &[(&str, &str)] = &[
     ("KF00", "The text"),
     ("KF01", "Tables"),
@@ -390,7 +390,7 @@ pub fn page() -> String {
     page
 }
 
-/// A rule by its code.
+/// The rule of a code.
 pub fn rule_of(code: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.code == code)
 }

@@ -1,14 +1,14 @@
-//! A misspelt name and the valid ones in, a help line out: the nearest name, or the list of all.
+//! Suggestions: a misspelt name and the valid names in; out, a help line with the nearest name or the list of names.
 
 use strsim::osa_distance;
 
-/// Most names in a list.
+/// The most names in a list.
 const MOST_LISTED: usize = 12;
 
-/// The longest word that is compared with the names, in bytes: a comparison takes time in proportion to both lengths.
+/// The longest word that is compared with the names, in bytes. The time of a comparison grows with both lengths.
 const LONGEST_WORD: usize = 200;
 
-/// "did you mean `x`?" if a choice is near the word, else the choices; `None` if there are none.
+/// "did you mean `x`?" if a choice is near the word, otherwise the list of choices; `None` if there are none.
 pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let choices: Vec<&str> = choices.into_iter().collect();
     match nearest(word, &choices) {
@@ -18,7 +18,7 @@ pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Op
     }
 }
 
-/// The choice that is the fewest changes of a letter away, whatever the case, if these are few for the word's length.
+/// The choice with the fewest changed letters, ignoring case, if these are few for the word's length.
 fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let few = 1 + word.chars().count() / 4;

@@ -1,10 +1,10 @@
-//! The words of a condition: text in, tokens with their places out, and the mistakes of which no token can be made.
+//! The tokens of a condition or an update expression: text in; out, tokens with their places, and the mistakes that make no token.
 
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::Comparator;
 use std::ops::Range;
 
-/// A word of a condition.
+/// A token of a condition or an update expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Token<'t> {
     /// A keyword, a function, `true`, `false`, `null` or a name.
@@ -13,7 +13,7 @@ pub enum Token<'t> {
     Argument(&'t str),
     /// A number, as written.
     Number(&'t str),
-    /// A text, its quotes taken off.
+    /// A text, without its quotes.
     Text(String),
     /// `=`, `<>`, `<`, `<=`, `>`, `>=`.
     Comparator(Comparator),
@@ -30,13 +30,13 @@ pub struct SpannedToken<'t> {
     pub span: Range<usize>,
 }
 
-/// Takes a text apart. What other languages write (`==`, `&&`, `"text"`) is a mistake and read as what it means, so that the rest can
-/// be judged.
+/// Splits a condition into tokens. Syntax of other languages (`==`, `&&`, `"text"`) is a mistake, but is read as what it means, so that the
+/// rest can be checked.
 pub fn tokens(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read(text, false)
 }
 
-/// The same for an update expression, in which `+` and `-` between values are words of their own.
+/// Splits an update expression into tokens. There, `+` and `-` between values are tokens of their own.
 pub fn tokens_of_update(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read(text, true)
 }
@@ -49,7 +49,7 @@ fn read(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMi
         let (length, token, mistake) = match letter {
             _ if letter.is_whitespace() => (letter.len_utf8(), None, None),
             '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
-            // After a value, a sign belongs to no number.
+            // A sign after a value is an operator, not part of a number.
             '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => (1, Some(Token::Mark(letter)), None),
             '\'' | '"' => quoted(rest, letter),
             ':' => match dotted_length(&rest[1..]) {
@@ -72,7 +72,7 @@ fn read(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMi
     (tokens, mistakes)
 }
 
-/// Whether a value may end with the token.
+/// Whether the token may end a value.
 fn ends_value(token: &Token) -> bool {
     match token {
         Token::Word(_) | Token::Argument(_) | Token::Number(_) | Token::Text(_) => true,
@@ -84,7 +84,7 @@ fn ends_value(token: &Token) -> bool {
 type Sentence = (String, Option<String>);
 type Lexed<'t> = (usize, Option<Token<'t>>, Option<Sentence>);
 
-/// A text in quotes; two quotes side by side are one of the text.
+/// A text in quotes. Two adjacent quotes stand for one.
 fn quoted(rest: &str, quote: char) -> Lexed<'static> {
     let mut text = String::new();
     let mut letters = rest.char_indices().skip(1).peekable();
@@ -102,7 +102,7 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
     (rest.len(), Some(Token::Text(text)), Some(("This text is not closed; a quote within it is written twice.".to_owned(), None)))
 }
 
-/// A comparator, or something that a condition does not know.
+/// A comparator, or a sign that a condition does not know.
 fn sign(rest: &str, letter: char) -> Lexed<'_> {
     use Comparator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     let comparators = [("<>", NotEqual), ("<=", LessOrEqual), (">=", GreaterOrEqual), ("<", Less), (">", Greater)];
@@ -134,7 +134,7 @@ fn name_length(text: &str) -> usize {
     if text.starts_with(|first: char| first.is_ascii_digit()) { 0 } else { letters }
 }
 
-/// The length of names with dots between them.
+/// The length of a name, or of names joined by dots.
 fn dotted_length(text: &str) -> usize {
     let mut length = name_length(text);
     while length > 0 {

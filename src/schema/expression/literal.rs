@@ -1,10 +1,10 @@
-//! The literals of a condition: a text, number or word and what it stands against in, the value and the type it is kept as out.
+//! The literals of expressions: a literal and its subject in; out, the value and the type that it is kept as.
 
 use crate::schema::expression::term::{Subject, TermKind, is_numeric};
 use crate::schema::scalar::value_type::ValueType;
 use serde_json::Value;
 
-/// A literal's value and the type it is kept as, or a sentence and a help.
+/// A literal's value and the type that it is kept as; the error is a sentence and a help.
 pub fn literal_value(literal: &TermKind, written: &str, subject: &Subject) -> Result<(Value, ValueType), (String, Option<String>)> {
     let kind = &subject.kind;
     let kept = |value: Value| Ok((value, kind.clone()));
@@ -28,12 +28,12 @@ pub fn literal_value(literal: &TermKind, written: &str, subject: &Subject) -> Re
     }
 }
 
-/// A number as a value of a type, if it is one; else as a Decimal, which compares with every number and loses no digit.
+/// A number as a value of the type if it fits; otherwise as a Decimal, which compares with every number and loses no digit.
 fn number(text: &str, kind: &ValueType) -> Result<(Value, ValueType), String> {
     let exact = ValueType::Decimal.coerce(&Value::from(text))?;
     let value = match kind {
         ValueType::Int | ValueType::Long => text.parse::<i64>().ok().and_then(|integer| kind.coerce(&integer.into()).ok()),
-        // Only the float that has the literal's own digits is meant.
+        // The literal is a Float only if the float has exactly the literal's digits.
         ValueType::Float => kind.from_text(text).filter(|float| kind.to_text(float).as_deref().map(Value::from) == Some(exact.clone())),
         ValueType::Json => serde_json::from_str(text).ok(),
         _ => None,

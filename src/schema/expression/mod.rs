@@ -1,4 +1,4 @@
-//! DynamoDB's condition and update expressions in GraphQL field names: text in, checked expressions in attribute names out. Must not know
+//! DynamoDB's condition and update expressions in GraphQL field names: text in; out, checked expressions in attribute names. Must not know
 //! requests or values of arguments.
 
 pub mod condition;

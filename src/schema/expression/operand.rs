@@ -19,14 +19,14 @@ pub enum Comparator {
     GreaterOrEqual,
 }
 
-/// A value in a condition.
+/// A value in a condition or an update expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
     /// An attribute of the item.
     Path(Path),
     /// `size(a)`: a number.
     Size(Path),
-    /// `:name`, an argument of the field; kept as the named type.
+    /// `:name`, an argument of the field, kept as the named type.
     Argument(String, ArgumentType),
     /// `:now`, the time of the request, kept as the named type.
     Now(ArgumentType),
@@ -34,7 +34,7 @@ pub enum Operand {
     Literal(serde_json::Value, ArgumentType),
 }
 
-/// The type that a value of a condition is kept as: that of the path it stands against.
+/// The type that a value is kept as: that of the path that it is compared with or written to.
 #[derive(Debug, Clone)]
 pub struct ArgumentType(pub ValueType);
 
@@ -44,7 +44,7 @@ impl PartialEq for ArgumentType {
     }
 }
 
-/// An attribute path, in the names of the table: `address.city` may be `Addr.City`.
+/// An attribute path in stored names: `address.city` may be `Addr.City`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     /// The stored attribute names and list positions.

@@ -1,10 +1,10 @@
-//! A value of an expression before its type is decided, and what it is compared with. Plain data.
+//! A value of an expression before its type is decided, and its subject. Plain data.
 
 use crate::schema::expression::operand::Path;
 use crate::schema::scalar::value_type::ValueType;
 use std::ops::Range;
 
-/// A value in a condition and its place, before it is known what it stands against.
+/// A value of an expression and its place, before its subject is known.
 #[derive(Debug, Clone)]
 pub struct Term {
     /// What it is.
@@ -13,7 +13,7 @@ pub struct Term {
     pub span: Range<usize>,
 }
 
-/// What a value in a condition is.
+/// The kinds of values in an expression.
 #[derive(Debug, Clone)]
 pub enum TermKind {
     /// A path, its type and whether it is a list.
@@ -32,25 +32,24 @@ pub enum TermKind {
     Boolean(bool),
     /// `null`.
     Null,
-    /// A name that is not there, which has been reported.
+    /// An unknown name, which has been reported.
     Unknown,
 }
 
-/// What a comparison is about.
+/// What the values of an expression are compared with or written to: it decides their type.
 pub struct Subject {
-    /// The type; of a set, its elements'.
+    /// The type; for a set, the type of its elements.
     pub kind: ValueType,
     /// Whether it is a list of the type.
     pub list: bool,
     /// Whether the list is kept as a set.
     pub set: bool,
-    /// What stands in the condition.
+    /// The subject as mistakes name it.
     pub name: String,
 }
 
 impl Subject {
-    /// The type as the API writes it.
-    /// A type as the API writes it: a list stands in brackets.
+    /// The type as the API writes it: a list stands in brackets.
     pub fn type_name(&self) -> String {
         type_name(&self.kind, self.list)
     }

@@ -1,5 +1,5 @@
-//! A JSON value and an input type in; the coerced value, or what is wrong with it and where in it, out. Must not know where a value comes
-//! from.
+//! Input coercion: a JSON value and an input type in; out, the coerced value, or what is wrong with it and where. Must not know where a
+//! value comes from.
 //!
 //! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
 
@@ -10,10 +10,10 @@ use apollo_compiler::ast::{Type, Value as Literal};
 use apollo_compiler::schema::{EnumType, ExtendedType, InputObjectType};
 use serde_json::{Map, Number, Value, json};
 
-/// A value that its type does not take.
+/// A mistake in a value that its type does not accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoercionMistake {
-    /// Where it is inside of the whole value: `.items[2].at`, or nothing.
+    /// The place within the whole value: `.items[2].at`, or empty for the value itself.
     pub path: String,
     /// What is wrong, a sentence for the caller.
     pub why: String,
@@ -28,7 +28,7 @@ impl CoercionMistake {
         Self { path: format!("{step}{}", self.path), ..self }
     }
 
-    /// The whole sentence about the value of this name, such as `Variable "$input.at" is not acceptable: …`.
+    /// The whole sentence, with the kind and name of the value: `Variable "$input.at" is not acceptable: …`.
     pub fn of(&self, kind: &str, name: &str) -> String {
         format!("{kind} \"{name}{}\" is not acceptable: {}", self.path, self.why)
     }
@@ -47,14 +47,14 @@ pub fn json_of(literal: &Literal, variables: &Map<String, Value>) -> Value {
         Literal::Variable(name) => variables.get(name.as_str()).cloned().unwrap_or(Value::Null),
         Literal::List(values) => values.iter().map(|value| json_of(value, variables)).collect(),
         Literal::Object(fields) => {
-            // A variable without a value leaves its input field out.
+            // An input field whose variable has no value is left out.
             let given = fields.iter().filter(|(_, value)| value.as_variable().is_none_or(|name| variables.contains_key(name.as_str())));
             Value::Object(given.map(|(name, value)| (name.to_string(), json_of(value, variables))).collect())
         }
     }
 }
 
-/// Coerces a JSON value to an input type. A value that is coerced already stays the same.
+/// Coerces a JSON value to an input type. A coerced value stays the same.
 pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, CoercionMistake> {
     if value.is_null() {
         let refused = || CoercionMistake::new(format!("it must not be null, as its type is {ty}."));
@@ -102,7 +102,7 @@ fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value,
     Ok(Value::Object(fields))
 }
 
-/// What is said of a OneOf input object that has more or less than one field, or a null one.
+/// The sentence about a OneOf input object that does not have exactly one field, or whose field is null.
 pub fn exactly_one(name: &str) -> String {
     format!("{name} has exactly one field, which is not null.")
 }

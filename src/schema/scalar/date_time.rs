@@ -1,7 +1,7 @@
 //! Instants and dates: ISO 8601 text in, canonical text or milliseconds since 1970 out. Must not know items, keys or GraphQL.
 //!
-//! An instant is what RFC 3339 calls one, and the ISO 8601 spellings of it that stand in existing data: a space or a small `t` before
-//! the time, no seconds, any number of decimals (kept: three), an offset written `Z`, `+09:00`, `+0900` or `+09`.
+//! An instant is written as in RFC 3339, or in one of the ISO 8601 spellings that occur in existing data: a space or a small `t` before the
+//! time, no seconds, any number of decimals (three are kept), an offset written `Z`, `+09:00`, `+0900` or `+09`.
 
 use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime};
@@ -12,8 +12,8 @@ pub const INSTANT_LENGTH: usize = 24;
 /// The length of every date, `2026-11-20`.
 pub const DATE_LENGTH: usize = 10;
 
-/// The canonical text of an instant: UTC with milliseconds; finer digits are cut off. `None` if the text is no instant of the years
-/// 0000 to 9999.
+/// The canonical text of an instant: UTC with milliseconds; finer digits are cut off. `None` if the text is no instant in the years 0000 to
+/// 9999.
 pub fn canonical_instant(text: &str) -> Option<String> {
     instant_text(epoch_millis(text)?)
 }
@@ -27,20 +27,20 @@ pub fn epoch_millis(text: &str) -> Option<i64> {
     i64::try_from(instant.unix_timestamp_nanos().div_euclid(1_000_000)).ok()
 }
 
-/// The canonical text of milliseconds since 1970; `None` outside the years 0000 to 9999, which have no text of that length.
+/// The canonical text of milliseconds since 1970; `None` outside the years 0000 to 9999, where the text would have another length.
 pub fn instant_text(millis: i64) -> Option<String> {
     let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok()?;
     let (date, clock) = (date_text(at.date())?, at.time());
     Some(format!("{date}T{:02}:{:02}:{:02}.{:03}Z", clock.hour(), clock.minute(), clock.second(), clock.millisecond()))
 }
 
-/// How long an instant at the beginning of a text may be, longest first: `…+09:00` is an instant, and so is `…+09`.
+/// The possible lengths of an instant at the beginning of a text, longest first: `…+09:00` is an instant, and so is `…+09`.
 pub fn instant_lengths(text: &str) -> Vec<usize> {
     let Some((_, length)) = clock(text) else { return Vec::new() };
     zones(text.get(length..).unwrap_or_default()).into_iter().map(|(zone, _)| length + zone).collect()
 }
 
-/// Whether the text is a day of the calendar, `2026-11-20`.
+/// Whether the text is a calendar day, `2026-11-20`.
 pub fn is_date(text: &str) -> bool {
     let parsed = || {
         let mut scan = Scan { text, at: 0 };
@@ -58,7 +58,7 @@ fn date_text(date: Date) -> Option<String> {
     Some(format!("{year:04}-{:02}-{:02}", u8::from(date.month()), date.day()))
 }
 
-/// Date and time at the beginning of a text as RFC 3339 writes them, with three decimals, and how many bytes they take.
+/// The date and time at the beginning of a text, written as in RFC 3339 with three decimals, and their length in bytes.
 fn clock(text: &str) -> Option<(String, usize)> {
     let mut scan = Scan { text, at: 0 };
     scan.digits(4)?;
@@ -86,7 +86,7 @@ fn clock(text: &str) -> Option<(String, usize)> {
     Some((format!("{date}T{hour}:{minute}:{second}.{decimals:0<3}"), scan.at))
 }
 
-/// The offsets that may stand at the beginning of a text: their lengths, longest first, and how RFC 3339 writes them.
+/// The possible offsets at the beginning of a text: their lengths, longest first, and how RFC 3339 writes them.
 fn zones(text: &str) -> Vec<(usize, String)> {
     let mut scan = Scan { text, at: 0 };
     if scan.byte(b"Zz").is_some() {
@@ -108,14 +108,14 @@ fn zones(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// A position in a text of which only ASCII has been read.
+/// A position in a text, before which everything is ASCII.
 struct Scan<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Scan<'a> {
-    /// The next `count` bytes if they are digits.
+    /// Consumes the next `count` bytes if they are digits.
     fn digits(&mut self, count: usize) -> Option<&'a str> {
         let digits = self.text.get(self.at..self.at + count)?;
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| {
@@ -124,7 +124,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Steps over the next byte if it is one of these.
+    /// Consumes the next byte if it is one of these.
     fn byte(&mut self, any: &[u8]) -> Option<()> {
         let next = self.text.as_bytes().get(self.at)?;
         any.contains(next).then(|| self.at += 1)

@@ -2,8 +2,8 @@
 
 use crate::schema::table::number::{Number, NumeralMistake};
 
-/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`. Unlike DynamoDB, the API takes no
-/// `+1`, `.5` or `1.`.
+/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`. Unlike DynamoDB, the API does not
+/// accept `+1`, `.5` or `1.`.
 pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
     if numeral_length(text) != Some(text.len()) {
         return Err(NumeralMistake::Syntax);
@@ -11,8 +11,8 @@ pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
     Number::parse(text).map(|number| number.canonical())
 }
 
-/// The canonical text of a float: the shortest that reads back as the same float. `None` if it is not finite or outside of DynamoDB's
-/// range of numbers.
+/// The canonical text of a float: the shortest that reads back as the same float. `None` if the float is not finite or is outside
+/// DynamoDB's range of numbers.
 pub fn canonical_float(float: f64) -> Option<String> {
     let magnitude = float.abs();
     match magnitude {

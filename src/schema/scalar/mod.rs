@@ -1,4 +1,4 @@
-//! Leaf values: JSON in, canonical values and the text that stands in keys out. Must not know fields, items or keys.
+//! Leaf values: JSON in, canonical values and their text in keys out. Must not know fields, items or keys.
 
 pub mod coerce;
 pub mod date_time;

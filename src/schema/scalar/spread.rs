@@ -1,36 +1,37 @@
-//! `{shard:n}` and `{replica:n}`: over how many keys items are spread, and how. Must not know templates or keys.
+//! `{shard:n}` and `{replica:n}`: how items are spread over several keys. Must not know templates or keys.
 //!
-//! Both stand in templates as placeholders whose name no field can have (`shard:10`), with a type of their own
-//! ([`super::value_type::ValueType::Spread`]), so that they are written, read back and compared like any other.
+//! Both are placeholders in templates, with a name that no field can have (`shard:10`) and a type of their own
+//! ([`super::value_type::ValueType::Spread`]). So they are written, read back and compared like any other placeholder.
 
 use serde_json::Value;
 
-/// Over how many keys the items of a type are spread, and how.
+/// How the items of a type are spread, and over how many keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread {
-    /// How.
+    /// Whether the keys are shards or replicas.
     pub kind: SpreadKind,
-    /// Over how many: [`FEWEST`] to [`MOST`].
+    /// The number of keys, from [`FEWEST`] to [`MOST`].
     pub count: u8,
 }
 
-/// How items are spread.
+/// The ways to spread items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpreadKind {
-    /// Each item has one of the keys; all of them are read (DynamoDB developer guide, "Using write sharding to distribute workloads evenly").
+    /// Each item has one of the keys; a read covers all of them (DynamoDB developer guide, "Using write sharding to distribute workloads
+    /// evenly").
     Shard,
-    /// Each item is copied to all of the keys; one of them is read.
+    /// Each item is copied to every key; a read uses one of them.
     Replica,
 }
 
-/// One key is no spreading.
+/// The smallest count: one key would not spread anything.
 pub const FEWEST: u8 = 2;
 
-/// As many as a transaction writes, and as the ranges of one field.
+/// The largest count: a transaction writes at most 100 items, and one field reads at most 100 ranges.
 pub const MOST: u8 = 100;
 
 impl SpreadKind {
-    /// The word in the braces, under which an argument or `where:` binds it.
+    /// The word in the braces. An argument or `where:` binds the number by this word.
     pub fn word(self) -> &'static str {
         match self {
             SpreadKind::Shard => "shard",
@@ -38,19 +39,19 @@ impl SpreadKind {
         }
     }
 
-    /// The kind of a word.
+    /// The kind that a word names.
     pub fn named(word: &str) -> Option<Self> {
         [SpreadKind::Shard, SpreadKind::Replica].into_iter().find(|kind| kind.word() == word)
     }
 }
 
 impl Spread {
-    /// The name under which the number stands in templates and bindings: `shard:10`.
+    /// The name of the number in templates and bindings: `shard:10`.
     pub fn placeholder(self) -> String {
         format!("{}:{}", self.kind.word(), self.count)
     }
 
-    /// The number that a value is, if it is one of the spread.
+    /// The value as a number of this spread, if it is one.
     pub fn number(self, value: &Value) -> Option<u64> {
         value.as_u64().filter(|number| *number < u64::from(self.count))
     }

@@ -1,5 +1,5 @@
 //! Scalar and enum types as they are kept in items, and the text and JSON forms of their values: any JSON in, the canonical value or its
-//! key text out. Must not know where a value comes from or where it goes.
+//! key text out. Must not know where a value comes from or goes.
 
 use crate::schema::scalar::date_time::{canonical_instant, is_date};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
@@ -21,13 +21,13 @@ pub enum ValueType {
     Float,
     /// `Boolean`.
     Boolean,
-    /// `DateTime`: in the API and as text always UTC with milliseconds, `2026-11-20T09:30:00.000Z`.
+    /// `DateTime`: in the API and as text, always UTC with milliseconds, `2026-11-20T09:30:00.000Z`.
     DateTime(Moment),
     /// `Date`: `2026-11-20`.
     Date,
     /// `Long`: 64 bits.
     Long,
-    /// `Decimal`: up to 38 significant digits, a JSON string in the API, never through a float.
+    /// `Decimal`: up to 38 significant digits, a JSON string in the API, never converted through a float.
     Decimal,
     /// `JSON` and the schema's own scalars: any value.
     Json,
@@ -39,7 +39,7 @@ pub enum ValueType {
     Embedded(String),
     /// A list kept as a DynamoDB set of this element type (`stored: SET`).
     Set(Box<ValueType>),
-    /// The number of a shard or a replica, from 0: only in key templates, and in what binds it.
+    /// The number of a shard or replica, from 0. Occurs only in key templates and in what binds the number.
     Spread(Spread),
 }
 
@@ -81,7 +81,7 @@ impl ValueType {
         }
     }
 
-    /// The type's name in the API; a set is named as the list that it is there.
+    /// The type's name in the API, where a set is a list.
     pub fn name(&self) -> String {
         match self {
             ValueType::Id => "ID".to_owned(),
@@ -102,8 +102,8 @@ impl ValueType {
         }
     }
 
-    /// The text of a value as it stands in keys: canonical, so that equal values have equal text. `None` for null and unfit values.
-    /// An enum value is given by its API name and written as its stored text.
+    /// The text of a value in a key. It is canonical, so equal values have equal text. `None` for null and for values that do not fit. An
+    /// enum value is given by its API name and written as its stored text.
     pub fn to_text(&self, value: &Value) -> Option<String> {
         let value = self.coerce(value).ok()?;
         match self {
@@ -119,14 +119,14 @@ impl ValueType {
         }
     }
 
-    /// Reads a value back from the text of a key; enum text back to its API name. Instants and decimal numbers may stand there in another
-    /// spelling than the canonical one, which is what comes back.
+    /// Reads a value back from the text of a key, and an enum's stored text back to its API name. Instants and decimal numbers may be in
+    /// another spelling there; the canonical spelling is returned.
     pub fn from_text(&self, text: &str) -> Option<Value> {
         match self {
             ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
             ValueType::Int | ValueType::Long => {
                 let integer: i64 = text.parse().ok()?;
-                // One value, one text: `+7`, `007` and `-0` are not how a number is written.
+                // A number has only one text, so `+7`, `007` and `-0` are refused.
                 (integer.to_string() == text).then(|| self.coerce(&integer.into()).ok()).flatten()
             }
             ValueType::Spread(_) => {
@@ -140,9 +140,9 @@ impl ValueType {
         }
     }
 
-    /// Input coercion of our own scalars (DateTime, Date, Long, Decimal, JSON, Binary) and the built-in ones, from JSON, to the canonical
-    /// value; the error is a sentence for the caller. Null stays null, whether it may be is for the field's or argument's type to say; an
-    /// object's fields are for their own types (GraphQL spec section 3.5, "Scalars", input coercion).
+    /// Coerces a JSON value to the canonical value, for Keyfold's scalars (DateTime, Date, Long, Decimal, JSON, Binary) and the built-in
+    /// ones. The error is a sentence for the caller. Null stays null: the field's or argument's type decides whether it may be null. The
+    /// fields of an object are left to their own types (GraphQL spec section 3.5, "Scalars", input coercion).
     pub fn coerce(&self, value: &Value) -> Result<Value, String> {
         let canonical = match (self, value) {
             (_, Value::Null) | (ValueType::Embedded(_), Value::Object(_)) => Some(value.clone()),
@@ -168,7 +168,7 @@ impl ValueType {
         canonical.ok_or_else(|| format!("{} cannot be {}: {}.", self.name(), excerpt(value), self.expectation()))
     }
 
-    /// What a value of this type has to be, for a caller who gave another.
+    /// What a value of this type must be, for a caller who gave another value.
     fn expectation(&self) -> String {
         match self {
             ValueType::Id => "it is a string or an integer".to_owned(),
@@ -199,9 +199,9 @@ impl EnumValues {
     }
 }
 
-/// The integer that a JSON number stands for; `1.0` is one (RFC 8259 does not tell it from `1`).
+/// The integer that a JSON number stands for. `1.0` is the integer 1 (RFC 8259 does not distinguish them).
 fn integer(value: &Value) -> Option<i64> {
-    // From 2^53 on, a float does not tell which integer was meant.
+    // From 2^53 on, several integers share one float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value.as_i64() {
         Some(integer) => Some(integer),
@@ -209,7 +209,7 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// The canonical JSON value of a float: an integer where it is one, so that equal floats are equal values.
+/// The canonical JSON value of a float. A float without a fraction becomes an integer, so that equal floats are equal values.
 fn float(float: f64) -> Option<Value> {
     canonical_float(float)?;
     Some(integer(&Value::from(float)).map_or_else(|| Value::from(float), Value::from))
@@ -232,7 +232,7 @@ fn numbers_fit(value: &Value) -> Result<(), String> {
     }
 }
 
-/// The canonical elements of a set, each once: DynamoDB refuses a set that holds a value twice.
+/// The canonical elements of a set, each once: DynamoDB refuses a set with duplicates.
 fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
     let mut seen = std::collections::HashSet::new();
     let mut elements = Vec::with_capacity(values.len());
@@ -248,7 +248,7 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
     Ok(Value::Array(elements))
 }
 
-/// A value as it may stand in an error: short, whatever was sent.
+/// A value for an error message: short, whatever was sent.
 pub fn excerpt(value: &Value) -> String {
     const LONGEST: usize = 60;
     match value {

@@ -1,4 +1,4 @@
-//! The text and JSON forms of values, type by type: what is accepted, what it becomes, what is refused and how the sentence reads.
+//! The text and JSON forms of values, type by type: which are accepted, their canonical form, which are refused, and the sentence.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use crate::schema::scalar::value_type::*;

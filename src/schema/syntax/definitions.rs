@@ -1,5 +1,4 @@
-//! Keyfold's own directives and scalars: their GraphQL definitions, and the names that are reserved for them. Must not know what they
-//! mean.
+//! Keyfold's own directives and scalars: their GraphQL definitions, and the names that are reserved for them. Must not know what they mean.
 
 use apollo_compiler::Name;
 use apollo_compiler::ast::{Definition, Document};
@@ -7,10 +6,10 @@ use apollo_compiler::ast::{Definition, Document};
 /// Our directive and scalar definitions, as `keyfold schema --directives` prints them.
 pub const DIRECTIVES: &str = include_str!("directives.graphql");
 
-/// What the names of Keyfold's internal definitions begin with.
+/// The prefix of the names of Keyfold's internal definitions.
 pub const RESERVED: &str = "keyfold__";
 
-/// The name under which Keyfold's definitions are a source file; no path of an author's.
+/// The name of Keyfold's definitions as a source file, which no file of an author's has.
 pub const DEFINITIONS_FILE: &str = "<keyfold>";
 
 /// Keyfold's definitions as a document.
@@ -23,7 +22,7 @@ pub fn directive_name(definition: &Definition) -> Option<&Name> {
     definition.as_directive_definition().map(|directive| &directive.name)
 }
 
-/// The name of a type definition, extensions and directives left out.
+/// The name of a type definition; `None` for extensions and directives.
 pub fn defined_name(definition: &Definition) -> Option<&Name> {
     let named = !definition.is_extension_definition() && !definition.is_executable_definition() && directive_name(definition).is_none();
     if named { definition.name() } else { None }

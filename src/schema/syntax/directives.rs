@@ -1,5 +1,5 @@
-//! Syntax of Keyfold's directives in, typed values with their places out. Values of the wrong type are left out: the compiler has
-//! reported them against the definitions already.
+//! Syntax of Keyfold's directives in, typed values with their places out. Values of the wrong type are left out: the compiler has already
+//! reported them against the definitions.
 
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
@@ -47,7 +47,7 @@ pub fn items(value: &Node<Value>) -> &[Node<Value>] {
     value.as_list().unwrap_or(std::slice::from_ref(value))
 }
 
-/// The first directive among a field's that writes.
+/// The first directive that writes, among a field's directives.
 pub fn write_of(directives: &DirectiveList) -> Option<&Node<Directive>> {
     directives.iter().find(|directive| WRITES.contains(&directive.name.as_str()))
 }
@@ -61,7 +61,7 @@ pub struct FindDirective {
     pub item: Option<At<String>>,
     /// `where:`, each field with its operand.
     pub bindings: Vec<(At<String>, Node<Value>)>,
-    /// The place of a `where:` that is no object.
+    /// The place of a `where:` that is not an object.
     pub malformed_where: Option<span::Span>,
     /// `through:`
     pub through: Option<At<String>>,
@@ -108,7 +108,7 @@ impl FindDirective {
 }
 
 impl FindDirective {
-    /// A find that says nothing of itself, at the place of another directive.
+    /// A `@find` without arguments, at the place of another directive.
     pub fn bare(span: span::Span) -> Self {
         Self {
             span,
@@ -133,7 +133,7 @@ pub fn named(directive: &Node<Directive>) -> span::Span {
     name.start.saturating_sub(1)..name.end
 }
 
-/// The place of a directive's argument, or of its name.
+/// The place of a directive's argument, or of the directive's name without that argument.
 pub fn place(directive: &Node<Directive>, name: &str) -> Span {
     crate::schema::syntax::directives::argument(directive, name).map_or_else(|| named(directive), |value| span::of(value.location()))
 }

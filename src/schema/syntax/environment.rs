@@ -1,4 +1,4 @@
-//! `${NAME}` and `${NAME:-default}` in a text replaced by the environment's values. Must not read the environment itself.
+//! Replaces `${NAME}` and `${NAME:-default}` in a text with values of the environment. Must not read the environment itself.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub struct Unset {
     pub message: String,
 }
 
-/// Replaces every placeholder. As in a shell, a default stands for a variable that is unset or empty.
+/// Replaces every placeholder. As in a shell, the default replaces a variable that is unset or empty.
 pub fn expand(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<String, Unset> {
     let mut out = String::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! The defaults of arguments and of fields of input objects in; those that their types do not take out, so that none fails in a request
-//! (GraphQL specification of September 2025, sections 3.6.1 and 3.10, "Type Validation").
+//! The defaults of arguments and of input objects' fields in; out, the defaults that do not fit their types, so that none fails in a
+//! request (GraphQL specification of September 2025, sections 3.6.1 and 3.10, "Type Validation").
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::scalar::coerce::{coerce, json_of};
@@ -9,7 +9,7 @@ use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::Map;
 
-/// Coerces every default of the author's types.
+/// Coerces every default in the author's types and reports those that do not fit.
 pub fn check(schema: &Schema, findings: &mut Findings) {
     for definition in schema.types.values().filter(|definition| !definition.is_built_in()) {
         let owner = definition.name();

@@ -1,5 +1,5 @@
-//! OneOf input objects (GraphQL specification of September 2025, section 3.10.1), which apollo-compiler 1 does not know: a schema in, the
-//! same with `@oneOf` and `__Type.isOneOf` as if they were built in, or what is wrong with its OneOf input objects, out.
+//! OneOf input objects (GraphQL specification of September 2025, section 3.10.1), which apollo-compiler 1 does not support. A schema in;
+//! out, the same schema with `@oneOf` and `__Type.isOneOf` as if they were built in, or the mistakes in its OneOf input objects.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::syntax::span;
@@ -16,8 +16,8 @@ pub fn is_one_of(input: &InputObjectType) -> bool {
     input.directives.has(&DIRECTIVE)
 }
 
-/// Adds the directive and the field of introspection. Both are made of built-in neighbours, so that they count as built in: a printed
-/// schema leaves them out.
+/// Adds the directive and the introspection field. Both are copies of built-in neighbours, so they count as built in and a printed schema
+/// leaves them out.
 pub fn define(schema: &mut Schema) {
     if !schema.directive_definitions.contains_key(&DIRECTIVE)
         && let Some(mut definition) = schema.directive_definitions.get("specifiedBy").cloned()
@@ -39,7 +39,7 @@ pub fn define(schema: &mut Schema) {
     }
 }
 
-/// Every field of a OneOf input object may be null, and none has a default.
+/// Reports fields of OneOf input objects that are non-null or have a default.
 pub fn check(schema: &Schema, findings: &mut Findings) {
     let inputs = schema.types.values().filter_map(|ty| ty.as_input_object()).filter(|input| is_one_of(input));
     for (input, field) in inputs.flat_map(|input| input.fields.values().map(move |field| (input, field))) {

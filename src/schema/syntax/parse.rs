@@ -1,8 +1,8 @@
-//! The author's text in, apollo-compiler's schema out, with Keyfold's definitions added. Must not know what the directives mean.
+//! The author's text in, apollo-compiler's schema with Keyfold's definitions out. Must not know what the directives mean.
 //!
-//! Keyfold's definitions are a source file of their own, so that positions in the author's file stay right. Names that authors use
-//! (`DateTime`, `Order`, `PageInfo` …) give way to a definition of the author's; Keyfold's own (directives, `keyfold__…`) stand, so that
-//! a file which carries a copy of the definitions loads as well.
+//! Keyfold's definitions are a source file of their own, so that positions in the author's file stay right. An author's definition replaces
+//! Keyfold's definition of the same name, if authors may use that name (`DateTime`, `Order`, `PageInfo` …). Keyfold's directives and
+//! `keyfold__…` types replace the author's, so that a file with a copy of Keyfold's definitions loads as well.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::syntax::definitions::{RESERVED, defined_name, definitions, directive_name};
@@ -14,8 +14,8 @@ use apollo_compiler::validation::{DiagnosticList, WithErrors};
 use apollo_compiler::{Name, Schema};
 use std::collections::HashSet;
 
-/// Parses and validates. `None` after a syntax error; after other errors the part of the schema that could be built, so that
-/// further mistakes can be found.
+/// Parses and validates. Returns `None` after a syntax error. After other errors, returns the part of the schema that could be built, so
+/// that further mistakes can be found.
 pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> {
     let mut authors = match Document::parse(text, file) {
         Ok(document) => document,
@@ -55,7 +55,7 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
     }
 }
 
-/// Takes over the compiler's findings; one in another file than the author's stands at the start of the text.
+/// Adds the compiler's findings. A finding in another file than the author's is placed at the start of the text.
 fn report(code: &'static str, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
     for diagnostic in errors.iter() {
         let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);

@@ -1,9 +1,9 @@
-//! Byte ranges of the author's text: of syntax nodes, and of places inside string literals. Must not know what is said about them.
+//! Byte ranges in the author's text: of syntax nodes, and of parts of string literals. Must not know what is reported about them.
 
 use apollo_compiler::parser::SourceSpan;
 use std::ops::Range;
 
-/// A byte range of the author's text.
+/// A byte range in the author's text.
 pub type Span = Range<usize>;
 
 /// A value with its place.
@@ -11,16 +11,17 @@ pub type Span = Range<usize>;
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Its place; of a string the whole literal with its quotes.
+    /// Its place; for a string, the whole literal with its quotes.
     pub span: Span,
 }
 
-/// The range of a node or a name; the start of the text for what has no place.
+/// The range of a node or a name; an empty range at the start of the text if it has no place.
 pub fn of(location: Option<SourceSpan>) -> Span {
     location.map_or(0..0, |at| at.offset()..at.end_offset())
 }
 
-/// The range of a part of a string's value. Block strings and strings with escapes do not map byte by byte: there it is the whole literal.
+/// The range of a part of a string's value. Block strings and strings with escapes do not map byte by byte; for these, the range is the
+/// whole literal.
 pub fn within(text: &str, literal: &Span, part: &Range<usize>) -> Span {
     let Some(source) = text.get(literal.clone()) else { return literal.clone() };
     let plain = source.len() >= 2 && source.starts_with('"') && !source.starts_with("\"\"\"") && !source.contains('\\');

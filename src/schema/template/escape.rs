@@ -1,19 +1,19 @@
-//! Free text before a literal: any text in, text out in which the literal's first occurrence is the one that ends it; and back.
+//! Free text before a literal: any text in; out, a text in which the literal's first occurrence is the one that ends the text; and back.
 //!
-//! A value stands in a key as it is wherever that can be told apart, so that existing keys keep their text. Where it cannot, every `%` of
-//! it becomes `%25` and every occurrence of the literal's first character `c` becomes its bytes as `%XX` in upper case ([`write`]).
-//! With `raw(v)` for "the literal occurs in `v` + literal before the end of `v`", a value is escaped iff `raw(v)`, or if it looks as though
-//! it were escaped itself: it is the escaped form of a value that is escaped.
+//! A value stands in a key unchanged wherever that is unambiguous, so that existing keys keep their text. Otherwise [`write`] escapes it:
+//! every `%` becomes `%25`, and every occurrence of the literal's first character `c` becomes the bytes of `c` as `%XX` in upper case.
+//! Let `raw(v)` mean that the literal occurs in `v` + literal before the end of `v`. A value `v` is escaped iff `raw(v)` holds, or `v`
+//! looks escaped already: it is the escaped form of a value that is escaped.
 //!
-//! - The literal ends the text where it first occurs. An occurrence that begins within the text ends within text + literal, so what follows
-//!   the literal in the key plays no part. If the value stands as it is, `raw` is false. If it is escaped, there is no `c` in the text:
-//!   `c` is neither `%` nor an upper-case hexadecimal digit, which `invertible` sees to.
-//! - Writing and reading are inverse on all values and on all texts before a first occurrence: an escaped form stands for what it is the
-//!   form of, and every other text stands for itself. So `100%25` in existing data is that text, not `100%`.
+//! - The literal's first occurrence ends the text. An occurrence that begins within the text ends within text + literal, so what follows
+//!   the literal in the key does not matter. An unchanged value is not `raw`. An escaped text holds no `c`: `c` is neither `%` nor an
+//!   upper-case hexadecimal digit, which `invertible` ensures.
+//! - Writing and reading are inverse on all values and on all texts before a first occurrence. The escaped form of a value that is escaped
+//!   stands for that value; every other text stands for itself. So `100%25` in existing data is that text, not `100%`.
 
 use std::borrow::Cow;
 
-/// The text of a value that is followed by a literal.
+/// The text of a value before a literal.
 pub fn write<'v>(value: &'v str, literal: &str) -> Cow<'v, str> {
     match Escape::of(literal) {
         Some(escape) if escape.needs(value) => Cow::Owned(escape.escaped(value)),
@@ -21,7 +21,7 @@ pub fn write<'v>(value: &'v str, literal: &str) -> Cow<'v, str> {
     }
 }
 
-/// The value of a text that stands before the first occurrence of a literal.
+/// The value of a text that ends before the first occurrence of a literal.
 pub fn read<'t>(text: &'t str, literal: &str) -> Cow<'t, str> {
     match Escape::of(literal).and_then(|escape| Some((escape.source(text)?, escape))) {
         Some((source, escape)) if escape.needs(&source) => Cow::Owned(source),
@@ -29,14 +29,14 @@ pub fn read<'t>(text: &'t str, literal: &str) -> Cow<'t, str> {
     }
 }
 
-/// The longest beginning of a value's beginning that stands in every key as it is, escaped or not.
+/// The longest prefix of `prefix` that stands in every key unchanged, whether the value is escaped or not.
 pub fn unchanged<'p>(prefix: &'p str, literal: &str) -> &'p str {
     let first = literal.chars().next();
     let end = prefix.find(|letter| letter == '%' || Some(letter) == first).unwrap_or(prefix.len());
     &prefix[..end]
 }
 
-/// The literal that ends a text, its first character, and the code of that character.
+/// The literal that ends a text, its first character, and that character's escape code.
 struct Escape<'l> {
     literal: &'l str,
     first: char,
@@ -44,17 +44,17 @@ struct Escape<'l> {
 }
 
 impl<'l> Escape<'l> {
-    /// `None` for an empty literal, which no template holds.
+    /// `None` for an empty literal; no template has one.
     fn of(literal: &'l str) -> Option<Self> {
         let first = literal.chars().next()?;
         let code = first.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect();
         Some(Self { literal, first, code })
     }
 
-    /// Whether a value has to be escaped: it is raw, or it is the escaped form, perhaps many times over, of one that is.
+    /// Whether a value must be escaped: it is raw, or it is the escaped form of a value that must be escaped.
     fn needs(&self, value: &str) -> bool {
         let mut value = Cow::Borrowed(value);
-        // Each round is shorter than the one before, and values are no longer than keys.
+        // Each round shortens the value, and values are no longer than keys.
         while !self.raw(&value) {
             match self.source(&value) {
                 Some(source) => value = Cow::Owned(source),
@@ -69,7 +69,7 @@ impl<'l> Escape<'l> {
         value.contains(self.first) && format!("{value}{}", self.literal).find(self.literal) != Some(value.len())
     }
 
-    /// The text that has this escaped form, if it is one with something escaped in it.
+    /// The text whose escaped form this is; `None` if it is no escaped form or nothing in it is escaped.
     fn source(&self, form: &str) -> Option<String> {
         if !form.contains("%25") && !form.contains(&self.code) {
             return None;
@@ -81,7 +81,7 @@ impl<'l> Escape<'l> {
             } else if let Some(after) = rest.strip_prefix("%25") {
                 (source, rest) = (source + "%", after);
             } else if letter == '%' || letter == self.first {
-                // An escaped form holds neither by itself.
+                // An escaped form holds neither of them unescaped.
                 return None;
             } else {
                 source.push(letter);
@@ -116,7 +116,7 @@ mod tests {
             ("a%23b%", "#", "a%23b%"),
             ("a#b", "#TRACK#", "a#b"),
             ("a#TRACK#b", "#TRACK#", "a%23TRACK%23b"),
-            // The end of the value and the beginning of the literal would make the literal one place too early.
+            // The end of the value and the beginning of the literal would form the literal one place too early.
             ("a##TRACK", "#TRACK#", "a%23%23TRACK"),
             ("x#TRACK", "#TRACK#TRACK", "x%23TRACK"),
             ("a-", "--", "a%2D"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     proptest! {
-        // Few letters, so that literals, codes and their overlaps come up often.
+        // Few letters make literals, codes and their overlaps frequent.
         #[test]
         fn writing_ends_where_the_literal_first_occurs_and_reads_back(value in "[a#%é235]{0,12}|(%25|%23|%C3%A9|#a|é){0,6}", literal in "[a#é][a#é%2]{0,3}", rest in "[a#é%2]{0,4}") {
             let text = write(&value, &literal);

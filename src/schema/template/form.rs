@@ -1,5 +1,5 @@
-//! The forms of placeholders: a type and a value in, its text out; a type and a text in, where the value's text may end. Must not know
-//! what stands around a placeholder.
+//! The forms of placeholders: a type and a value in, its text out; a type and a text in, the places where the value's text may end out.
+//! Must not know what surrounds a placeholder.
 //!
 //! | type | text |
 //! |---|---|
@@ -19,7 +19,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::Part;
 use serde_json::Value;
 
-/// The widest padded number: the digits that DynamoDB keeps of one.
+/// The widest padded number: DynamoDB keeps 38 digits of a number.
 pub const WIDEST: u8 = 38;
 
 /// Whether the type may stand in a key at all.
@@ -27,12 +27,12 @@ pub fn is_key_type(kind: &ValueType) -> bool {
     !matches!(kind, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
 }
 
-/// Whether any text is a value of the type, so that what follows has to say where it ends.
+/// Whether any text is a value of the type. What follows such a value must show where it ends.
 pub fn is_free_text(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Id | ValueType::String)
 }
 
-/// Whether the type is a number, which as text sorts as such only if it is padded.
+/// Whether the type is a number. As text, numbers sort in numeric order only if they are padded.
 pub fn is_number(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
 }
@@ -42,7 +42,8 @@ pub fn is_integer(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Int | ValueType::Long)
 }
 
-/// The characters with which a longer value could go on where a shorter one ends. Only unpadded numbers have some, those of shards too.
+/// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of shards and replicas, have
+/// some.
 pub fn continuations(part: &Part) -> &'static str {
     match part {
         Part::Placeholder { value: ValueType::Int | ValueType::Long | ValueType::Spread(_), width: None, .. } => "0123456789",
@@ -64,7 +65,7 @@ pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<Strin
     }
 }
 
-/// How long the text of a value may be at the beginning of a text, in the order in which to try; never for free text.
+/// The possible lengths of a value's text at the beginning of `text`, in the order in which to try them. Not for free text.
 pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
     let begins = |stored: &&str| text.starts_with(*stored);
     match kind {
@@ -90,13 +91,13 @@ pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
         ValueType::DateTime(_) => instant_lengths(text),
         ValueType::Date => text.get(..DATE_LENGTH).map(str::len).into_iter().collect(),
         ValueType::Boolean => ["true", "false"].iter().filter(|word| begins(word)).map(|word| word.len()).collect(),
-        // Alone in its template.
+        // Binary is the only part of its template.
         ValueType::Binary => vec![text.len()],
         ValueType::Id | ValueType::String | ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => Vec::new(),
     }
 }
 
-/// The value of a text that has a length of [`lengths`].
+/// The value of a text whose length is one of [`lengths`].
 pub fn read(kind: &ValueType, width: Option<u8>, text: &str) -> Option<Value> {
     match width {
         None => kind.from_text(text),

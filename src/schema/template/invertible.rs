@@ -1,8 +1,8 @@
-//! Whether a template can be inverted: its parts in, every place out at which two different values could make the same text.
+//! Whether a template can be inverted: its parts in; out, every place where two different values could make the same text.
 //!
-//! Taken from left to right, a part that begins at a known place ends at a known place if it is a literal, has a form of fixed length or
-//! one that ends by itself (an instant, a Boolean), is free text before a literal ([`super::escape`]) or at the end. What is left are
-//! unpadded numbers, which end where a character follows that does not continue them, and enums of which one value begins another.
+//! A text is read from left to right. A part that begins at a known place ends at a known place if it is a literal, if its form has a fixed
+//! length or ends by itself (an instant, a Boolean), if it is free text before a literal ([`super::escape`]), or if it is the last part.
+//! Two kinds remain. An unpadded number ends only before a character that cannot continue it. An enum may have a value that begins another.
 
 use super::syntax::SpannedPart;
 use crate::schema::scalar::value_type::{EnumValues, ValueType};
@@ -10,7 +10,7 @@ use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
 use crate::schema::template::{form, overlap};
 use std::ops::Range;
 
-/// All reasons for which a template cannot be inverted. What stands beside a part that could not be read is not judged.
+/// All reasons why a template cannot be inverted. A part is not judged if the parts after it, which decide, could not be read.
 pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
     let mut found = Vec::new();
     for (position, SpannedPart { span, part }) in parts.iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
     found
 }
 
-/// Why free text or a number cannot be told from what follows it.
+/// Why the end of free text or of a number cannot be found.
 fn runs_on(part: &Part, next: &Part) -> Option<String> {
     let Part::Placeholder { field, value, .. } = part else { return None };
     let (free, continuations) = (form::is_free_text(value), form::continuations(part));
@@ -50,15 +50,15 @@ fn runs_on(part: &Part, next: &Part) -> Option<String> {
     }
 }
 
-/// `%` and the upper-case hexadecimal digits: [`super::escape`] relies on their not beginning a literal after free text.
+/// `%` and the upper-case hexadecimal digits. [`super::escape`] relies on no literal after free text beginning with one of them.
 fn continuations_of_escapes(letter: char) -> bool {
     matches!(letter, '%' | '0'..='9' | 'A'..='F')
 }
 
-/// Why an enum's value cannot be told from its other values and what follows.
+/// Why two values of an enum cannot be told apart, given the parts that follow.
 fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Option<String> {
     let name = &values.name;
-    // A part of the rest that could not be read has a mistake of its own.
+    // A part that could not be read has been reported itself.
     let rest: Vec<&Part> = rest.iter().map(|spanned| spanned.part.as_ref()).collect::<Option<_>>()?;
     for (position, (value, stored)) in values.stored.iter().enumerate() {
         if stored.is_empty() {

@@ -1,13 +1,13 @@
-//! Key templates: `Group#{groupId}` with typed, ordered, invertible placeholders. Values in, key text out, and back. Must not know
-//! tables, indexes or items.
+//! Key templates: `Group#{groupId}` with typed, ordered, invertible placeholders. Values in, key text out, and back. Must not know tables,
+//! indexes or items.
 //!
 //! The laws, each proved by a property test:
-//! - no two different tuples of values make the same text, and a text that was written is read back as the values it was written of;
-//! - reading never fails hard: a text that is not of the template is `None`;
-//! - a text that is read but was not written here (an instant without milliseconds in existing data) gives the values that it spells.
+//! - Different tuples of values make different texts, and reading a written text gives back the values that it was written from.
+//! - Reading never fails hard: a text that does not match the template gives `None`.
+//! - A text that matches but was not written here (existing data, such as an instant without milliseconds) gives the values that it spells.
 //!
-//! Why they hold: a text is taken apart from left to right, and where a part ends is never in doubt. [`escape`] shows it for free text,
-//! [`form`] gives every other type a form of its own, and [`invertible`] refuses the templates in which two forms could run together.
+//! They hold because a text is read from left to right, and it is never in doubt where a part ends. [`escape`] shows this for free text,
+//! [`form`] gives every other type its own form, and [`invertible`] refuses templates in which two forms could run together.
 
 mod escape;
 mod form;
@@ -29,13 +29,13 @@ use std::collections::HashSet;
 /// A parsed key template.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// Literals and placeholders in order; as they are parsed, never two literals side by side.
+    /// Literals and placeholders in order. A parsed template never has two adjacent literals.
     pub parts: Vec<Part>,
 }
 
 impl Template {
-    /// Parses a template and checks that it can be inverted; `resolve` gives a field's type (`Json` for a plain list). All mistakes are
-    /// reported.
+    /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list). Reports all
+    /// mistakes.
     pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Self, Vec<TemplateMistake>> {
         let (parts, mut mistakes) = syntax::parse(text, resolve);
         mistakes.extend(invertible::mistakes(&parts));
@@ -46,7 +46,7 @@ impl Template {
         Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
     }
 
-    /// The fields of the placeholders, in order, each once. The number of a shard or a replica is none.
+    /// The fields of the placeholders, in order, each once. The number of a shard or replica is not a field.
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<&str> = Vec::new();
         for part in &self.parts {
@@ -60,7 +60,7 @@ impl Template {
         fields
     }
 
-    /// The first number that is not padded (field, position of the part): as text `10` sorts before `9`.
+    /// The first unpadded number (field, position of the part). Unpadded numbers sort wrongly as text: `10` before `9`.
     pub fn bare_number(&self) -> Option<(String, usize)> {
         self.parts.iter().enumerate().find_map(|(position, part)| match part {
             Part::Placeholder { field, value, width: None } if form::is_number(value) => Some((field.clone(), position)),
@@ -68,15 +68,14 @@ impl Template {
         })
     }
 
-    /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: whether a key may be
-    /// empty is for the caller to say.
+    /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: the caller decides
+    /// whether a key may be empty.
     pub fn render(&self, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
         self.render_parts(self.parts.len(), value)
     }
 
-    /// The text of the first `parts` parts, written exactly as a whole key would begin. For a prefix that matches the keys with these
-    /// values and no others, `parts` counts in the literal that follows the last placeholder, if one does: `Group#1` also begins
-    /// `Group#10`, `Group#1#` does not.
+    /// The text of the first `parts` parts, exactly as a whole key begins. To match only the keys with these values, let `parts` include
+    /// the literal after the last placeholder, if there is one: `Group#1` also begins `Group#10`, but `Group#1#` does not.
     pub fn render_parts(&self, parts: usize, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
         let (mut key, mut longest) = (String::new(), (0, ""));
         for (position, part) in self.parts.iter().enumerate().take(parts) {
@@ -91,7 +90,7 @@ impl Template {
             let text = form::write(kind, width, &value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?;
             longest = longest.max((text.len(), field));
             match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
-                // What is too long for a key anyway is not worth the work.
+                // A value that is too long for a key is refused below, so escaping it would be wasted work.
                 Some(literal) if text.len() <= LONGEST_KEY => key.push_str(&escape::write(&text, literal)),
                 _ => key.push_str(&text),
             }
@@ -103,8 +102,8 @@ impl Template {
         Ok(Some(key))
     }
 
-    /// Whether keys with other values may begin with the text of the first `parts` parts as well: of two enum values the longer may begin
-    /// with the shorter and what follows it (`IN_` begins `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`). What is read back tells them apart.
+    /// Whether the text of the first `parts` parts may also begin keys with other values. One enum value may begin with another and the
+    /// literal that follows it: `IN_` begins both `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`. Reading the key back tells them apart.
     pub fn runs_on(&self, parts: usize) -> bool {
         self.parts.iter().take(parts).enumerate().any(|(position, part)| {
             let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };
@@ -115,12 +114,12 @@ impl Template {
         })
     }
 
-    /// The text with which every key begins whose first `parts` parts have the given values and whose next placeholder's value begins
-    /// with `prefix`; `None` if a value is null or missing. No such key is missed. The flag tells whether only such keys begin with the
-    /// text; if not, the value that is read back has to be checked.
+    /// The text that begins every key whose first `parts` parts have the given values and whose next placeholder's value begins with
+    /// `prefix`. `None` if a value is null or missing. The text misses no such key. The flag tells whether the text begins only such keys;
+    /// if not, the caller must check the value that is read back.
     ///
-    /// Free text is exact unless `prefix` holds what is escaped. Instants and dates are taken in their canonical form. Other forms have no
-    /// beginnings that mean something: for them, all keys that begin with the first `parts` parts match.
+    /// Free text is exact unless `prefix` holds a character that escaping changes. Instants and dates are expected in their canonical form.
+    /// A prefix of any other form has no meaning: the text then matches all keys that begin with the first `parts` parts.
     pub fn render_begins_with(
         &self,
         parts: usize,
@@ -135,7 +134,7 @@ impl Template {
         let same = match (kind, self.literal(parts + 1)) {
             (Some(ValueType::Id | ValueType::String), Some(literal)) => escape::unchanged(prefix, literal),
             (Some(ValueType::Id | ValueType::String), None) => prefix,
-            // What is longer begins no value, but it could begin a key.
+            // A prefix longer than a whole value begins no value, but uncut it could begin a key.
             (Some(ValueType::DateTime(_)), _) => prefix.get(..INSTANT_LENGTH).unwrap_or(prefix),
             (Some(ValueType::Date), _) => prefix.get(..DATE_LENGTH).unwrap_or(prefix),
             _ => "",
@@ -144,9 +143,9 @@ impl Template {
         Ok(Some((key, same == prefix)))
     }
 
-    /// The template of one shard or replica: its number stands in it as text.
+    /// The template of one shard or replica, with its number as a literal.
     pub fn of_number(&self, number: u8) -> Template {
-        // The literals stay apart, so that free text before them ends and is escaped as it was.
+        // Adjacent literals are not merged, so that free text before them ends and is escaped as before.
         let number = |part: &Part| match part {
             Part::Placeholder { value: ValueType::Spread(_), .. } => Part::Literal(number.to_string()),
             other => other.clone(),
@@ -154,9 +153,9 @@ impl Template {
         Template { parts: self.parts.iter().map(number).collect() }
     }
 
-    /// Reads the fields back out of a key text, each once; `None` if the text is not of this template.
+    /// Reads the fields back from a key text, each once; `None` if the text does not match this template.
     pub fn read(&self, text: &str) -> Option<Fields> {
-        // No key is longer, so a longer text is none; it also bounds the work.
+        // A longer text is no key. This check also bounds the work.
         if text.len() > LONGEST_KEY && !self.is_binary() {
             return None;
         }
@@ -170,7 +169,7 @@ impl Template {
                 None => once.push((field, value)),
             }
         }
-        // The number is the same wherever it stands, and no field.
+        // A spread's number is the same wherever it occurs, and it is not a field.
         if let Some(spread) = self.spread() {
             once.retain(|(field, _)| *field != spread.placeholder());
         }
@@ -183,12 +182,13 @@ impl Template {
         Template { parts: self.parts.iter().filter(|part| !is_number(part)).cloned().collect() }
     }
 
-    /// Whether some text could be of both templates (conservative: true where it cannot be ruled out).
+    /// Whether some text could match both templates (conservative: true unless it can be ruled out).
     pub fn overlaps(&self, other: &Template) -> bool {
         overlap::overlap(self.parts.iter(), other.parts.iter())
     }
 
-    /// The fields of the parts from `position` on, last first. `dead` holds what has been tried in vain: position and length of the rest.
+    /// The fields of the parts from `position` on, last first. `dead` holds the attempts that failed: position and length of the remaining
+    /// text.
     fn read_from<'t>(&self, position: usize, text: &'t str, dead: &mut HashSet<(usize, usize)>) -> Option<Fields> {
         let (field, kind, width) = match self.parts.get(position) {
             None => return text.is_empty().then(Vec::new),
@@ -220,7 +220,7 @@ impl Template {
         None
     }
 
-    /// Whether the key is bytes, which are shorter than their text.
+    /// Whether the whole key is Binary. Its bytes are shorter than the base64 text, so the limit for keys does not apply to the text.
     fn is_binary(&self) -> bool {
         matches!(self.parts.as_slice(), [Part::Placeholder { value: ValueType::Binary, .. }])
     }
@@ -240,7 +240,7 @@ impl Template {
         self.spreads().next()
     }
 
-    /// Every spread that stands in the template.
+    /// Every spread in the template.
     pub fn spreads(&self) -> impl Iterator<Item = Spread> {
         self.parts.iter().filter_map(spread_of)
     }

@@ -1,15 +1,16 @@
-//! Whether two templates can make the same text: the parts of both in, a yes or no out. A no is always true; a yes may be too careful.
+//! Whether two templates can make the same text: the parts of both in, a yes or no out. A no is always right; a yes is conservative.
 //!
-//! Each template becomes an automaton over bytes that accepts at least every text the template reads (free text is any text, an instant
-//! any text of its characters that begins with a date). Both accept a common text iff walking them side by side reaches both ends.
+//! Each template becomes an automaton over bytes that accepts at least every text that the template reads (free text is any text; an
+//! instant is any text of its characters that begins with a date). Both accept a common text iff a walk through both at once reaches both
+//! ends.
 
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::Part;
 
-/// More pairs of states than two templates of a key's length and a few enums have; beyond it the answer is the careful one.
+/// The most pairs of states to visit: more than two templates with keys of full length and a few enums have. Above it, the answer is yes.
 const MOST_PAIRS: usize = 1 << 24;
 
-/// Whether some text could be of both sequences of parts.
+/// Whether some text could match both sequences of parts.
 pub fn overlap<'a>(left: impl Iterator<Item = &'a Part>, right: impl Iterator<Item = &'a Part>) -> bool {
     let (left, right) = (Automaton::of(left), Automaton::of(right));
     let pairs = left.steps.len().saturating_mul(right.steps.len());
@@ -34,7 +35,7 @@ pub fn overlap<'a>(left: impl Iterator<Item = &'a Part>, right: impl Iterator<It
     false
 }
 
-/// The bytes that a step takes.
+/// The bytes that a step accepts.
 #[derive(Clone, Copy)]
 enum Bytes {
     Any,
@@ -47,7 +48,7 @@ const NUMERAL: Bytes = Bytes::Of("0123456789+-.eE");
 const CLOCK: Bytes = Bytes::Of("0123456789+-.,:Zz");
 
 impl Bytes {
-    /// Whether some byte is in both.
+    /// Whether both accept some byte.
     fn meets(self, other: Bytes) -> bool {
         match (self, other) {
             (Bytes::Any, _) | (_, Bytes::Any) => true,
@@ -58,7 +59,7 @@ impl Bytes {
     }
 }
 
-/// States from 0 to `end`, and for each the bytes that lead on from it.
+/// For each state, the bytes that it accepts and the states that they lead to. The walk starts at state 0 and accepts at `end`.
 struct Automaton {
     steps: Vec<Vec<(Bytes, usize)>>,
     end: usize,
@@ -119,7 +120,7 @@ impl Automaton {
         self.end = next;
     }
 
-    /// None, one or many of these bytes.
+    /// Any number of these bytes, including none.
     fn many(&mut self, bytes: Bytes) {
         let end = self.end;
         self.steps[end].push((bytes, end));

@@ -5,7 +5,7 @@ use crate::schema::scalar::value_type::ValueType;
 use serde_json::Value;
 
 /// The longest text that a key attribute may hold, in bytes (DynamoDB developer guide, "Constraints in Amazon DynamoDB": 2,048 for a
-/// partition key; a sort key has 1,024, which the table checks).
+/// partition key). The table checks the limit of a sort key, 1,024.
 pub const LONGEST_KEY: usize = 2048;
 
 /// A part of a template.
@@ -24,7 +24,7 @@ pub enum Part {
     },
 }
 
-/// Field name → value, as a template reads it back.
+/// Field names and values, as a template reads them back.
 pub type Fields = Vec<(String, Value)>;
 
 /// A mistake in a template's text.
@@ -45,20 +45,20 @@ pub enum TemplateMistakeKind {
     UnknownField(String),
     /// A placeholder whose field cannot be part of a key (a list, an embedded type, JSON …): its name.
     NotAKeyType(String),
-    /// A shard or a replica without a number of them; a sentence.
+    /// A shard or replica whose count is missing or out of range; a sentence.
     Spread(String),
-    /// Two different values could make the same text; the text says which and why.
+    /// Two different values could make the same text; a sentence says which and why.
     NotInvertible(String),
 }
 
 /// Why a key could not be made from values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RenderMistake {
-    /// A value has not the form that its placeholder needs (a number too wide, a negative padded number …): field and a sentence.
+    /// A value does not have the form that its placeholder needs (a number too wide, a negative padded number …): the field and a sentence.
     Unfit(String, String),
 }
 
-/// The spread of which a part is the number.
+/// The spread of a part that is a shard's or replica's number.
 pub fn spread_of(part: &Part) -> Option<Spread> {
     match part {
         Part::Placeholder { value: ValueType::Spread(spread), .. } => Some(*spread),

@@ -1,4 +1,4 @@
-//! The text of a template: text in, parts with their places out, or what is wrong with their braces, names and types.
+//! The syntax of templates: text in; out, parts with their places, or what is wrong with their braces, names and types.
 
 use crate::schema::scalar::spread;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
@@ -7,10 +7,10 @@ use crate::schema::template::form;
 use crate::schema::template::part::{LONGEST_KEY, Part, TemplateMistake, TemplateMistakeKind};
 use std::ops::Range;
 
-/// More literals and placeholders than any key design has; it bounds the depth of reading.
+/// The most literals and placeholders in a template: more than any key design has. This bounds the recursion of reading.
 const MOST_PARTS: usize = 64;
 
-/// A part with its byte range; without the part where a mistake stands.
+/// A part with its byte range, or only the range if the part is a mistake.
 pub struct SpannedPart {
     /// Byte range within the template's text.
     pub span: Range<usize>,
@@ -61,7 +61,7 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
     (parts, mistakes)
 }
 
-/// Adds a part; a literal that follows a literal makes it longer.
+/// Adds a part. A literal after a literal extends it.
 fn push(parts: &mut Vec<SpannedPart>, next: SpannedPart) {
     match (parts.last_mut(), &next.part) {
         (Some(SpannedPart { span, part: Some(Part::Literal(literal)) }), Some(Part::Literal(more))) => {
@@ -72,7 +72,7 @@ fn push(parts: &mut Vec<SpannedPart>, next: SpannedPart) {
     }
 }
 
-/// What stands between two braces: `name`, `name:08`, `shard:10` or `replica:5`.
+/// The inside of a pair of braces: `name`, `name:08`, `shard:10` or `replica:5`.
 fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Part, TemplateMistakeKind> {
     let (name, format) = match inside.split_once(':') {
         Some((name, format)) => (name, Some(format)),
@@ -82,7 +82,7 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         return malformed(&format!("`{{{inside}}}` holds no field's name; a brace that stands in the key is written `{{{{`."));
     }
     let value = resolve(name);
-    // With a zero before it, what follows the colon is the width of a field's number.
+    // For a field named `shard` or `replica`, a leading zero makes the number after the colon a padding width, not a count.
     if let (Some(kind), Some(count)) = (SpreadKind::named(name), format)
         && (value.is_none() || !count.starts_with('0'))
     {
@@ -105,7 +105,7 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     Ok(Part::Placeholder { field: name.to_owned(), value, width })
 }
 
-/// A shard or a replica of as many as the text says.
+/// A shard or replica with the count that the text gives.
 fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
     let word = kind.word();
     let digits = !count.starts_with('0') && count.bytes().all(|byte| byte.is_ascii_digit());
@@ -122,7 +122,7 @@ fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
     }
 }
 
-/// The width that `08` says.
+/// The width in a format: 8 in `08`.
 fn width(format: &str) -> Option<u8> {
     let digits = format.strip_prefix('0').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let width: u8 = digits.parse().ok()?;

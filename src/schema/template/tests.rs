@@ -1,4 +1,4 @@
-//! The laws of templates on random ones, and the texts, mistakes and proofs that the designs need.
+//! The laws of templates, tested on random templates; and the texts, mistakes and proofs that the designs need.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use super::*;
@@ -13,7 +13,7 @@ fn choice(name: &str, stored: &[(&str, &str)]) -> ValueType {
     ValueType::Enum(Arc::new(EnumValues { name: name.to_owned(), stored }))
 }
 
-/// The fields that the tests' templates are about.
+/// The fields that the tests' templates use.
 fn resolve(name: &str) -> Option<ValueType> {
     Some(match name {
         "id" | "userId" | "groupId" | "containerId" | "tagId" | "favoriteId" => ValueType::Id,
@@ -269,11 +269,11 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
     for (key, read) in [("votes#a#0", true), ("votes#a#9", true), ("votes#a#10", false), ("votes#a#09", false), ("votes#a#", false)] {
         assert_eq!(votes.read(key), read.then(|| vec![("id".to_owned(), json!("a"))]), "{key}");
     }
-    // Twice in a template it is the same number.
+    // A number that occurs twice in a template must be the same.
     let twice = template("{shard:10}#{id}#{shard:10}");
     assert_eq!(twice.read("3#a#3"), Some(vec![("id".to_owned(), json!("a"))]));
     assert_eq!(twice.read("3#a#4"), None);
-    // A field of the name is a field, and may be padded.
+    // A field named `shard` is an ordinary field and may be padded.
     let resolve = |name: &str| (name == "shard").then_some(ValueType::Int);
     for (text, fields) in [("{shard}", vec!["shard"]), ("{shard:03}", vec!["shard"]), ("x#{shard:3}", vec![])] {
         assert_eq!(Template::parse(text, &resolve).unwrap().fields(), fields, "{text}");
@@ -304,7 +304,7 @@ fn reading_takes_bounded_work() {
     let nested: Vec<(String, String)> = (1..20).map(|n| (format!("V{n}"), "a".repeat(n))).collect();
     let nested: Vec<(&str, &str)> = nested.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let kind = choice("Nested", &nested);
-    // Built by hand: the checker refuses it, since it has thousands of readings.
+    // Built by hand: the checker refuses it because it has thousands of readings.
     let part = || Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None };
     let template = Template { parts: (0..60).map(|_| part()).collect() };
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
@@ -313,7 +313,7 @@ fn reading_takes_bounded_work() {
 const FIELDS: [&str; 12] = ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD];
 const SHARD: &str = "shard:12";
 
-/// A field's values, and what else may stand in a key beside them.
+/// The values of a field, with characters that may surround them in a key.
 fn value_of(field: &str) -> BoxedStrategy<Value> {
     match field {
         "id" | "name" => "[a#%_T0-]{0,5}|(%25|%23|%61|%5F|#a|\\PC){0,3}".prop_map(Value::from).boxed(),
@@ -338,7 +338,7 @@ fn values() -> impl Strategy<Value = Values> {
         .to_vec()
 }
 
-/// Random templates that the checker lets pass.
+/// Random templates that the checker accepts.
 fn templates() -> impl Strategy<Value = Template> {
     let literal =
         prop::sample::select(vec!["#", "_", "-", "##", "#a#", "a", "T", "_PROGRESS_", "é", "aa", ".", "5", "IN"]).prop_map(str::to_owned);
@@ -357,7 +357,7 @@ fn bound(template: &Template, values: &Values) -> Fields {
     template.fields().into_iter().map(|field| (field.to_owned(), of(field))).collect()
 }
 
-/// The number of the shard that stands in the template.
+/// The shard's number, if the template has one.
 fn shard(template: &Template, values: &Values) -> Option<Value> {
     template.spread().and_then(|_| values.iter().find(|(name, _)| *name == SHARD).map(|(_, value)| value.clone()))
 }
@@ -381,7 +381,7 @@ proptest! {
         if let Some(fields) = template.read(&text) {
             let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
             let of = |name: &str| if name == SHARD { Some(json!(0)) } else { field(name) };
-            // A padded number may be written only if it is not negative, which reading sees to.
+            // Reading returns no negative padded number, so writing cannot fail.
             let written = template.render(&of).unwrap().unwrap();
             prop_assert_eq!(template.read(&written), Some(fields));
         }
@@ -403,7 +403,7 @@ proptest! {
         let prefix: String = of(field).unwrap().as_str().unwrap().chars().take(length).collect();
         let (text, exact) = template.render_begins_with(parts, &prefix, &of).unwrap().unwrap();
         prop_assert!(key.starts_with(&text));
-        // Another value in the same place is found by an exact text iff it begins with the prefix.
+        // An exact text finds another value in the same place iff that value begins with the prefix.
         let changed: Values = values.iter().zip(&others).map(|(value, other)| if value.0 == field { other.clone() } else { value.clone() }).collect();
         let once = template.parts.iter().filter(|part| matches!(part, Part::Placeholder { field: other, .. } if other == field)).count() == 1;
         if exact && once {

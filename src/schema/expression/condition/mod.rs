@@ -1,9 +1,9 @@
-//! DynamoDB's condition grammar in GraphQL field names: text and the meaning of its names in, a checked condition in the table's names
-//! out, or every mistake. Must not know expressions as DynamoDB is sent them, requests or values of arguments.
+//! DynamoDB's condition grammar in GraphQL field names: text and the meaning of its names in; out, a checked condition in stored attribute
+//! names, or every mistake. Must not know DynamoDB's expression strings, requests or values of arguments.
 //!
-//! Grammar: DynamoDB developer guide, "Condition and filter expressions, operators, and functions". Text stands in single quotes (two of
-//! them for one), `:name` is an argument, `:now` the time of the request; AND, OR, NOT, BETWEEN and IN are read in any case, functions in
-//! theirs, as DynamoDB does.
+//! Grammar: DynamoDB developer guide, "Condition and filter expressions, operators, and functions". Text stands in single quotes, and two
+//! quotes within it stand for one. `:name` is an argument, `:now` the time of the request. As in DynamoDB, AND, OR, NOT, BETWEEN and IN may
+//! have any case, and functions are lower case.
 
 pub mod parser;
 mod paths;
@@ -19,7 +19,7 @@ use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
 pub enum Condition {
     /// All hold.
     And(Vec<Condition>),
-    /// Any holds.
+    /// At least one holds.
     Or(Vec<Condition>),
     /// It does not hold.
     Not(Box<Condition>),
@@ -55,7 +55,7 @@ impl Condition {
         names
     }
 
-    /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if nothing is left.
+    /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if no conjunct is left.
     pub fn without(&self, is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
         let mut kept = Vec::new();
         self.conjuncts(&mut |conjunct| {
@@ -83,7 +83,7 @@ impl Condition {
         attributes
     }
 
-    /// Sees the conditions that all have to hold, one after another, however they are nested.
+    /// Calls `see` with each conjunct, also within nested ANDs.
     fn conjuncts<'a>(&'a self, see: &mut dyn FnMut(&'a Condition)) {
         match self {
             Condition::And(conditions) => conditions.iter().for_each(|condition| condition.conjuncts(see)),
@@ -91,7 +91,7 @@ impl Condition {
         }
     }
 
-    /// Sees every path and argument, in the order of the text.
+    /// Calls `see` with every path and argument, in the order of the text.
     fn walk<'a>(&'a self, see: &mut dyn FnMut(Leaf<'a>)) {
         match self {
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().for_each(|condition| condition.walk(see)),
@@ -118,7 +118,7 @@ impl Operand {
     }
 }
 
-/// What a condition is about.
+/// A path or an argument that a condition uses.
 enum Leaf<'a> {
     Path(&'a Path),
     Argument(&'a str),

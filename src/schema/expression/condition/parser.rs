@@ -1,4 +1,4 @@
-//! The grammar of conditions: tokens in, a condition out. A mistake costs its own conjunct only: reading goes on at the next AND or OR.
+//! The grammar of conditions: tokens in, a condition out. A mistake costs only its own conjunct: parsing continues at the next AND or OR.
 //!
 //! Precedence, loosest first: OR, AND, NOT, then comparisons, BETWEEN, IN and functions (DynamoDB developer guide, "Condition and filter
 //! expressions, operators, and functions", "Precedence in conditions").
@@ -11,14 +11,14 @@ use crate::schema::expression::names::{ConditionMistake, Names};
 use crate::schema::expression::term::{Term, TermKind};
 use std::ops::Range;
 
-/// How deep parentheses and NOTs may be nested: more than anybody writes, less than the stack holds.
+/// How deep parentheses and NOTs may be nested: deeper than anybody writes, and shallow enough for the stack.
 const DEEPEST: usize = 64;
 
 const KEYWORDS: [&str; 5] = ["AND", "OR", "NOT", "BETWEEN", "IN"];
 const FUNCTIONS: [&str; 5] = ["attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains"];
 
 impl Condition {
-    /// Parses a condition and checks it against the names; every mistake that can be found is reported, in the order of the text.
+    /// Parses a condition and checks it against the names. Reports every mistake that it can find, in the order of the text.
     pub fn parse(text: &str, names: &dyn Names) -> Result<Self, Vec<ConditionMistake>> {
         parse(text, names)
     }
@@ -29,7 +29,7 @@ fn parse(text: &str, names: &dyn Names) -> Result<Condition, Vec<ConditionMistak
     let (tokens, mistakes) = tokens(text);
     let mut parser = Parser::new(text, (tokens, mistakes), names, "condition");
     let condition = parser.alternatives();
-    // Only a parenthesis that closes nothing ends the first expression before the text.
+    // The first condition ends before the end of the text only at an unmatched closing parenthesis.
     if parser.at < parser.tokens.len() {
         parser.expected("AND, OR or the end");
     }
@@ -37,7 +37,7 @@ fn parse(text: &str, names: &dyn Names) -> Result<Condition, Vec<ConditionMistak
         parser.at += 1;
         parser.recover();
         parser.at += 1;
-        // What is left is read for its mistakes only.
+        // The rest is parsed only to report its mistakes.
         if parser.at < parser.tokens.len() {
             parser.alternatives();
         }
@@ -60,16 +60,16 @@ pub struct Parser<'a> {
     end: usize,
     /// What names mean.
     pub names: &'a dyn Names,
-    /// The types, and all mistakes so far.
+    /// The checker of types, with all mistakes so far.
     pub typing: Typing<'a>,
     depth: usize,
     noun: &'static str,
-    /// Whether it is only asked if a field is there.
+    /// Whether the function asks only whether the field is present.
     pub(super) existence: bool,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads tokens from the first on; `noun` is what the text is called in mistakes.
+    /// A parser at the first token. Mistakes call the text `noun`.
     pub fn new(
         text: &'a str,
         (tokens, mistakes): (Vec<SpannedToken<'a>>, Vec<ConditionMistake>),
@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
         Parser { tokens, at: 0, end: text.len(), names, typing: Typing { text, mistakes }, depth: 0, noun, existence: false }
     }
 
-    /// `a OR b OR c`; `None` if there is a mistake in it.
+    /// `a OR b OR c`; `None` if it contains a mistake.
     fn alternatives(&mut self) -> Option<Condition> {
         self.chain("OR", Self::conjunction, |condition| match condition {
             Condition::Or(conditions) => conditions,
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         .map(|conditions| one_or(conditions, Condition::And))
     }
 
-    /// Conditions with a keyword between them; those that are themselves such a chain, in parentheses, become a part of it.
+    /// Conditions joined by a keyword. A chain of the same keyword in parentheses is merged into this one.
     fn chain(
         &mut self,
         keyword: &str,
@@ -116,11 +116,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One condition up to the next AND, OR or closing parenthesis, wherever the mistakes are in it.
+    /// One condition, up to the next AND, OR or closing parenthesis, also if it contains mistakes.
     fn conjunct(&mut self) -> Option<Condition> {
         let condition = self.negation();
         if !self.at_boundary() {
-            // Without a condition, the mistake has been told.
+            // If there is no condition, its mistake has been reported.
             if condition.is_some() || self.typing.mistakes.is_empty() {
                 self.expected("AND, OR or the end");
             }
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes one level down, unless that is too deep: then nothing that follows is read.
+    /// Parses one level deeper. If that is too deep, reports it and skips the rest of the text.
     fn nested(&mut self, inner: fn(&mut Self) -> Option<Condition>) -> Option<Condition> {
         if self.depth == DEEPEST {
             let message = format!("This is nested more than {DEEPEST} levels deep.");
@@ -219,14 +219,14 @@ impl<'a> Parser<'a> {
             })?;
             return self.typing.in_list(left, list);
         }
-        // Of a name that is not there, it cannot be told how it would go on.
+        // An unknown name at the end of a condition has been reported; the missing comparison is not reported as well.
         if !matches!(left.kind, TermKind::Unknown) || !self.at_boundary() {
             self.expected("a comparison: = <> < <= > >=, BETWEEN or IN");
         }
         None
     }
 
-    /// A value: a path, `size(path)`, an argument or a literal. A name that is not there is reported and read over.
+    /// A value: a path, `size(path)`, an argument or a literal. An unknown name is reported and becomes [`TermKind::Unknown`].
     pub fn term(&mut self) -> Option<Term> {
         let span = self.place();
         let kind = match self.peek(0).cloned() {
@@ -275,7 +275,7 @@ impl<'a> Parser<'a> {
         Some(Term { kind, span: from.start..end })
     }
 
-    /// What stands in parentheses. After a mistake, what is left up to the closing one is skipped, so that it ends nothing else.
+    /// Parses the inside of parentheses. After a mistake, skips the rest of it, so that its closing parenthesis ends nothing else.
     pub fn within<T>(&mut self, inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.expect('(')?;
         let found = inner(self);
@@ -310,7 +310,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A token, counted from the next.
+    /// The token `ahead` places after the next one.
     pub fn peek(&self, ahead: usize) -> Option<&Token<'a>> {
         self.tokens.get(self.at + ahead).map(|spanned| &spanned.token)
     }
@@ -326,14 +326,14 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// Steps over a mark if it is next.
+    /// Consumes a mark if it is next.
     pub fn mark(&mut self, mark: char) -> bool {
         let is = self.peek(0) == Some(&Token::Mark(mark));
         self.at += usize::from(is);
         is
     }
 
-    /// Steps over a mark, or reports that it is not there.
+    /// Consumes a mark, or reports that it is missing.
     pub fn expect(&mut self, mark: char) -> Option<()> {
         if self.mark(mark) {
             return Some(());
@@ -342,7 +342,7 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// Reports that something else should stand here.
+    /// Reports that `what` was expected here.
     pub fn expected(&mut self, what: &str) {
         let span = self.place();
         let found = match self.typing.text.get(span.clone()) {
@@ -353,12 +353,12 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a word can be no field's name at the beginning of a path.
+/// Whether a word cannot be a field's name at the beginning of a path.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
 }
 
-/// A chain of one is that one.
+/// A chain of one condition is that condition.
 fn one_or(mut conditions: Vec<Condition>, many: fn(Vec<Condition>) -> Condition) -> Condition {
     match conditions.pop() {
         Some(only) if conditions.is_empty() => only,

@@ -1,4 +1,4 @@
-//! The paths of a condition: `name`, `address.city`, `foods[0].name` in, stored names, positions and a type out.
+//! The paths of a condition: `name`, `address.city`, `foods[0].name` in; out, stored names, list positions and a type.
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::{Parser, is_keyword};
@@ -20,7 +20,7 @@ impl<'a> Parser<'a> {
         loop {
             let span = self.place();
             match self.peek(0) {
-                // After a dot, a keyword can only be a name.
+                // After a dot, a keyword is a name.
                 Some(Token::Word(name)) if !steps.is_empty() || !is_keyword(name) => steps.push((*name, span.clone(), Vec::new())),
                 _ => {
                     self.expected("a field's name");
@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
         Some(Term { kind: self.resolve(&steps, span.clone()), span })
     }
 
-    /// The stored path and type of what names name; unknown, and reported, where they name nothing.
+    /// The stored path and type that the names resolve to. Reports names that resolve to nothing and returns [`TermKind::Unknown`].
     fn resolve(&mut self, steps: &[Step<'a>], whole: Range<usize>) -> TermKind {
         let fields: Vec<&str> = steps.iter().map(|(name, ..)| *name).collect();
         let named = if self.existence { self.names.existing(&fields) } else { self.names.path(&fields) };
@@ -77,14 +77,14 @@ impl<'a> Parser<'a> {
             segments.extend(stored.get(position).cloned().map(Segment::Attribute));
             segments.extend(positions.iter().copied().map(Segment::Index));
         }
-        // A stored path may be longer than the API's: what is left belongs to the last name.
+        // A stored path may be longer than the API's: the rest belongs to the last name.
         segments.extend(stored.into_iter().skip(steps.len()).map(Segment::Attribute));
         let element = steps.last().is_some_and(|(_, _, positions)| !positions.is_empty());
         TermKind::Path(Path { segments }, kind, list && !element)
     }
 }
 
-/// What is wrong with the list positions after a name, if something is.
+/// The mistake in the list positions after a name, if there is one.
 fn misplaced(name: &str, list: bool, positions: usize, last: bool) -> Option<(String, Option<String>)> {
     match (list, positions) {
         (false, 1..) => Some((format!("`{name}` is not a list, so it has no positions."), None)),

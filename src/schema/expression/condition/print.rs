@@ -1,4 +1,4 @@
-//! A condition as text: the grammar that it was read from, in stored attribute names, with the fewest parentheses.
+//! A condition as text: in the grammar that the parser reads, with stored attribute names and the fewest parentheses.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};

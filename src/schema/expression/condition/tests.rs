@@ -1,4 +1,4 @@
-//! Conditions over the names of a favorite: what they mean, where their mistakes are, and that what is printed is what was read.
+//! Conditions over the fields of a favorite: their meaning, the places of their mistakes, and that printing inverts parsing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use crate::schema::expression::condition::*;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Fields and arguments of every type; stored names are the fields' in upper case where a test is to see the difference.
+/// Fields and arguments of every type. Stored names are the fields' in upper case where a test needs to see the difference.
 struct Favorites;
 
 const FIELDS: [&str; 16] = [
@@ -161,7 +161,7 @@ fn values_are_kept_as_what_they_stand_against() {
     ] {
         assert_eq!(kept(text), operand, "{text}");
     }
-    // PartialEq sees the kind of a type only.
+    // `PartialEq` compares only the kind of a type.
     assert!(matches!(kept("expiresAt > :at"), Operand::Argument(_, ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))));
     assert!(matches!(kept("expiresAt > :now"), Operand::Now(ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))));
 }
@@ -280,7 +280,7 @@ fn null_arguments_take_their_conjuncts_along() {
     assert_eq!(either.attributes(), ["title", "count", "Foods"]);
 }
 
-/// Conditions as the parser makes them: no chain directly within a chain of its kind.
+/// Conditions as the parser makes them: no chain is directly within a chain of the same keyword.
 fn conditions() -> impl Strategy<Value = Condition> {
     let leaf = prop::sample::select(vec![
         "title = 'it''s %'",
@@ -314,7 +314,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
 proptest! {
     #[test]
     fn what_is_printed_is_read(condition in conditions()) {
-        // Only `foods` is stored under other names than the API's.
+        // Only `foods` has stored names that differ from the API's.
         let text = condition.to_string().replace("Foods", "foods").replace("Name", "name");
         prop_assert_eq!(parse(&text), condition);
     }

@@ -1,7 +1,7 @@
-//! The types of conditions: terms whose names are known in, typed conditions out, or why their types do not go together.
+//! The types of conditions: terms with resolved names in; out, typed conditions, or why the types do not match.
 //!
-//! A comparison is about its first field (or `size`), if it has none about its first argument: the other values are kept as that one is
-//! (a text beside a DateTime is an instant, beside an enum one of its values).
+//! The subject of a comparison is its first field or `size`; without one, its first argument. The other values take the subject's type:
+//! beside a DateTime, a text is an instant; beside an enum, it is one of the enum's values.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::literal::literal_value;
@@ -11,13 +11,13 @@ use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use std::ops::Range;
 
-/// Most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).
+/// The most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).
 const MOST_OPERANDS: usize = 100;
 
-/// The types that `attribute_type` asks for (DynamoDB developer guide, "Naming rules and data types", data type descriptors).
+/// The types that `attribute_type` accepts (DynamoDB developer guide, "Naming rules and data types", data type descriptors).
 const DESCRIPTORS: [&str; 10] = ["S", "SS", "N", "NS", "B", "BS", "BOOL", "NULL", "L", "M"];
 
-/// The text that is judged and what is wrong with it.
+/// The text that is checked, and its mistakes.
 pub struct Typing<'t> {
     /// The condition's text.
     pub text: &'t str,
@@ -31,7 +31,7 @@ impl Typing<'_> {
         self.mistakes.push(ConditionMistake { span, message, help });
     }
 
-    /// `left = right` and its like.
+    /// `left = right`, and the same with the other comparators.
     pub fn compare(&mut self, left: Term, comparator: Comparator, right: Term) -> Option<Condition> {
         let subject = self.subject(&[&left, &right])?;
         if !matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
@@ -56,7 +56,7 @@ impl Typing<'_> {
         Some(Condition::Between(value, lower, upper))
     }
 
-    /// `value IN (list)`, in which an argument may stand for many values.
+    /// `value IN (list)`. A list argument in it stands for its values.
     pub fn in_list(&mut self, value: Term, list: Vec<Term>) -> Option<Condition> {
         let list: Vec<Term> = list.into_iter().map(one_of_many).collect();
         let terms: Vec<&Term> = std::iter::once(&value).chain(&list).collect();
@@ -73,7 +73,7 @@ impl Typing<'_> {
         Some(Condition::In(value, list))
     }
 
-    /// `begins_with(path, operand)`: text that begins a text, or bytes that begin bytes.
+    /// `begins_with(path, operand)`: whether a text begins with a text, or bytes with bytes.
     pub fn begins_with(&mut self, path: Term, operand: Term) -> Option<Condition> {
         let subject = self.subject(&[&path])?;
         let kind = match (&subject.kind, subject.list) {
@@ -92,7 +92,7 @@ impl Typing<'_> {
         }
     }
 
-    /// `contains(path, operand)`: a text within a text, or an element of a list or a set.
+    /// `contains(path, operand)`: whether a text contains a text, or a list or set an element.
     pub fn contains(&mut self, path: Term, operand: Term) -> Option<Condition> {
         let subject = self.subject(&[&path])?;
         let kind = match (&subject.kind, subject.list) {
@@ -121,7 +121,7 @@ impl Typing<'_> {
         }
     }
 
-    /// `size(path)`: of text and bytes the length, of lists, sets and maps the number of elements.
+    /// `size(path)`: the length of text and bytes; the number of elements of lists, sets and maps.
     pub fn size(&mut self, path: Path, kind: &ValueType, list: bool, span: Range<usize>) -> TermKind {
         let sized = list
             || is_text(kind)
@@ -134,7 +134,7 @@ impl Typing<'_> {
         TermKind::Unknown
     }
 
-    /// What these terms are about; `None` if that has been or is hereby reported.
+    /// The subject of these terms; `None` if there is none, which has been or is now reported.
     fn subject(&mut self, terms: &[&Term]) -> Option<Subject> {
         if terms.iter().any(|term| matches!(term.kind, TermKind::Unknown)) {
             return None;
@@ -165,7 +165,7 @@ impl Typing<'_> {
         }
     }
 
-    /// Reports what has no order.
+    /// Reports values that have no order.
     fn ordered(&mut self, subject: &Subject, terms: &[&Term]) -> Option<()> {
         let message = match subject.kind {
             _ if subject.list => format!("`{}` is a list, which has no order.", subject.name),
@@ -188,7 +188,7 @@ impl Typing<'_> {
         None
     }
 
-    /// A term as what it stands against needs it.
+    /// A term as a value that the subject can be compared with.
     fn operand(&mut self, term: Term, subject: &Subject) -> Option<Operand> {
         let Term { kind, span } = term;
         match kind {
@@ -217,9 +217,9 @@ impl Typing<'_> {
         }
     }
 
-    /// Reports values that never compare as anything but different.
+    /// Reports a value that DynamoDB could only ever find different from the subject.
     fn comparable(&mut self, (kind, list): (&ValueType, bool), subject: &Subject, span: Range<usize>) -> bool {
-        // What is kept as JSON may hold any value.
+        // A JSON attribute may hold any value.
         let any = |kind: &ValueType, list: bool| matches!(kind, ValueType::Json) && !list;
         if list == subject.list && comparable(kind, &subject.kind) || any(&subject.kind, subject.list) || any(kind, list) {
             return true;
@@ -232,7 +232,7 @@ impl Typing<'_> {
         false
     }
 
-    /// A literal as a value of the type that it stands against.
+    /// A literal as a value of the subject's type.
     fn literal(&mut self, literal: &TermKind, subject: &Subject, span: Range<usize>) -> Option<Operand> {
         let written = self.text.get(span.clone()).unwrap_or_default();
         match literal_value(literal, written, subject) {
@@ -244,14 +244,14 @@ impl Typing<'_> {
         }
     }
 
-    /// Reports a function's path that the function is not for.
+    /// Reports that the function does not take a path of this type.
     fn unfit(&mut self, path: &Term, subject: &Subject, rule: &str) -> Option<Condition> {
         self.mistake(path.span.clone(), format!("{rule}, and `{}` is {}.", subject.name, subject.type_name()), None);
         None
     }
 }
 
-/// An argument among the values of an IN: a list stands for its values.
+/// A value of an IN. A list argument stands for its values, so it is typed as one of them.
 fn one_of_many(term: Term) -> Term {
     match term.kind {
         TermKind::Argument(name, kind, _) => Term { kind: TermKind::Argument(name, kind, false), span: term.span },
@@ -259,7 +259,7 @@ fn one_of_many(term: Term) -> Term {
     }
 }
 
-/// Whether values of the types are stored in the same form and mean the same kind of thing.
+/// Whether values of both types are stored in the same form and mean the same kind of thing.
 fn comparable(one: &ValueType, other: &ValueType) -> bool {
     match (one, other) {
         (ValueType::Id | ValueType::String, ValueType::Id | ValueType::String) => true,
@@ -271,7 +271,7 @@ fn comparable(one: &ValueType, other: &ValueType) -> bool {
     }
 }
 
-/// The type that an argument is kept as beside a field: the field's, unless some of its values do not fit there.
+/// The type that an argument is kept as beside a field: the field's type, unless that cannot hold all of the argument's values.
 fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
     let wider = match (argument, field) {
         (_, ValueType::Json) => true,
@@ -282,7 +282,7 @@ fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
     if wider { argument.clone() } else { field.clone() }
 }
 
-/// Whether the type is kept as a string of which parts mean something.
+/// Whether the type is kept as a string whose parts have a meaning.
 fn is_text(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Id | ValueType::String | ValueType::Date | ValueType::DateTime(Moment::Text))
 }

@@ -1,8 +1,8 @@
-//! DynamoDB's update grammar in GraphQL field names: text and the meaning of its names in, a checked update in the table's names out,
+//! DynamoDB's update grammar in GraphQL field names: text and the meaning of its names in; out, a checked update in stored attribute names,
 //! or every mistake. Must not know keys, requests or values of arguments.
 //!
 //! Grammar: DynamoDB developer guide, "Using update expressions in DynamoDB": `SET a = b, c = d + e REMOVE f ADD g h DELETE i j`, each
-//! clause at most once. Literals are those of conditions, and `[]` is the empty list.
+//! clause at most once. Literals are the same as in conditions, and `[]` is the empty list.
 
 pub mod parser;
 mod print;
@@ -22,12 +22,13 @@ pub struct Update {
     pub set: Vec<(Path, SetValue)>,
     /// `REMOVE path`.
     pub remove: Vec<Path>,
-    /// `ADD path value`: a number to a number, elements to a set.
+    /// `ADD path value`: adds a number to a number, or elements to a set.
     pub add: Vec<(Path, Operand)>,
-    /// `DELETE path value`: elements from a set.
+    /// `DELETE path value`: removes elements from a set.
     pub delete: Vec<(Path, Operand)>,
-    /// The item's fields that it changes, each once; and for those that it sets to a plain value, the operand (null: it removes them).
-    /// A field that stands only in the key of an index is here and in no clause: its key is to be written anew.
+    /// Each field of the item that the update changes, with the operand if the update sets the field to a plain value (null: it removes the
+    /// field). A field without an attribute of its own, which only keys hold, is listed here but is in no clause: only its keys are
+    /// rewritten.
     pub changes: IndexMap<String, Option<Operand>>,
 }
 
@@ -47,8 +48,8 @@ pub enum SetValue {
 }
 
 impl Update {
-    /// Whether the update leaves an item the same however often it is made: it counts nothing, appends nothing, takes no value from
-    /// another attribute and removes no position of a list, behind which the others move up.
+    /// Whether applying the update several times has the same effect as applying it once. Such an update counts nothing, appends nothing,
+    /// copies no value from another attribute, and removes no position of a list (the later elements would move up).
     pub fn has_same_effect_twice(&self) -> bool {
         let is_element = |path: &Path| path.segments.iter().any(|segment| matches!(segment, Segment::Index(_)));
         let plain = |value: &SetValue| match value {
@@ -72,14 +73,14 @@ impl Update {
             }
         };
         self.set.iter().for_each(|(_, value)| value.operands(&mut see));
-        // Those of fields that only keys hold stand in no clause.
+        // The operands of fields that only keys hold are in no clause.
         self.add.iter().chain(&self.delete).map(|(_, operand)| operand).chain(self.changes.values().flatten()).for_each(see);
         names
     }
 }
 
 impl SetValue {
-    /// Sees the operands that what is set, or the elements of what is set, is equal to; those of sums are none of them.
+    /// Calls `see` with each operand that the attribute, or an element of it, is set to. The operands of sums and differences are left out.
     pub fn operands_set<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
         match self {
             SetValue::Operand(operand) => see(operand),
@@ -92,7 +93,7 @@ impl SetValue {
         }
     }
 
-    /// Sees every operand, in the order of the text.
+    /// Calls `see` with every operand, in the order of the text.
     pub fn operands<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
         match self {
             SetValue::Operand(operand) => see(operand),

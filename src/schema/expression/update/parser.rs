@@ -1,5 +1,5 @@
-//! The grammar of updates: tokens in, an update out. A mistake costs its own action only: reading goes on after the next comma, or at
-//! the next clause.
+//! The grammar of updates: tokens in, an update out. A mistake costs only its own action: parsing continues after the next comma, or at the
+//! next clause.
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::Parser;
@@ -16,7 +16,7 @@ const CLAUSES: [&str; 4] = ["SET", "REMOVE", "ADD", "DELETE"];
 
 const FUNCTIONS: [&str; 2] = ["if_not_exists", "list_append"];
 
-/// How deep functions may be nested: more than anybody writes, less than the stack holds.
+/// How deep functions may be nested: deeper than anybody writes, and shallow enough for the stack.
 const DEEPEST: usize = 16;
 
 /// Parses an update and checks its names and types.
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// The path that is written.
+    /// The path that the action writes.
     fn target(&mut self) -> Option<WritePath> {
         let field = match self.parser.peek(0) {
             Some(Token::Word(name)) => (*name).to_owned(),
@@ -165,7 +165,8 @@ impl<'a> Reader<'a> {
         Some(WritePath { field, path, kind, list, never_null, whole, span: term.span })
     }
 
-    /// DynamoDB refuses paths of which one is, or is within, another ("Two document paths overlap with each other").
+    /// Reports a path that equals, contains or is within another written path: DynamoDB refuses both together ("Two document paths overlap
+    /// with each other").
     fn check_apart(&mut self, target: &WritePath) -> Option<()> {
         let overlaps = |known: &Path| known.segments.iter().zip(&target.path.segments).all(|(one, other)| one == other);
         if self.paths.iter().any(overlaps) {
@@ -181,7 +182,7 @@ impl<'a> Reader<'a> {
     /// `operand`, `operand + operand` or `operand - operand`.
     fn value(&mut self, target: &WritePath) -> Option<SetValue> {
         let from = self.parser.place().start;
-        // What it is used for is only known from the sign that follows.
+        // Only a sign that follows shows whether the first operand is part of a sum.
         let arithmetic = self.sign_follows();
         let left = self.operand(target, if arithmetic { Use::Summand } else { Use::Value })?;
         let Some(sign) = self.sign() else { return Some(left) };
@@ -246,7 +247,7 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// After a mistake in parentheses, goes on behind them, so that what stands there ends nothing else.
+    /// After a mistake in a function, skips past its closing parenthesis, so that no comma or keyword inside ends anything outside.
     fn close(&mut self, open: usize) {
         self.parser.at = open;
         let mut depth = 0_usize;
@@ -280,7 +281,7 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// What stands in the parentheses of a function.
+    /// Parses the parentheses of a function.
     fn arguments_of(&mut self, name: &str, target: &WritePath, wanted: Use, span: Range<usize>) -> Option<SetValue> {
         self.parser.expect('(')?;
         let value = if name == "if_not_exists" {

@@ -1,4 +1,4 @@
-//! An update as text: the grammar that it was read from, in stored attribute names.
+//! An update as text: in the grammar that the parser reads, with stored attribute names.
 
 use crate::schema::expression::operand::{Operand, Path};
 use crate::schema::expression::update::{SetValue, Update};

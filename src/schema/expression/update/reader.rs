@@ -1,4 +1,4 @@
-//! What the passes over an update expression share: the names, the text under way and the path that is written.
+//! What the passes over an update expression share: the names, the parser's state and the path that is written.
 
 use super::Update;
 use crate::schema::expression::condition::parser::Parser;
@@ -7,19 +7,19 @@ use crate::schema::expression::operand::Path;
 use crate::schema::scalar::value_type::ValueType;
 use std::ops::Range;
 
-/// What an update has to know of its names beyond a condition.
+/// What an update needs to know about its names beyond what a condition needs.
 pub trait UpdateNames: Names {
-    /// Whether a field, or what a dotted path names, is never null.
+    /// Whether the field that a path names is never null.
     fn is_non_null(&self, fields: &[&str]) -> bool;
     /// Whether an argument may be null or missing.
     fn may_be_null(&self, argument: &str) -> bool;
-    /// Whether a value of the one type can be written where the other is kept; `Err` says why not.
+    /// Whether a value of type `from` can be written where values of type `to` are kept; `Err` says why not.
     fn writable(&self, from: &ValueType, to: &ValueType) -> Result<(), String>;
     /// Whether a field has no attribute of its own, so that only keys are rewritten when it changes.
     fn keys_only(&self, field: &str) -> bool;
 }
 
-/// An update and where it says what it changes.
+/// An update, and the places in its text that change a field.
 #[derive(Debug)]
 pub struct Parsed {
     /// The update.
@@ -28,7 +28,7 @@ pub struct Parsed {
     pub changes: Vec<Change>,
 }
 
-/// Where an update says what it changes.
+/// A place in an update that changes a field.
 #[derive(Debug)]
 pub struct Change {
     /// The item's field that the path begins with.
@@ -39,7 +39,7 @@ pub struct Change {
     pub span: Range<usize>,
 }
 
-/// An update under way.
+/// An update that is being parsed.
 pub(super) struct Reader<'a> {
     /// The tokens, and the mistakes so far.
     pub(super) parser: Parser<'a>,
@@ -47,7 +47,7 @@ pub(super) struct Reader<'a> {
     pub(super) names: &'a dyn UpdateNames,
     pub(super) update: Update,
     pub(super) changes: Vec<Change>,
-    /// Every path that is written: DynamoDB refuses one that is, or is within, another.
+    /// Every written path. DynamoDB refuses an update in which one equals, contains or is within another.
     pub(super) paths: Vec<Path>,
     pub(super) depth: usize,
 }
@@ -58,7 +58,7 @@ pub(super) struct WritePath {
     pub(super) field: String,
     /// The path.
     pub(super) path: Path,
-    /// The type of what is there.
+    /// The type of the value there.
     pub(super) kind: ValueType,
     /// Whether it is a list of the type.
     pub(super) list: bool,
@@ -73,8 +73,8 @@ pub(super) struct WritePath {
 /// What a value is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// It is what is written; null removes.
+    /// The value is written as it is; null removes the attribute.
     Value,
-    /// Something is made of it: it is never null.
+    /// The written value is computed from it, so it must not be null.
     Summand,
 }

@@ -1,4 +1,4 @@
-//! Updates over the names of a player: what they mean, where their mistakes are, and that what is printed is what was read.
+//! Updates over the fields of a player: their meaning, the places of their mistakes, and that printing inverts parsing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use crate::schema::expression::names::{Named, Names};
@@ -9,7 +9,7 @@ use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::types::values;
 use proptest::prelude::*;
 
-/// Fields and arguments of every type; stored names begin with a capital.
+/// Fields and arguments of every type. Stored names begin with a capital.
 struct Player;
 
 fn field(names: &[&str]) -> Option<(ValueType, bool)> {

@@ -1,4 +1,4 @@
-//! The types of updates: what is written where in, typed operands out, or why the value does not go there.
+//! The types of updates: values and their targets in; out, typed operands, or why a value cannot be written to its target.
 
 use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::operand::{ArgumentType, Operand};
@@ -18,14 +18,14 @@ impl WritePath {
         }
     }
 
-    /// Null, as it is written to the target.
+    /// Null as a value of the target.
     pub(super) fn null(&self) -> Operand {
         Operand::Literal(Value::Null, ArgumentType(self.kind.clone()))
     }
 }
 
 impl Reader<'_> {
-    /// A value as what it is written to needs it.
+    /// A value in the form in which it is written to the target.
     pub(super) fn assigned(&mut self, term: Term, target: &WritePath, wanted: Use) -> Option<Operand> {
         let Term { kind, span } = term;
         match kind {
@@ -91,7 +91,7 @@ impl Reader<'_> {
         self.refuse(span, format!("`{}` is {}, which `[]` is not.", target.field, target.type_name()))
     }
 
-    /// What ADD adds: a number to a number, elements to a set.
+    /// The operand of ADD: a number for a number, elements for a set.
     pub(super) fn amount(&mut self, target: &WritePath) -> Option<Operand> {
         let numeric = is_numeric(&target.kind) && !target.list;
         if !numeric && !matches!(target.kind, ValueType::Set(_)) {
@@ -102,7 +102,7 @@ impl Reader<'_> {
         if numeric { self.plain(target) } else { self.elements(target) }
     }
 
-    /// What DELETE deletes, and ADD adds to a set: elements, or one.
+    /// The operand of DELETE, and of ADD for a set: a list of elements, or a single one.
     pub(super) fn elements(&mut self, target: &WritePath) -> Option<Operand> {
         let ValueType::Set(element) = &target.kind else {
             let message = format!("DELETE is for sets, and `{}` is {}.", target.field, target.type_name());
@@ -136,7 +136,7 @@ impl Reader<'_> {
         }
     }
 
-    /// ADD and DELETE take no paths (DynamoDB developer guide, "Using update expressions in DynamoDB").
+    /// The operand of ADD or DELETE, which take no paths (DynamoDB developer guide, "Using update expressions in DynamoDB").
     fn plain(&mut self, target: &WritePath) -> Option<Operand> {
         let term = self.parser.term()?;
         if let TermKind::Path(..) = term.kind {
@@ -152,7 +152,7 @@ impl Reader<'_> {
         self.refuse(target.span.clone(), format!("{clause} works on whole attributes only, not within one.")).map(|_| ())
     }
 
-    /// A sum or a difference is of numbers.
+    /// Reports a sum or difference that is written to anything but a number.
     pub(super) fn check_sum(&mut self, target: &WritePath, span: Range<usize>) -> Option<()> {
         if is_numeric(&target.kind) && !target.list {
             return Some(());
@@ -160,7 +160,7 @@ impl Reader<'_> {
         self.refuse(span, format!("`{}` is {}, and + and - make numbers.", target.field, target.type_name())).map(|_| ())
     }
 
-    /// What is never null is not removed.
+    /// Reports the removal of a field that is never null.
     pub(super) fn check_removable(&mut self, target: &WritePath) -> Option<()> {
         if !target.never_null {
             return Some(());
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 
     fn fits(&mut self, (kind, list): (&ValueType, bool), target: &WritePath, span: &Range<usize>) -> Option<()> {
-        // A set is a list in the API, of which its type knows.
+        // A set is a list in the API, which its type already says.
         let is_list = |kind: &ValueType, list: bool| list || matches!(kind, ValueType::Set(_));
         let moments = |one: &ValueType, other: &ValueType| {
             let path = !self.parser.typing.text.get(span.clone()).unwrap_or_default().starts_with(':');
