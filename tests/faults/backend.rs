@@ -1,4 +1,4 @@
-//! A gateway on an engine, with a script between them that may answer, or change the table, in a call's place.
+//! A gateway on an engine, with a script between them that may answer a call or change the table before it.
 
 use crate::scripted::{Reply, Server};
 use crate::support;
@@ -15,21 +15,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Whose household of the sample it is that the pantry begins with: a user, the user's group, and a container of the group.
+/// The sample household that the pantry starts with: a user, the user's group, and a container of the group.
 pub const USER: &str = "11111111-1111-4111-8111-111111111111";
 pub const GROUP: &str = "22222222-2222-4222-8222-222222222222";
 pub const CONTAINER: &str = "33333333-3333-4333-8333-333333333333";
 
 /// A call on its way to the table.
 pub struct Call<'a> {
-    /// How many writes of the script's time came before it; reads are not counted.
+    /// How many writes came before it since the script began. Reads are not counted.
     pub before: usize,
     pub operation: &'a str,
     pub body: &'a Value,
     pub table: &'a Table,
 }
 
-/// What is done in a call's place; `None` lets it through.
+/// Replaces a call by its reply; `None` lets the call through.
 type Script = dyn Fn(&Call<'_>) -> Option<Reply> + Send + Sync;
 
 /// The engine.
@@ -46,7 +46,7 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// The pantry with one household, or the ledger without an item; no script yet.
+    /// The pantry with one household, or another system without items. No script yet.
     pub async fn new(system: &str) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));
@@ -74,18 +74,18 @@ impl Backend {
         backend
     }
 
-    /// From now on, this is asked before each call; counting begins anew.
+    /// From now on, this script is asked before each call. Counting starts again.
     pub fn script(&self, script: impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static) {
         self.calls.lock().unwrap().clear();
         *self.script.lock().unwrap() = Arc::new(script);
     }
 
-    /// No script any more.
+    /// Removes the script.
     pub fn calm(&self) {
         self.script(|_| None);
     }
 
-    /// Runs an operation that must meet no error.
+    /// Runs an operation that must not fail.
     pub async fn ok(&self, operation: &str, variables: Value) -> Value {
         let answer = self.run(operation, variables).await;
         assert_eq!(answer["errors"], Value::Null, "{operation}: {answer}");
@@ -123,7 +123,7 @@ impl Backend {
     }
 }
 
-/// What became of items: `-` before each that is gone, `+` before each that is new.
+/// The changes of items: `-` before each that is gone, `+` before each that is new.
 pub fn changes(before: &[String], after: &[String]) -> Vec<String> {
     let gone = before.iter().filter(|item| !after.contains(item)).map(|item| format!("- {item}"));
     gone.chain(after.iter().filter(|item| !before.contains(item)).map(|item| format!("+ {item}"))).collect()
@@ -157,7 +157,7 @@ pub fn is_write(operation: &str) -> bool {
     ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"].contains(&operation)
 }
 
-/// A script for writes only: of the first `times`, `reply` takes the place; with `applied` they are carried out all the same.
+/// A script for writes only: `reply` replaces the answers of the first `times`. With `applied` they are carried out all the same.
 pub fn troubled(times: usize, applied: bool, reply: fn() -> Reply) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
     move |call| {
         if !is_write(call.operation) || call.before >= times {
@@ -209,7 +209,7 @@ impl Table {
         }
     }
 
-    /// Writes over an item, whoever else is writing.
+    /// Overwrites an item, whoever else is writing.
     pub fn put(&self, table: &str, item: Value) {
         let done = self.apply("PutItem", json!({ "TableName": table, "Item": item }));
         assert!(matches!(done, Reply::Body(200, _)));

@@ -1,4 +1,4 @@
-//! Deletes of more than a transaction takes, cut short in between: what is left can be deleted again, and nothing hangs in the air.
+//! Interrupted deletes of more items than a transaction holds: what is left can be deleted again, and no item has lost its parent.
 
 use crate::backend::{Backend, Call, GROUP, USER, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply};
@@ -9,7 +9,7 @@ use std::time::Duration;
 const TABLE: &str = "nishiki-table-dev-db";
 const DELETE: &str = "mutation ($g: ID!) { deleteGroup(id: $g) { id name } }";
 
-/// The pantry with a group of 60 containers and 60 members more: 180 items go with it.
+/// The pantry with a group of 60 containers and 60 more members: 180 items are deleted with the group.
 async fn crowd() -> Backend {
     let backend = Backend::new("pantry").await;
     for number in 0..60 {
@@ -25,7 +25,7 @@ async fn crowd() -> Backend {
     backend
 }
 
-/// What is left of the group: what it hangs on, and what hangs on nothing.
+/// What is left of the group: whether it exists, how many items belong to it, and which of them have lost their parent.
 fn left(backend: &Backend) -> (bool, usize, Vec<String>) {
     let items = backend.items();
     let has = |sk: &str, id: &str| items.iter().any(|item| item.contains(&format!("\"SK\":{{\"S\":{sk:?}}}")) && item.contains(id));
@@ -39,7 +39,7 @@ fn left(backend: &Backend) -> (bool, usize, Vec<String>) {
     (group, mine.len(), adrift.map(|item| (*item).clone()).collect())
 }
 
-/// Lets a batch through but for all after the first ten of its items, which come back.
+/// Carries out the first ten requests of a batch. The others come back unprocessed.
 fn partly(call: &Call<'_>) -> Reply {
     let requests = call.body["RequestItems"][TABLE].as_array().unwrap();
     let (done, rest) = requests.split_at(requests.len().min(10));
@@ -71,13 +71,13 @@ async fn batches_outlast_every_trouble() {
     }
 }
 
-/// Stops after any number of writes, for good: what is left holds together, and the same delete again completes it.
+/// The delete stops for good after any number of writes. What is left is consistent, and the same delete again completes it.
 #[tokio::test(start_paused = true)]
 async fn a_delete_that_stops_half_way_can_be_gone_on_with() {
     for (trouble, reply) in [LOST[1], REFUSED[1], ("denied", || Reply::error(400, "AccessDeniedException"))] {
         for writes in 0..9 {
             let backend = crowd().await;
-            // One batch after another does nothing, partly something, or all.
+            // Each batch does nothing, part of its work, or all of it.
             let (done, all) = (AtomicUsize::new(0), left(&backend).1);
             backend.script(move |call| {
                 if !is_write(call.operation) {
@@ -105,7 +105,7 @@ async fn a_delete_that_stops_half_way_can_be_gone_on_with() {
     }
 }
 
-/// The client goes away after any number of writes.
+/// The client disconnects after any number of writes.
 #[tokio::test(start_paused = true)]
 async fn a_delete_that_nobody_waits_for_leaves_nothing_adrift() {
     for writes in 0..10 {
@@ -121,7 +121,7 @@ async fn a_delete_that_nobody_waits_for_leaves_nothing_adrift() {
     }
 }
 
-/// An account of the ledger with more entries than a transaction takes.
+/// An account of the ledger with this many entries.
 async fn account(coins: u32, entries: usize) -> Backend {
     let backend = Backend::new("ledger").await;
     backend.ok("mutation ($c: Int!) { open(id: \"a\", coins: $c) { id } }", json!({ "c": coins })).await;
@@ -189,7 +189,7 @@ fn barrel(no: usize, mark: &str) -> [Value; 2] {
     [item, guard]
 }
 
-/// A delete of more than a transaction takes leaves an item of another type that takes the place of one that it has read, and deletes the
+/// A delete of more items than a transaction holds keeps an item of another type that has replaced one of those it read. It deletes the
 /// guard of a value that changes meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_delete_of_many_deletes_no_item_of_another_type() {
@@ -211,7 +211,7 @@ async fn a_delete_of_many_deletes_no_item_of_another_type() {
     assert!(backend.items()[0].contains("crate"), "{:?}", backend.items());
 }
 
-/// What comes in before any of a delete's calls goes, too: the container and its link are there, or neither.
+/// A container that is put before any of a delete's calls is deleted, too, together with its link.
 #[tokio::test(start_paused = true)]
 async fn what_is_put_in_between_goes_along() {
     for containers in [0, 60] {
@@ -220,7 +220,7 @@ async fn what_is_put_in_between_goes_along() {
             let calls = AtomicUsize::new(0);
             backend.script(move |call| {
                 let s = |text: &str| json!({ "S": text });
-                // Only as long as the group is there can it get another container.
+                // Only an existing group can get another container.
                 let key = json!({ "PK": s(GROUP), "SK": s("Group") });
                 let group = call.table.apply("GetItem", json!({ "TableName": TABLE, "Key": key, "ConsistentRead": true }));
                 if calls.fetch_add(1, Ordering::Relaxed) == turn && matches!(group, Reply::Body(200, body) if body.contains("GroupName")) {
@@ -239,13 +239,13 @@ async fn what_is_put_in_between_goes_along() {
 #[tokio::test(start_paused = true)]
 async fn of_a_delete_that_is_done_it_is_told_that_it_is() {
     let backend = Backend::new("pantry").await;
-    // The group is gone; whether something came in between cannot be read.
+    // The group is deleted, but items put meanwhile cannot be read.
     backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
     let answer = backend.run(DELETE, json!({ "g": GROUP })).await;
     let message = "The item is deleted, but what was added to it at the same moment may be left.";
     assert_eq!(error(&answer), ("THROTTLED", message, "[\"deleteGroup\"]".to_owned()));
     assert_eq!(left(&backend), (false, 0, Vec::new()));
-    // So with a transaction whose result is read.
+    // The same with a transaction whose result is read.
     let backend = Backend::new("pantry").await;
     backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
     let change = "mutation ($u: ID!) { changeEmail(id: $u, email: \"new@example.com\") { email } }";
@@ -268,7 +268,7 @@ async fn a_user_goes_with_what_is_in_every_table_however_much_hangs_on_it() {
     let favorite = json!({ "pk": s(&format!("FavoriteData#{USER}")), "sk": s("f"), "lsiOneSk": s(&at), "gsiOnePk": s(&format!("FavoriteData#{USER}#link")),
         "gsiOneSk": s(&at), "dataType": s("link"), "clipTime": s(time), "title": s("T"), "contentUrl": s("https://example.com") });
     put("develop.Favorite", favorite);
-    // More than a plain list may hold under one parent: whoever writes much must not become undeletable.
+    // More than a plain list may hold under one parent: an item with many dependents must still be deletable.
     for number in 0..1_001 {
         let (id, link) = (format!("{number:04}"), format!("FavoriteDataTag#{USER}#f"));
         let comment = json!({ "PK": s(post), "SK": s(&format!("COMMENT#{id}#{time}")), "userId": s("another"), "text": s("T") });

@@ -1,5 +1,5 @@
-//! The copies of replicated items under trouble: what a transaction writes is all there or not at all, and what follows it in batches is
-//! completed by whoever writes next.
+//! The copies of replicated items under trouble: a transaction writes all of them or none, and the next write of the item completes
+//! interrupted batches.
 
 use crate::backend::{Backend, Call, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply};
@@ -12,7 +12,7 @@ const REVIEW: &str = "mutation { reviewBoth(titleId: \"t\", id: \"a\", other: \"
 const RESTAR: &str = "mutation { restarBoth(titleId: \"t\", one: \"a\", other: \"b\", stars: 4) }";
 const UNREVIEW: &str = "mutation { unreviewBoth(titleId: \"t\", id: \"a\", other: \"b\") }";
 
-/// How many copies there are of an item, and how many different things they say in an attribute.
+/// The number of an item's copies, and the number of different values that they have in an attribute.
 fn copies(backend: &Backend, begins: &str, sort: &str, attribute: &str) -> (usize, usize) {
     let items = backend.items();
     let mine = items
@@ -92,7 +92,7 @@ async fn a_copy_that_is_missing_is_made_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn an_item_that_is_gone_has_no_copies() {
-    // Deleted by somebody else in between, it is not there.
+    // An item that somebody else has deleted is missing.
     let backend = Backend::new("shards").await;
     backend.ok(PUBLISH, json!({})).await;
     backend.script(|call| {
@@ -105,7 +105,7 @@ async fn an_item_that_is_gone_has_no_copies() {
     let (code, message, _) = error(&answer);
     assert_eq!((code, message), ("NOT_FOUND", "There is no such Title."));
     assert_eq!(titles(&backend), (0, 0));
-    // Copies that a delete has left go with the next; a new item is written over them.
+    // Copies left by a delete are deleted by the next one, and overwritten by a new item.
     for operation in [
         "mutation { withdrawTitle(id: \"t\") { id } }",
         "mutation { shelve(id: \"t\", genre: \"sf\", score: 4) { id } }",
@@ -131,7 +131,7 @@ async fn copies_beyond_a_transaction_follow_it() {
     backend.ok(REVIEW, json!({})).await;
     let writes: Vec<String> = backend.operations().into_iter().filter(|operation| is_write(operation)).collect();
     assert_eq!(writes[0], "TransactWriteItems", "the first copies of both");
-    // 118 copies, 25 a batch.
+    // 118 copies, 25 in each batch.
     assert_eq!(writes[1..], ["BatchWriteItem"; 5]);
     assert_eq!(reviews(&backend), [(60, 1); 2]);
     backend.ok(RESTAR, json!({})).await;
@@ -141,7 +141,8 @@ async fn copies_beyond_a_transaction_follow_it() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// A write that stops after any number of batches says so, and the same write again completes it, even where it is refused because the change is made.
+/// A write that stops after any number of batches says so. The same write again completes the copies, even if it is refused because the
+/// change is already applied.
 #[tokio::test(start_paused = true)]
 async fn what_broke_off_is_completed_by_the_next_write() {
     for (operation, again, left) in [(REVIEW, "CONFLICT", [(60, 1); 2]), (RESTAR, "", [(60, 1); 2]), (UNREVIEW, "NOT_FOUND", [(0, 0); 2])] {
@@ -170,7 +171,7 @@ async fn what_broke_off_is_completed_by_the_next_write() {
 
 #[tokio::test(start_paused = true)]
 async fn writers_who_overtake_each_other_end_with_one_content() {
-    // While the copies follow, somebody changes the first.
+    // While the other copies are written, somebody changes the first one.
     for before in 1..6 {
         let backend = Backend::new("shards").await;
         backend.script(move |call| {
@@ -224,7 +225,7 @@ async fn a_shard_follows_from_the_key_in_every_write() {
     assert_eq!((all["withdrawAll"].as_array().unwrap().len(), backend.items().len()), (30, 1));
 }
 
-/// Works on the queues: each worker takes what is due in its own, and together they take all.
+/// Work on queues: each worker takes the due jobs of its own queue, and together they take all.
 #[tokio::test(start_paused = true)]
 async fn workers_share_what_is_due() {
     let backend = Backend::new("shards").await;

@@ -1,4 +1,4 @@
-//! Defaults are made in the order of what they use, wherever they stand, and by every kind of write alike.
+//! Defaults are made in the order of their dependencies, wherever they are declared, and by every kind of write alike.
 
 use crate::backend::{Backend, error, is_write};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ async fn what_every_write_makes_follows_what_it_is_made_of() {
     for field in ["titleArticle", "retitleArticle", "makeArticle"] {
         let backend = Backend::new("depot").await;
         backend.ok("mutation { addArticle(id: \"x\", title: \"t\") { id } }", json!({})).await;
-        // What is read for it is held.
+        // The write requires that the values read for the default are unchanged.
         backend.script(|call| {
             if is_write(call.operation) && call.before == 0 {
                 call.table.update("depot", ["ARTICLE#x", "ARTICLE"], "SET color = :c", json!({ ":c": { "S": "blue" } }));
@@ -51,7 +51,7 @@ async fn what_every_write_makes_follows_what_it_is_made_of() {
         let is = backend.ok(&format!("mutation {{ w: {field}(id: \"x\", title: \"u\") {FIELDS} }}"), json!({})).await;
         assert_eq!((&is["w"]["label"], backend.writes()), (&json!("x/u/blue"), 2), "{field}");
     }
-    // What does not change costs no read.
+    // A default whose fields do not change costs no read.
     let backend = Backend::new("depot").await;
     backend.ok("mutation { addArticle(id: \"x\", title: \"t\") { id } }", json!({})).await;
     backend.calm();
@@ -71,14 +71,14 @@ async fn a_default_made_of_null_is_no_value() {
         let is = backend.ok(&format!("mutation {{ w: {verb}(id: \"x\", text: \"t\") {{ heading }} }}"), json!({})).await;
         assert_eq!(is["w"]["heading"], "About t");
     }
-    // Of an item that is there, it is not asked for.
+    // For an existing item, the default is not needed.
     let backend = Backend::new("depot").await;
     backend.ok("mutation { addDraft(id: \"x\", text: \"t\") { id } }", json!({})).await;
     let is = backend.ok("mutation { w: makeDraft(id: \"x\", text: null) { heading text } }", json!({})).await;
     assert_eq!(is["w"], json!({ "heading": "About t", "text": null }));
 }
 
-/// A key field with an attribute of its own and a list that begins empty are written by an upsert as by a put.
+/// An upsert writes a key field with an attribute of its own, and a list that starts empty, as a put does.
 #[tokio::test(start_paused = true)]
 async fn an_upsert_leaves_no_attribute_out() {
     let mut items = Vec::new();

@@ -1,4 +1,4 @@
-//! What a mutation's `@find` read is held: if it has changed by the time of the write, it is read anew.
+//! A write requires what the mutation's `@find` read. If that has changed by the time of the write, it is read again.
 
 use crate::backend::{Backend, Call, error, is_write};
 use crate::scripted::Reply;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const TABLE: &str = "depot";
 
-/// A script that lets somebody else write before the first write.
+/// A script in which somebody else writes before the first write.
 fn first(other: impl Fn(&Call<'_>) + Send + Sync + 'static) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
     move |call| {
         if is_write(call.operation) && call.before == 0 {
@@ -45,7 +45,7 @@ async fn a_copied_value_is_the_one_at_the_moment_of_the_write() {
         let is = backend.ok(&format!("mutation {{ w: {field} {selection} }}"), json!({})).await;
         assert_eq!((&is["w"], backend.writes()), (&answer, 2), "{field}");
     }
-    // Whether a condition on the found value holds is said of the value that is there.
+    // A condition on the found value is checked against its value at the time of the write.
     for (field, number) in [("lookAt(name: \"r\", other: \"q\")", "1"), ("matchRepo(name: \"q\", other: \"r\")", "2")] {
         let backend = depot().await;
         backend.script(first(recount(number)));
@@ -68,7 +68,7 @@ async fn a_number_that_somebody_else_took_is_given_out_once() {
     }));
     let is = backend.ok("mutation { w: openIssue(name: \"r\", title: \"ours\") { number title } }", json!({})).await;
     assert_eq!(is["w"], json!({ "number": 6, "title": "ours" }));
-    // A number that is taken while the counter stands still is a conflict.
+    // If the number is taken but the counter has not moved, it is a conflict.
     let backend = depot().await;
     let (pk, sk) = (json!({ "S": "REPO#r" }), json!({ "S": "ISSUE#00000005" }));
     backend.table.put(TABLE, json!({ "PK": pk, "SK": sk, "title": { "S": "theirs" } }));
@@ -104,7 +104,7 @@ async fn an_item_that_moves_takes_what_came_meanwhile_along() {
     assert_eq!(backend.ok("{ cards(boardId: \"x\") { listId votes } }", json!({})).await["cards"], json!([{ "listId": "b", "votes": 8 }]));
 }
 
-/// An index that is behind its table shows what is not there any more; the table is asked.
+/// An index that lags behind its table still shows the old item, so the table is read.
 #[tokio::test(start_paused = true)]
 async fn what_an_index_gave_is_held_by_the_tables_key() {
     let redeem = "mutation { w: redeem(code: \"c\", userId: \"u\") { amount } }";
@@ -114,7 +114,7 @@ async fn what_an_index_gave_is_held_by_the_tables_key() {
     ];
     for (expression, values, outcome) in changes {
         let backend = depot().await;
-        // The index goes on giving the item as it was.
+        // The index keeps giving the old item.
         let seen = std::sync::Mutex::new(None);
         backend.script(move |call| {
             if call.operation == "Query" && call.body["IndexName"] == "ByCode" {
@@ -148,7 +148,7 @@ async fn a_filter_of_what_was_found_holds_at_the_moment_of_the_write() {
     assert_eq!(backend.ok(take, json!({})).await["w"]["id"], "w", "the other one is still free");
     let is = backend.run(take, json!({})).await;
     assert_eq!(error(&is).0, "NOT_FOUND");
-    // What may have been made is not made again: the filter does not hold after it.
+    // A write that may have been applied is not repeated: its filter does not hold after it.
     let backend = depot().await;
     backend.script(crate::backend::troubled(1, true, || Reply::Reset));
     let is = backend.run(take, json!({})).await;

@@ -1,4 +1,4 @@
-//! Constants are part of identity: to a write of one type, an item of another type under the same key is not there.
+//! Constants are part of an item's identity: a write of one type treats another type's item under the same key as missing.
 
 use crate::backend::{Backend, error};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ const CHAIR: &str = "mutation { addChair(id: \"x\", owner: \"o\", legs: 4) { id 
 const MISSING: &str = "There is no such Chair.";
 const TAKEN: &str = "Another item has the key of this Chair.";
 
-/// A write of a Chair or a Desk under the key of a Lamp, and the code and message that it comes to; no code is null without an error.
+/// Writes of a Chair or a Desk under the key of a Lamp, each with its code and message. An empty code means null without an error.
 const WRITES: &[(&str, &str, &str)] = &[
     ("addChair(id: \"x\", owner: \"o\", legs: 4) { id legs }", "CONFLICT", TAKEN),
     ("setChair(id: \"x\", owner: \"o\", legs: 4) { id legs }", "CONFLICT", TAKEN),
@@ -110,7 +110,7 @@ async fn an_item_of_the_type_is_there_for_its_writes() {
     }
 }
 
-/// An item from before the constant was written is what its key says, as it is to reads.
+/// An item written before the constant was declared counts as either type, as in reads.
 #[tokio::test(start_paused = true)]
 async fn an_item_without_the_constant_is_of_either_type() {
     let backend = Backend::new("depot").await;
@@ -122,7 +122,7 @@ async fn an_item_without_the_constant_is_of_either_type() {
     assert_eq!(backend.ok("mutation { dropChair(id: \"x\") { legs } }", json!({})).await["dropChair"]["legs"], 3);
 }
 
-/// Between the reading and the writing, another type's item takes the place of the one that was read.
+/// Between read and write, an item of another type replaces the one that was read.
 #[tokio::test(start_paused = true)]
 async fn an_item_of_another_type_that_comes_in_between_stays() {
     let other = || {

@@ -1,4 +1,4 @@
-//! Clients that hang up while a mutation runs: it runs to its end, over HTTP and over a WebSocket, and a server that stops waits for it.
+//! Clients that hang up during a mutation, over HTTP and over a WebSocket: it runs to its end, and a stopping server waits for it.
 
 use crate::backend::{Backend, CONTAINER, Call, is_write};
 use crate::scripted::Reply;
@@ -18,10 +18,10 @@ use tokio::task::JoinHandle;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-/// Longer than anything takes that a test waits for.
+/// Longer than any wait of these tests.
 const BOUND: Duration = Duration::from_secs(30);
 
-/// A server on a backend, whose first call is held until it is released.
+/// A server on a backend. One call is held until it is released.
 struct Held {
     backend: Backend,
     address: SocketAddr,
@@ -62,7 +62,7 @@ impl Held {
         Self { backend, address, stop, served, begun, release }
     }
 
-    /// Sends an operation by HTTP and hangs up while it runs. Comes back when the server has let go of the connection.
+    /// Sends an operation over HTTP and hangs up while it runs. Returns when the server has closed the connection.
     async fn leave(&self, operation: &str, variables: Value) {
         let body = json!({ "query": operation, "variables": variables }).to_string();
         let head = format!("POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -75,7 +75,8 @@ impl Held {
         assert_eq!(String::from_utf8_lossy(&answer), "", "the client left before the answer");
     }
 
-    /// Sends an operation over a WebSocket and gives it up while it runs, by this message. Comes back when the server has let go of it.
+    /// Sends an operation over a WebSocket and abandons it with this message while it runs. Returns when the server has handled the
+    /// message.
     async fn abandon(&self, operation: &str, variables: Value, by: Message) {
         let mut request = format!("ws://{}/graphql/ws", self.address).into_client_request().unwrap();
         request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
@@ -109,7 +110,7 @@ impl Held {
         request.body(json!({ "query": "{ __typename }" }).to_string()).send().await.unwrap().status().as_u16()
     }
 
-    /// Lets the held call go on, and stops the server.
+    /// Stops the server and releases the held call.
     async fn end(self) -> Backend {
         self.stop.send(()).unwrap();
         self.release.notify_one();
@@ -118,7 +119,7 @@ impl Held {
     }
 }
 
-/// Thirty accounts by one operation.
+/// One operation that opens thirty accounts.
 fn thirty() -> String {
     let fields: Vec<String> = (0..30).map(|number| format!("a{number}: open(id: \"{number}\", coins: 1) {{ coins }}")).collect();
     format!("mutation {{ {} }}", fields.join(" "))
@@ -155,7 +156,7 @@ async fn a_mutation_without_a_client_still_counts_as_a_request() {
     held.end().await;
 }
 
-/// The sweep after a delete, too, is made: it finds the entry that came in meanwhile.
+/// The sweep after a delete runs, too: it finds the entry that was put meanwhile.
 #[tokio::test]
 async fn a_delete_whose_client_hangs_up_sweeps() {
     let backend = Backend::new("ledger").await;
@@ -169,7 +170,7 @@ async fn a_delete_whose_client_hangs_up_sweeps() {
     assert_eq!(held.end().await.items(), Vec::<String>::new());
 }
 
-/// Nobody needs the answer of a query any more.
+/// A query ends when its client hangs up, because nobody needs its answer.
 #[tokio::test]
 async fn a_query_whose_client_hangs_up_ends() {
     let held = Held::new(Backend::new("pantry").await, |call| call.operation == "GetItem").await;

@@ -1,4 +1,4 @@
-//! What DynamoDB takes at most, said clearly: 100 items and 4 MB in a transaction, 400 KB in an item.
+//! DynamoDB's limits, clearly reported: 100 items and 4 MB in a transaction, 400 KB in an item.
 
 use crate::backend::{Backend, CONTAINER, error};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ async fn four_megabytes_are_written_at_once_and_no_more() {
     assert_eq!(backend.items(), Vec::<String>::new());
     assert_eq!(backend.ok(twelve, json!({ "t": "x".repeat(340_000) })).await, json!({ "enterTwelve": true }));
     assert_eq!(backend.items().len(), 12);
-    // So with updates.
+    // The same with updates.
     let backend = entries(15).await;
     let before = backend.items();
     let mark = "mutation ($t: String!) { mark(owner: \"a\", text: $t) { no } }";
@@ -73,7 +73,7 @@ async fn an_item_has_400_kilobytes_and_no_more() {
         assert_eq!(error(&answer), ("LIMIT_EXCEEDED", ITEM, "[\"mark\"]".to_owned()), "{count}");
         assert_eq!(backend.items(), before);
     }
-    // Grown, element by element.
+    // Grown element by element.
     let backend = Backend::new("pantry").await;
     let food = "mutation ($c: ID!, $k: String!) { addFood(containerId: $c, input: { name: \"F\", category: $k }) { id } }";
     backend.ok(food, json!({ "c": CONTAINER, "k": "x".repeat(300_000) })).await;

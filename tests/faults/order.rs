@@ -1,4 +1,4 @@
-//! Several writes of one operation: in their order, each once, and none after one that ends the operation.
+//! Several writes of one operation: each runs once, in order, and none after one that ends the operation.
 
 use crate::backend::{Backend, CONTAINER, GROUP, USER, error, is_write, troubled};
 use crate::scripted::Reply;
@@ -114,12 +114,12 @@ async fn what_a_write_costs_is_told() {
     let (calls, read, write) = explained(&backend, food, json!({ "c": CONTAINER })).await;
     assert_eq!(calls[0], "UpdateItem 1");
     assert!(calls.len() > 1 && read > 0.0 && write >= 1.0, "{calls:?} {read} {write}");
-    // Attempts that were refused are parts of their call.
+    // Refused attempts are part of their call.
     backend.script(troubled(3, false, || Reply::error(400, "ThrottlingException")));
     assert_eq!(explained(&backend, rename, json!({ "g": GROUP })).await, (vec!["UpdateItem 1".to_owned()], 0.0, 1.0));
 }
 
-/// What a transaction needs to know of items whose keys the arguments tell is one BatchGetItem, what `@find` reads included.
+/// Items that a transaction needs, and whose keys the arguments give, are read in one BatchGetItem, including the item of `@find`.
 #[tokio::test(start_paused = true)]
 async fn items_that_a_write_needs_are_read_together() {
     let backend = Backend::new("ledger").await;

@@ -1,4 +1,4 @@
-//! What is put while its parent is deleted, and what an index does not show yet: nothing of it stays behind.
+//! Items that are put while their parent is deleted, and items that an index does not show yet: none of them stays.
 
 use crate::backend::{Backend, Call, GROUP, USER, error, is_write};
 use crate::scripted::Reply;
@@ -28,7 +28,7 @@ fn comment(id: &str) -> Value {
     json!({ "PK": s(&post_key()), "SK": s(&format!("COMMENT#{id}#{TIME}")), "userId": s("another"), "text": s("T") })
 }
 
-/// Whether an item is there at this moment.
+/// Whether an item exists at this moment.
 fn is_there(call: &Call<'_>, table: &str, key: [&str; 2]) -> bool {
     let key = json!({ "PK": s(key[0]), "SK": s(key[1]) });
     let found = call.table.apply("GetItem", json!({ "TableName": table, "Key": key, "ConsistentRead": true }));
@@ -39,7 +39,7 @@ fn post_is_there(call: &Call<'_>) -> bool {
     is_there(call, "data", [&format!("USER#{USER}"), &post_key()])
 }
 
-/// The pantry with a post of the user under which there are comments.
+/// The pantry with a post of the user that has this many comments.
 async fn commented(comments: usize) -> Backend {
     let backend = Backend::new("pantry").await;
     backend.table.put("data", post());
@@ -51,7 +51,7 @@ fn left(backend: &Backend) -> Vec<String> {
     backend.items().into_iter().filter(|item| item.contains(USER) || item.contains(&post_key())).collect()
 }
 
-/// A comment comes in before any of the delete's calls, as long as its post is there: alone, and where a transaction does not take all.
+/// A comment is put before any of the delete's calls, as long as its post exists: for a delete in one transaction, and for a larger one.
 #[tokio::test(start_paused = true)]
 async fn a_comment_that_comes_in_while_its_post_goes_does_not_stay() {
     for comments in [1, 120] {
@@ -75,7 +75,7 @@ async fn a_comment_that_comes_in_while_its_post_goes_does_not_stay() {
     }
 }
 
-/// A post comes in with a comment after the look-up, and a second comment after the first sweep has found the post.
+/// A post with a comment is put after the look-up, and a second comment after the first sweep has found the post.
 #[tokio::test(start_paused = true)]
 async fn a_post_that_comes_in_with_comments_goes_with_them() {
     for second in 1..10 {
@@ -95,7 +95,7 @@ async fn a_post_that_comes_in_with_comments_goes_with_them() {
     }
 }
 
-/// The delete lost its answer: what came in meanwhile is looked for all the same.
+/// The delete loses its answer. Items put meanwhile are still swept.
 #[tokio::test(start_paused = true)]
 async fn a_delete_whose_answer_is_lost_is_swept() {
     let backend = Backend::new("ledger").await;
@@ -113,7 +113,7 @@ async fn a_delete_whose_answer_is_lost_is_swept() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// The delete lost its answer, and so did its next attempt the race: what the first attempt deleted is still swept after the third.
+/// The delete loses its answer, and its second attempt loses a race. What the first attempt deleted is still swept after the third.
 #[tokio::test(start_paused = true)]
 async fn a_delete_whose_answer_is_lost_is_swept_after_a_lost_race() {
     let backend = Backend::new("ledger").await;
@@ -125,7 +125,7 @@ async fn a_delete_whose_answer_is_lost_is_swept_after_a_lost_race() {
     let raced = std::sync::Arc::new(AtomicUsize::new(0));
     let races = raced.clone();
     backend.script(move |call| match call.operation {
-        // The first attempt deletes the account; an entry comes in with it, and somebody opens the account again.
+        // The first attempt deletes the account. An entry is put at the same time, and somebody opens the account again.
         "DeleteItem" if call.before == 0 => {
             call.table.put("ledger", late.clone());
             call.table.apply(call.operation, call.body.clone());
@@ -137,7 +137,7 @@ async fn a_delete_whose_answer_is_lost_is_swept_after_a_lost_race() {
             call.table.put("ledger", account(false));
             None
         }
-        // The third finds that the account is gone.
+        // The third attempt finds that the account is deleted.
         "GetItem" if races.load(Ordering::Relaxed) == 1 => {
             call.table.delete("ledger", ["Account#a", "Account"]);
             None
@@ -149,7 +149,7 @@ async fn a_delete_whose_answer_is_lost_is_swept_after_a_lost_race() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// A backend whose global indexes are behind its table by this long from now on.
+/// A backend whose global indexes lag behind its table until this much time has passed.
 async fn behind(time: Duration) -> Backend {
     let (backend, older) = (Backend::new("pantry").await, Backend::new("pantry").await);
     let until = Instant::now() + time;
@@ -170,7 +170,7 @@ async fn a_membership_that_its_index_does_not_show_yet_goes_with_its_group() {
     assert_eq!(left, Vec::<String>::new());
 }
 
-/// No longer than a moment is waited for an index, and not beyond the deadline.
+/// The wait for an index is short, and ends at the deadline.
 #[tokio::test(start_paused = true)]
 async fn an_index_that_stays_behind_is_waited_for_a_moment() {
     for (time, most) in [(60_000, 1_000), (100, 100)] {
@@ -182,7 +182,7 @@ async fn an_index_that_stays_behind_is_waited_for_a_moment() {
     }
 }
 
-/// What is deleted and still shown by an index is deleted once more at most.
+/// An item that is deleted but still shown by an index is not deleted again.
 #[tokio::test(start_paused = true)]
 async fn what_an_index_still_shows_is_not_deleted_again_and_again() {
     let backend = behind(Duration::from_secs(3600)).await;

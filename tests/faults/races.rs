@@ -1,4 +1,4 @@
-//! Others are faster: between what a write reads and what it writes, somebody else changes the table.
+//! Lost races: between a write's read and its write, somebody else changes the table.
 
 use crate::backend::{Backend, CONTAINER, Call, GROUP, USER, error, is_write, troubled};
 use crate::scripted::Reply;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const TABLE: &str = "nishiki-table-dev-db";
 
-/// A script that lets somebody else write before the first write.
+/// A script in which somebody else writes before the first write.
 fn first(other: impl Fn(&Call<'_>) + Send + Sync + 'static) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
     move |call| {
         if is_write(call.operation) && call.before == 0 {
@@ -36,13 +36,13 @@ async fn an_element_is_followed_to_its_new_place() {
         let names = backend.ok(foods, json!({ "c": CONTAINER })).await;
         let names: Vec<&str> = names["container"]["foods"].as_array().unwrap().iter().map(|food| food["name"].as_str().unwrap()).collect();
         assert_eq!(names, if removed { vec!["Leftover lentil soup"] } else { vec!["New", "Leftover lentil soup"] });
-        // An element that is gone is not there.
+        // A removed element is missing.
         let backend = Backend::new("pantry").await;
         backend.script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[1]", Value::Null)));
         let answer = backend.run(operation, json!({ "c": CONTAINER, "f": id })).await;
         let (code, message, _) = error(&answer);
         assert_eq!((code, message), ("NOT_FOUND", "There is no such Food."));
-        // Nor is one of an item that is gone.
+        // An element of a deleted item is missing, too.
         backend.script(first(|call| call.table.delete(TABLE, [CONTAINER, "Container"])));
         let answer = backend.run(operation, json!({ "c": CONTAINER, "f": read["container"]["foods"][0]["id"] })).await;
         let (code, message, _) = error(&answer);
@@ -66,7 +66,7 @@ async fn a_read_value_in_an_index_key_is_read_again() {
 #[tokio::test(start_paused = true)]
 async fn a_guard_follows_the_address_that_its_owner_has() {
     let change = "mutation ($u: ID!, $e: String!) { changeEmail(id: $u, email: $e) { email } }";
-    // Somebody else gives the same user another address, or the very same one.
+    // Somebody else gives the same user another address, or the same one.
     for other in ["other@example.com", "new@example.com"] {
         let backend = Backend::new("pantry").await;
         let gateway = backend.gateway.clone();
@@ -139,7 +139,7 @@ async fn a_stale_version_is_told_with_the_present_one() {
         assert_eq!((code, message), ("CONFLICT", "This Page has been changed in the meantime."));
         assert_eq!(answer["errors"][0]["extensions"]["currentVersion"], 7, "{answer}");
         assert!(has(&backend, &["\"title\":{\"S\":\"one\"}", "\"version\":{\"N\":\"7\"}"]));
-        // Of one that is gone there is no version.
+        // A deleted page has no version.
         backend.script(first(|call| call.table.delete("ledger", ["Page#p", "Page"])));
         let answer = backend.run(operation, json!({ "v": 7 })).await;
         let (code, message, _) = error(&answer);
@@ -157,7 +157,7 @@ async fn what_is_there_already_is_not_taken_for_ones_own() {
     let answer = backend.run(create, json!({})).await;
     let (code, message, _) = error(&answer);
     assert_eq!((code, message), ("CONFLICT", "There is already such a Page."));
-    // After a lost answer, theirs may be what somebody made of ours.
+    // After a lost answer, their page may be ours, changed by somebody.
     let backend = Backend::new("ledger").await;
     backend.script(move |call| {
         (is_write(call.operation) && call.before == 0).then(|| {
@@ -175,7 +175,7 @@ async fn what_is_there_already_is_not_taken_for_ones_own() {
 async fn a_race_that_is_lost_again_and_again_ends() {
     let backend = Backend::new("pantry").await;
     let read = backend.ok("query ($c: ID!) { container(id: $c) { foods { id } } }", json!({ "c": CONTAINER })).await;
-    // Every time, the last food goes to the front.
+    // Before every write, somebody puts another food at the front.
     backend.script(|call| {
         if is_write(call.operation) {
             let food = json!({ ":none": { "L": [{ "M": { "FoodId": { "S": "x" }, "Name": { "S": "x" } } }] } });
@@ -194,7 +194,7 @@ async fn a_race_that_is_lost_again_and_again_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_relation_that_gets_another_guard_is_read_again() {
-    // A user that is deleted meanwhile moves to another address: the guard that goes is the new one.
+    // A user changes the address while being deleted: the delete removes the new guard.
     let backend = Backend::new("pantry").await;
     backend.script(first(|call| {
         let s = |text: &str| json!({ "S": text });
@@ -211,7 +211,7 @@ async fn a_relation_that_gets_another_guard_is_read_again() {
     assert!(!has(&backend, &[USER]));
 }
 
-/// Where a delete is a transaction, what it gives back is what it deleted, not what was read before.
+/// A delete in a transaction returns the item as it was deleted, not as it was read before.
 #[tokio::test(start_paused = true)]
 async fn a_deleted_item_is_given_back_as_it_was_deleted() {
     let backend = Backend::new("pantry").await;
@@ -236,7 +236,7 @@ const CAST_OFF: [&str; 2] = [
     "mutation { r: castOffAt(id: \"a\", ship: \"Argo\") { pier version } }",
 ];
 
-/// Two deletes of an item with a guard meet: for the loser there is nothing to delete, whatever it demands of the item.
+/// Of two concurrent deletes of an item with a guard, the loser finds nothing to delete, whatever it demands of the item.
 #[tokio::test(start_paused = true)]
 async fn of_two_deletes_of_an_item_with_a_guard_the_loser_gives_null() {
     for delete in CAST_OFF {
@@ -251,7 +251,7 @@ async fn of_two_deletes_of_an_item_with_a_guard_the_loser_gives_null() {
     }
 }
 
-/// An item that is deleted and put again has the version 1 again: a delete gives back the item that it deleted, not the one before.
+/// An item that is deleted and put again has version 1 again. A delete returns the item that it deleted, not the earlier one.
 #[tokio::test(start_paused = true)]
 async fn an_item_that_is_put_again_with_the_same_version_is_given_back_as_it_was_deleted() {
     let backend = Backend::new("ledger").await;

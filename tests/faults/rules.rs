@@ -1,4 +1,4 @@
-//! `@constraint` holds wherever a value is known before a write, and of what DynamoDB computes by a condition.
+//! `@constraint` is checked wherever a value is known before a write. Values computed by DynamoDB are checked by a condition.
 
 use crate::backend::{Backend, error};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
         assert_eq!(told["extensions"]["argument"], argument, "{field}");
         assert_eq!(backend.items(), before, "{field}");
     }
-    // A default that is made of it is held, too.
+    // A default made of an argument is checked, too.
     let is = backend.run("mutation { w: addStock(id: \"z\", n: 1, name: \"namely\") { id } }", json!({})).await;
     assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", "Stock.code must have at most 9 characters, and has 11."));
     for field in [
@@ -77,7 +77,7 @@ async fn what_dynamodb_computes_is_held_by_a_condition() {
             }
         }
     }
-    // Where there is no number yet, ADD begins with 0.
+    // If there is no number yet, ADD starts with 0.
     let backend = stock().await;
     backend.ok("mutation { addStock(id: \"none\", n: 0) { id } }", json!({})).await;
     for (field, outcome) in [("giveStock(id: \"none\", q: \"0.25\")", Err(less)), ("giveStock(id: \"none\", q: \"2\")", Ok("2"))] {
@@ -87,7 +87,7 @@ async fn what_dynamodb_computes_is_held_by_a_condition() {
             Err(message) => assert_eq!(error(&is).1, message),
         }
     }
-    // The author's condition is told first, and an item that is not there is not there.
+    // The author's condition is reported first. A missing item is reported as missing.
     let is = backend.run("mutation { w: buyStock(id: \"none\", q: \"10\") { amount } }", json!({})).await;
     assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "Closed."));
     let is = backend.run("mutation { w: takeStock(id: \"nobody\", q: \"10\") { amount } }", json!({})).await;

@@ -1,4 +1,4 @@
-//! Every kind of write with every kind of trouble, against what the same write comes to where there is none.
+//! Every kind of write with every kind of trouble, compared with the same write without trouble.
 
 use crate::backend::{Backend, CONTAINER, Call, GROUP, USER, changes, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply, Trouble};
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What becomes of a write whose answer is lost.
+/// What happens to a write whose answer is lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fate {
-    /// It is repeated, and what was done already is known again.
+    /// It is repeated, and recognizes what the first attempt did.
     Known,
-    /// It is repeated; what is gone already cannot be given back.
+    /// It is repeated, but what is already deleted cannot be returned.
     Gone,
-    /// It is repeated; that its condition does not hold any more does not tell who did it.
+    /// It is repeated, but its failed condition does not tell who changed the item.
     Guarded,
     /// It would count twice, so it is not repeated.
     Open,
@@ -50,7 +50,7 @@ fn cases() -> Vec<Case> {
     let note = "mutation { writeNote(id: \"n\", amount: \"1.50\", ratio: 2.5e0, total: \"7\", marks: [3, 1, 2], tags: [\"b\", \"a\"]) \
                 { amount ratio total marks tags } }";
     vec![
-        // Transactions: with guards, with checks, with what was found, with what goes along.
+        // Transactions: with guards, with checks, with a found item, with dependents.
         case(pantry, Known, "mutation { createUser(name: \"U\", email: \"u@example.com\") { id name email } }", json!({})),
         case(
             pantry,
@@ -91,17 +91,17 @@ fn cases() -> Vec<Case> {
         case(ledger, Known, "mutation { changeLine(id: \"n\", no: \"2.50\", text: \"x\") { lines { weight text } } }", json!({}))
             .after(note, json!({}))
             .after("mutation { addLine(id: \"n\", weight: \"2.50\") { id } }", json!({})),
-        // Puts alone.
+        // Single puts.
         case(ledger, Known, note, json!({})),
         case(ledger, Known, page, json!({})),
-        // Many at once.
+        // Many items at once.
         case(ledger, Known, "mutation { mark(owner: \"a\", text: \"m\") { no text } }", json!({}))
             .after(enter, json!({ "n": "1" }))
             .after(enter, json!({ "n": "2" })),
         case(ledger, Known, "mutation { clear(owner: \"a\") { no } }", json!({}))
             .after(enter, json!({ "n": "1" }))
             .after(enter, json!({ "n": "2" })),
-        // Deletes alone, with a condition and without.
+        // Single deletes, with a condition and without.
         case(
             pantry,
             Gone,
@@ -121,7 +121,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// A system as it is before the case, with the id of a food among the variables where one is wanted.
+/// A system prepared for the case, and the case's variables. If they need the id of a food, it is filled in.
 async fn prepared(case: &Case) -> (Backend, Value) {
     let backend = Backend::new(case.system).await;
     for (operation, variables) in &case.prepare {
@@ -135,7 +135,7 @@ async fn prepared(case: &Case) -> (Backend, Value) {
     (backend, variables)
 }
 
-/// What a case came to: the answer, and what became of the items, with names for what was made up.
+/// The outcome of a case: the answer and the changes of items, with names for generated values.
 struct Outcome {
     answer: Value,
     changes: Vec<String>,
@@ -149,13 +149,13 @@ async fn outcome(case: &Case, script: impl Fn(&Call<'_>) -> Option<Reply> + Send
     let answer = backend.run(case.operation, variables).await;
     let mut names = Names::besides(case.system, case.operation);
     let answer = serde_json::from_str(&names.replace(&answer.to_string())).unwrap();
-    // The food has another id in every run, and so have the items of the case's preparation.
+    // Foods and the items of the case's preparation have new ids in every run.
     let mut changes: Vec<String> = changes(&before, &backend.items()).iter().map(|change| names.replace(change)).collect();
     changes.sort();
     Outcome { answer, changes, writes: backend.writes() }
 }
 
-/// Gathers what is wrong in all cases, so that one failure does not hide the others.
+/// Collects the failures of all cases, so that one does not hide the others.
 #[derive(Default)]
 struct Verdicts(Vec<String>);
 
@@ -166,7 +166,7 @@ impl Verdicts {
         }
     }
 
-    /// The caller is told that nobody knows what became of the write.
+    /// Requires that the caller is told that the outcome of the write is unknown.
     fn open(&mut self, case: &Case, trouble: &str, answer: &Value) {
         let (_, message, at) = error(answer);
         let told = message.contains("it is not known whether the change was made");
@@ -180,7 +180,7 @@ impl Drop for Verdicts {
     }
 }
 
-/// The field of the case's mutation as it is in a path.
+/// The case's mutation field as an error path.
 fn path(case: &Case) -> String {
     let field = case.operation.split('{').nth(1).unwrap().trim().split('(').next().unwrap();
     json!([field]).to_string()
@@ -258,7 +258,7 @@ async fn what_is_never_answered_is_left_open_at_the_deadline() {
         let tried = outcome(&case, troubled(usize::MAX, applied, || Reply::Reset)).await;
         let expected = if applied { calm.changes.clone() } else { Vec::new() };
         verdicts.same(&case, "never", &format!("items, applied: {applied}"), (tried.changes, expected));
-        // That an element is gone is seen without another write.
+        // A removed element is recognized without another write.
         if !applied || tried.answer != calm.answer {
             verdicts.open(&case, "never", &tried.answer);
         }
@@ -286,7 +286,7 @@ async fn what_is_refused_after_an_answer_was_lost_is_left_open() {
         })
         .await;
         verdicts.same(&case, trouble, "items", (&tried.changes, &calm.changes));
-        // That an element is gone is seen without another write.
+        // A removed element is recognized without another write.
         if tried.answer != calm.answer {
             verdicts.open(&case, trouble, &tried.answer);
         }
@@ -314,7 +314,7 @@ async fn what_is_refused_for_good_is_told_and_nothing_is_written() {
     }
 }
 
-/// The limit of races is none of lost answers: a write is tried until the deadline, ever more seldom.
+/// The limit of races does not apply to lost answers: a write is tried until the deadline, at growing intervals.
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_answers_are_lost_is_tried_until_the_deadline() {
     let backend = Backend::new("ledger").await;

@@ -1,10 +1,10 @@
-//! Writes that only the item as it is, or the values of a request, make impossible: each is refused with a plain sentence, and nothing of
-//! it is written.
+//! Writes that the current item, or the values of a request, make impossible: each is refused with a plain sentence, and nothing is
+//! written.
 
 use crate::backend::{Backend, error};
 use serde_json::{Value, json};
 
-/// The code and the message of an operation's only error, and whether anything was written.
+/// The code and the message of an operation's only error. Nothing may be written.
 async fn refused(backend: &Backend, operation: &str, variables: Value) -> (String, String) {
     let before = backend.items();
     let answer = backend.run(operation, variables).await;
@@ -32,7 +32,7 @@ async fn an_update_that_the_item_does_not_admit_is_a_conflict() {
     ] {
         assert_eq!(refused(&ships().await, operation, json!({})).await, ("CONFLICT".into(), message.into()), "{operation}");
     }
-    // A null that was stored by somebody else is no map either.
+    // A null stored by somebody else is no map either.
     let backend = ships().await;
     backend.table.update("ledger", ["Ship#b", "Ship"], "SET cargo = :n", json!({ ":n": { "NULL": true } }));
     let weigh = "mutation { weigh(id: \"b\", weight: 3) { id } }";
@@ -70,7 +70,7 @@ async fn two_writes_of_one_key_are_the_callers() {
     assert_eq!(refused(&backend, operation, json!({})).await, ("CONFLICT".into(), message.into()));
 }
 
-/// An author's message is about the condition, not about an item that is not there.
+/// An author's message is about the condition, not about a missing item.
 #[tokio::test(start_paused = true)]
 async fn an_item_that_is_not_there_is_told_as_such() {
     let backend = ships().await;
@@ -87,7 +87,7 @@ async fn an_item_that_is_not_there_is_told_as_such() {
     }
 }
 
-/// A condition that cannot be evaluated does not mean that no item is meant.
+/// A condition that cannot be evaluated is an error. It does not count as unmet.
 #[tokio::test(start_paused = true)]
 async fn a_condition_of_many_that_cannot_be_evaluated_is_an_error() {
     let backend = Backend::new("ledger").await;

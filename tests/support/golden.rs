@@ -1,4 +1,5 @@
-//! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its file. `UPDATE_EXPECT=1` writes the files.
+//! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its file. With `UPDATE_EXPECT=1` the files
+//! are written.
 //!
 //! The operation is `tests/golden/<system>/<case>.graphql`, or one of an example's `operations/`; a first line `# {…}` holds its
 //! variables. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
@@ -18,7 +19,7 @@ pub struct Case {
     pub operation: PathBuf,
 }
 
-/// Every case of every system, sorted. A case that stands in two places is a failure.
+/// Every case of every system, sorted. A case found in two places is a failure.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for system in std::fs::read_dir(folder("")).unwrap().map(|entry| entry.unwrap()) {
@@ -61,7 +62,7 @@ impl Case {
         Ok(super::request(&text, variables))
     }
 
-    /// Plans and runs the operation, and compares what comes of it with the files.
+    /// Plans and runs the operation, and compares the results with the files.
     pub fn check(&self) -> Result<(), Failed> {
         let request = self.request()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,10 +1,10 @@
-//! What a write makes up — ids, times, hashes, tokens — under names that are the same in every run.
+//! Names for values that a write generates (ids, times, hashes, tokens), the same in every run.
 
 use std::collections::HashMap;
 
-/// The names given so far: the same thing has the same name in plan, calls and response.
+/// The names given so far: the same value has the same name in plan, calls and response.
 pub struct Names {
-    /// What the system's items and the operation hold, and so is made up by nobody.
+    /// The text of the system's items and of the operation, whose values are not generated.
     known: String,
     given: HashMap<String, String>,
     uuids: usize,
@@ -12,7 +12,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names for all but what stands in a system's items or in the operation.
+    /// Names for all values that are not in a system's items or in the operation.
     pub fn besides(system: &str, operation: &str) -> Self {
         let (_, items) = super::places(system);
         let mut known = operation.to_owned();
@@ -24,7 +24,7 @@ impl Names {
         Self { known, given: HashMap::new(), uuids: 0, hashes: 0 }
     }
 
-    /// The text with everything made up replaced by its name.
+    /// The text, with each generated value replaced by its name.
     pub fn replace(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -38,7 +38,7 @@ impl Names {
         out + rest
     }
 
-    /// The length of what stands at the beginning of a text, and what is written for it.
+    /// The length of the token at the beginning of a text, and what replaces it.
     fn made_up(&mut self, text: &str) -> (usize, String) {
         let word =
             |more: &[char]| text.find(|letter: char| !letter.is_ascii_alphanumeric() && !more.contains(&letter)).unwrap_or(text.len());
@@ -65,7 +65,7 @@ impl Names {
         (short, candidate.to_owned())
     }
 
-    /// Whether a number of seconds is an instant that stands somewhere in its own form.
+    /// Whether a number of seconds is an instant that the known text contains as an instant.
     fn knows_time(&self, seconds: &str) -> bool {
         let instant = seconds.parse().ok().and_then(|seconds: i64| keyfold::schema::scalar::date_time::instant_text(seconds * 1000));
         instant.is_some_and(|instant| self.known.contains(&instant[..19]))
@@ -93,19 +93,19 @@ fn is_instant(text: &str) -> bool {
     text.ends_with('Z') && keyfold::schema::scalar::date_time::canonical_instant(text).as_deref() == Some(text)
 }
 
-/// A time near the present as its distance in hours.
+/// The name of a time near the present: its distance in hours.
 fn time_name(instant: &str) -> String {
     let millis = keyfold::schema::scalar::date_time::epoch_millis(instant).unwrap_or(0);
     distance(millis).map_or_else(|| instant.to_owned(), |distance| format!("<now{distance}>"))
 }
 
-/// A time near the present that is written as seconds since 1970, likewise.
+/// The same for a time in seconds since 1970.
 fn epoch_name(digits: &str) -> Option<String> {
     let seconds: i64 = digits.parse().ok().filter(|_| digits.len() == 10)?;
     distance(seconds * 1000).map(|distance| format!("<seconds of now{distance}>"))
 }
 
-/// The distance to the present in hours: nothing, `+24h`, `-24h`; `None` if it is far.
+/// The distance to the present in hours: empty, `+24h`, `-24h`; `None` if it is far.
 fn distance(millis: i64) -> Option<String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
     match ((millis - now) as f64 / 3_600_000.0).round() as i64 {

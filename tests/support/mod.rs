@@ -1,4 +1,4 @@
-//! What several tests share: a system's model, its tables and items on an embedded store, and the calls that were made of it.
+//! Shared by tests: a system's model, its tables and items in an embedded store, and a record of the calls made of it.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Where a system's schema and items are: pantry, favorites and posts are the project's own, others are its examples, the ledger has no
+/// The paths of a system's schema and items. Pantry, favorites and posts are the project's own, others are its examples. The ledger has no
 /// items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -34,7 +34,7 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
     }
 }
 
-/// A system's model. Its mistakes, if it has any, are the test's failure.
+/// A system's model. Mistakes in its schema fail the test.
 pub fn model(system: &str) -> Arc<Model> {
     let (schema, _) = places(system);
     let text = std::fs::read_to_string(&schema).unwrap();
@@ -49,7 +49,7 @@ pub fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-/// A system's items, table by table, on a store whose tables are made for it.
+/// Creates a system's tables in a store and puts its items, table by table.
 pub async fn fill(store: &SdkStore, model: &Model, system: &str) {
     let (_, items) = places(system);
     store.create_missing(&model.tables).await.unwrap();
@@ -76,7 +76,7 @@ pub fn settings() -> Settings {
     Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() }
 }
 
-/// A request of these variables.
+/// A request with these variables.
 pub fn request(query: &str, variables: Value) -> Request {
     let variables = match variables {
         Value::Object(map) => map,
@@ -85,7 +85,7 @@ pub fn request(query: &str, variables: Value) -> Request {
     Request { query: query.to_owned(), operation_name: None, variables }
 }
 
-/// Runs a request; what is refused before it runs is a response too.
+/// Runs a request. A refusal before it runs is a response, too.
 pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
     let response = match gateway.prepare(request) {
         Ok(prepared) => gateway.run(prepared, deadline(), explain).await,

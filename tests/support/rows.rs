@@ -1,4 +1,4 @@
-//! The rows of docs/systems.md as they stand there, and the checks of those that no golden can show.
+//! The rows of docs/systems.md, and checks of the rows that no golden can show.
 
 use libtest_mimic::Failed;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub id: String,
-    /// What stands before the last column, with its bars.
+    /// The text before the last column, with its bars.
     before: String,
     /// The parts of the access path in code style, each a part of a plan.
     pub paths: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a line; none if the line is none, or the head of a table.
+    /// The row of a line; `None` if the line is no row, or is the head of a table.
     pub fn of(line: &str) -> Option<Self> {
         let columns: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').collect();
         let [id, what, access, proof] = columns.as_slice() else { return None };
@@ -37,10 +37,10 @@ pub fn read(page: &str) -> Vec<Row> {
     page.lines().filter_map(Row::of).collect()
 }
 
-/// A check by the row that it is of, and its name.
+/// A check: its row, its name, and its function.
 type Check = (&'static str, &'static str, fn() -> Result<(), Failed>);
 
-/// Rows that are about a command, or about costs.
+/// Checks of rows about a command or about costs.
 pub const CHECKS: [Check; 2] = [("D11", "shards_are_reckoned_as_in_the_deck", d11), ("D12", "an_operation_tells_what_it_costs", d12)];
 
 /// The deck's two numbers: 17 partitions for its reads and 100 for its writes.
@@ -67,8 +67,8 @@ fn d11() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Summaries of three reports are one Query of 0.5 units; with the bodies of two it is 1.5, because each body is read by itself. A
-/// transaction of two items is 4 write units, and what it leaves is read strongly: 1 more to read.
+/// Summaries of three reports are one Query of 0.5 units. With the bodies of two it is 1.5 units, because each body is read by itself. A
+/// transaction of two items is 4 write units. Its result is read strongly, for 1 read unit.
 fn d12() -> Result<(), Failed> {
     let cost = |operation: &str| -> Result<Value, Failed> {
         let file = super::places("patterns").0.with_file_name("operations").join(operation).with_extension("graphql");

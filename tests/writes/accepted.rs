@@ -3,7 +3,7 @@
 use crate::random_schema::{Dimensions, Schema};
 use keyfold::schema;
 
-/// How many schemas are tried.
+/// The number of schemas to try.
 const SCHEMAS: u64 = 200;
 
 #[test]

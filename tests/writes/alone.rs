@@ -1,4 +1,4 @@
-//! One writer: each response, and every item after it, is what the model says.
+//! One writer: each response, and every item after it, agree with the model.
 
 use crate::case::{Case, block_on, cases, gateway, law, load, run};
 use crate::compare::{difference, differs};
@@ -14,7 +14,7 @@ fn writes_alone_are_what_the_model_says() {
     law(cases(60), &Dimensions::default(), OPERATIONS, &fails);
 }
 
-/// What goes wrong in a case, if something does.
+/// What is wrong with a case, if anything.
 fn fails(case: &Case) -> Option<String> {
     let model = load(&case.schema)?;
     block_on(async {

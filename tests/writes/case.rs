@@ -1,5 +1,4 @@
-//! A case of a law: a schema and operations, made of a seed; how it runs; and what is left of it when all is taken out that a failure
-//! does not need.
+//! A case of a law: a schema and operations, made from a seed. Runs a case, and reduces a failing one to what the failure needs.
 
 use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
@@ -27,12 +26,12 @@ pub struct Case {
 pub struct Operation {
     /// The position of the mutation.
     pub mutation: usize,
-    /// Who makes it, where there are several: the first operations are made by nobody of them, one after the other.
+    /// Its writer, if there are several. The first operations have no writer and run one after the other.
     pub writer: Option<usize>,
     pub arguments: Arguments,
 }
 
-/// How many cases a law tries: `KEYFOLD_LAW_CASES`, or else so many.
+/// The seeds that a law tries: `KEYFOLD_LAW_CASES` of them, or else this many, from `KEYFOLD_LAW_SEED` on.
 pub fn cases(usual: u64) -> std::ops::Range<u64> {
     let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = set("KEYFOLD_LAW_SEED").unwrap_or(0);
@@ -54,7 +53,7 @@ pub fn law(seeds: std::ops::Range<u64>, dimensions: &Dimensions, most: usize, fa
             Some(_) => {}
         }
     }
-    // The generator knows of some: `accepted` tells how many.
+    // Some generated schemas are refused. `accepted` checks how many.
     assert!(refused * 5 <= count, "{refused} of {count} schemas are refused");
 }
 
@@ -69,7 +68,7 @@ impl Case {
         Some(Self { seed, schema, operations })
     }
 
-    /// The failure of a case, with the smallest schema and the fewest operations that fail likewise.
+    /// The failure of a case, with the smallest schema and the fewest operations that still fail.
     pub fn minimised(mut self, fails: &dyn Fn(&Case) -> Option<String>) -> String {
         let mut failure = fails(&self).unwrap_or_else(|| "It did not fail a second time.".to_owned());
         let mut attempt = |case: &mut Case, smaller: Case| match fails(&smaller) {
@@ -100,7 +99,7 @@ impl Case {
         format!("seed {}: {failure}\n\n{}\n{}", self.seed, self.schema.sdl(), self.listed())
     }
 
-    /// Takes what no operation uses out of the schema.
+    /// Removes from the schema what no operation uses.
     fn prune(&mut self) {
         let used: Vec<usize> =
             (0..self.schema.mutations.len()).filter(|at| self.operations.iter().any(|one| one.mutation == *at)).collect();
@@ -133,14 +132,14 @@ impl Case {
     }
 }
 
-/// The checked model of a schema; `None` if it is refused.
+/// The checked model of a schema; `None` if the checker refuses it.
 pub fn load(schema: &Schema) -> Option<Arc<Model>> {
     schema::load("random.graphql", &schema.sdl(), &|_| None).ok().map(|(model, _)| Arc::new(model))
 }
 
-/// How many operations of a law with several writers are made before these begin.
+/// How many operations of a law run before its writers begin.
 pub const FIRST: usize = 24;
-/// How many writers there are.
+/// The number of writers.
 pub const WRITERS: usize = 16;
 
 /// A random operation.
@@ -162,7 +161,7 @@ fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation
     Operation { mutation, writer, arguments }
 }
 
-/// The text of an operation that runs a mutation, all fields of its items selected.
+/// The text of an operation that runs a mutation and selects all fields of its items.
 pub fn text(schema: &Schema, mutation: &Mutation) -> String {
     use crate::random_schema::sdl::type_of;
     let ty = |of: usize| &schema.types[of];
@@ -183,7 +182,7 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
     format!("mutation ({}) {{ r: {}({}){selection} }}", declared.join(", "), mutation.name, passed.join(", "))
 }
 
-/// Runs an operation, and gives the response.
+/// Runs an operation and gives the response.
 pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> Value {
     let query = text(schema, &schema.mutations[operation.mutation]);
     let request = Request { query, operation_name: None, variables: operation.arguments.clone() };
@@ -192,12 +191,12 @@ pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> V
     serde_json::from_slice(&response.body).unwrap()
 }
 
-/// A gateway of a writer on an engine whose tables have been made.
+/// A writer's gateway on an engine that has its tables.
 pub fn gateway(engine: &Arc<Engine>, model: &Arc<Model>, writer: usize) -> Gateway {
     Gateway::new(model.clone(), engine.store(writer), keyfold::execute::request::Settings::default())
 }
 
-/// Makes the tables and the first operations; what the model has of them.
+/// Creates the tables and runs the first operations. Gives the model's memory after them.
 pub async fn begin(case: &Case, engine: &Arc<Engine>, model: &Arc<Model>) -> Memory {
     let first = gateway(engine, model, WRITERS);
     engine.store(WRITERS).create_missing(&model.tables).await.unwrap();
@@ -210,7 +209,7 @@ pub async fn begin(case: &Case, engine: &Arc<Engine>, model: &Arc<Model>) -> Mem
     memory
 }
 
-/// Runs the operations of all writers side by side; for each its position, what `before` noted when it began, and the response.
+/// Runs the operations of all writers concurrently. Gives for each its position, what `note` gave before and after it, and the response.
 pub async fn together<N: Send + 'static>(
     case: &Case,
     engine: &Arc<Engine>,
@@ -239,7 +238,7 @@ pub async fn together<N: Send + 'static>(
     made
 }
 
-/// Runs a case's work, time being paused: nothing sleeps.
+/// Runs a case with paused time: nothing sleeps.
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(work)
 }

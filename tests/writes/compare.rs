@@ -1,10 +1,10 @@
-//! A response and a store beside what the model says of them: what is wrong, if something is.
+//! Compares a response and a store with the model, and tells what is wrong.
 
 use crate::model::Outcome;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How a response is another than it ought to be, if it is.
+/// How a response differs from the expected one, if it does.
 pub fn differs(outcome: &Outcome, response: &Value) -> Option<String> {
     let code = response["errors"][0]["extensions"]["code"].as_str();
     match (outcome, code) {
@@ -34,7 +34,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// What is missing, and what is there besides.
+/// What is missing, and what is there unexpectedly.
 pub fn difference(expected: &BTreeSet<(String, String)>, found: &BTreeSet<(String, String)>) -> Option<String> {
     let missing = expected.difference(found).map(|(table, item)| format!("missing in {table}: {item}\n"));
     let more = found.difference(expected).map(|(table, item)| format!("found in {table}: {item}\n"));

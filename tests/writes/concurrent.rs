@@ -1,4 +1,4 @@
-//! Many writers at once: what is acknowledged is there, nothing else is, and of rivals one wins.
+//! Many concurrent writers: what is acknowledged is there, nothing else is, and of rivals one wins.
 
 use crate::support;
 use keyfold::execute::gateway::Gateway;
@@ -13,7 +13,7 @@ async fn run(gateway: &Gateway, operation: &str, variables: Value) -> Value {
     support::run(gateway, &support::request(operation, variables), false).await
 }
 
-/// Runs one task for each client, all at once, and gives what they came to in the order of the clients.
+/// Runs one task for each client concurrently. Gives their results in the order of the clients.
 async fn together<T, F, R>(client: F) -> Vec<T>
 where
     F: Fn(usize) -> R,
@@ -30,7 +30,7 @@ where
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What the foods of the container must be, as far as one client has changed them: name → quantity.
+/// Changes foods of the container. Gives what this client's foods must be afterwards: name → quantity.
 async fn keep_house(gateway: Gateway, number: usize) -> Vec<(String, f64)> {
     let add = "mutation ($c: ID!, $input: FoodInput!) { addFood(containerId: $c, input: $input) { foods { id name } } }";
     let update = "mutation ($c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(containerId: $c, foodId: $f, input: $input) { id } }";
@@ -111,7 +111,7 @@ async fn of_sign_ups_with_one_address_one_wins() {
     assert_eq!(found["data"]["userByEmail"]["id"], won[0]["data"]["createUser"]["id"]);
 }
 
-/// Adds a mark to the page's title under the version that was read, as often as it takes; the number of attempts.
+/// Adds a mark to the page's title under the version that was read, until it succeeds. Gives the number of attempts.
 async fn sign(gateway: Gateway, mark: String) -> usize {
     let edit = "mutation ($v: Int!, $t: String!) { editPage(id: \"p\", version: $v, title: $t) { version title } }";
     for attempt in 1.. {
@@ -168,7 +168,7 @@ async fn copies_are_the_same_after_writers_of_one_item() {
     let (gateway, _) = support::system("shards").await;
     let review = "mutation { reviewBoth(titleId: \"dune\", id: \"a\", other: \"b\", stars: 0) { id } }";
     assert_eq!(run(&gateway, review, json!({})).await["errors"], Value::Null);
-    // Marks go into all copies by one transaction; the stars of two reviews are more than one takes.
+    // A mark is written to all copies in one transaction. The stars of two reviews do not fit into one.
     let answers = together(|number| {
         let gateway = gateway.clone();
         async move {
@@ -228,7 +228,7 @@ async fn a_counter_gives_every_writer_a_number_of_its_own() {
     assert_eq!(read["data"]["issues"].as_array().unwrap().len(), CLIENTS);
 }
 
-/// Votes for a card wherever it is, as often as it takes; then moves it on.
+/// Votes for a card wherever it is, until it succeeds, and then moves the card. Gives the number of votes.
 async fn vote_and_move(gateway: Gateway, client: usize) -> usize {
     let lists = ["a", "b", "c"];
     let mut votes = 0;

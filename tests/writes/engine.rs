@@ -1,5 +1,5 @@
-//! The embedded engine below the SDK's clients of several writers: their calls take turns as a seed says, some of them meet trouble, and
-//! the engine notes in which order it carried out what.
+//! The embedded engine under the SDK clients of several writers. A seed decides how their calls take turns and which of them meet trouble.
+//! The engine logs the calls in the order in which it carried them out.
 
 use crate::random_schema::keys::Attributes;
 use crate::random_schema::{Rng, Schema};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// The engine, and what is noted of it.
+/// The engine and its log.
 pub struct Engine {
     database: Database,
     state: Mutex<State>,
@@ -24,9 +24,9 @@ pub struct Engine {
 
 struct State {
     rng: Rng,
-    /// How many turns of others a call waits for at most, before it is carried out and after.
+    /// The most turns of others for which a call waits, before it is carried out and after.
     most_turns: usize,
-    /// How many calls of a hundred meet trouble.
+    /// The percentage of calls that meet trouble.
     troubles: u8,
     log: Vec<Call>,
 }
@@ -39,11 +39,11 @@ pub struct Call {
     pub operation: String,
     /// Whether it wrote something.
     pub wrote: bool,
-    /// Whether trouble took the place of its answer.
+    /// Whether trouble replaced its answer.
     pub lost: bool,
 }
 
-/// A writer's way to the engine.
+/// A writer's connection to the engine.
 #[derive(Clone)]
 struct Way {
     engine: Arc<Engine>,
@@ -56,12 +56,12 @@ impl Engine {
         Arc::new(Self { database: Database::memory().unwrap(), state: Mutex::new(state) })
     }
 
-    /// A store whose calls are this writer's.
+    /// A store that makes its calls as this writer.
     pub fn store(self: &Arc<Self>, writer: usize) -> SdkStore {
         SdkStore::over(Way { engine: self.clone(), writer })
     }
 
-    /// From now on, calls wait for up to so many turns of others, and so many of a hundred meet trouble.
+    /// From now on, calls wait for up to this many turns of others, and this percentage of them meets trouble.
     pub fn unsettle(&self, most_turns: usize, troubles: u8) {
         let mut state = self.state.lock().unwrap();
         (state.most_turns, state.troubles) = (most_turns, troubles);
@@ -103,7 +103,7 @@ impl Engine {
         if most == 0 { 0 } else { state.rng.usize(..=most) }
     }
 
-    /// Carries out a call, or what a trouble makes of it.
+    /// Carries out a call, or simulates trouble.
     fn answer(&self, writer: usize, operation: &str, body: Value) -> Reply {
         let mut state = self.state.lock().unwrap();
         let trouble = state.rng.u8(..100) < state.troubles;

@@ -1,5 +1,5 @@
-//! Laws of writes on random schemas: what the gateway does to the store, and what it answers, is what a plain model in memory says
-//! (`model`). Alone (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many writers of one item or one value.
+//! Laws of writes on random schemas: the gateway's changes of the store and its answers agree with a plain model in memory (`model`). With
+//! one writer (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many writers of one item or one value.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../support/random_schema/mod.rs"]

@@ -1,4 +1,4 @@
-//! What mutations mean, said on plain values in memory: no expressions, no calls, no races. Follows docs/language.md, not the code.
+//! The meaning of mutations on plain values in memory: no expressions, no calls, no races. Follows docs/language.md, not the code.
 
 use crate::random_schema::keys::{self, Attributes, Values};
 use crate::random_schema::mutations::{Action, Clause, Condition, Mutation, Returns, Source, Verb};
@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where an item is: its table, and its primary key without the number of a shard or a replica.
 pub type Place = (usize, Vec<String>);
 
-/// The arguments of a field: one that is not given is not there, null is null.
+/// The arguments of a field. An argument that is not given is absent; null is null.
 pub type Arguments = Map<String, Value>;
 
-/// What a mutation comes to.
+/// The result of a mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Data(Value),
@@ -26,7 +26,7 @@ pub struct Memory {
     pub items: BTreeMap<Place, (usize, Values)>,
 }
 
-/// What an action comes to: what it does to which items, and the items that the field may give back.
+/// The result of an action: what it does to which items, and the items that the field may return.
 #[derive(Default)]
 struct Effect {
     writes: Vec<(Place, Option<(usize, Values)>)>,
@@ -75,7 +75,7 @@ impl Memory {
         }
         let writes: Vec<_> = effects.iter().flat_map(|effect| effect.writes.clone()).collect();
         if self.meets(&run) {
-            // DynamoDB takes one action an item in a transaction.
+            // DynamoDB accepts one action for each item in a transaction.
             codes.extend([BAD, CONFLICT]);
         }
         let mut after = self.clone();
@@ -99,7 +99,7 @@ impl Memory {
         })
     }
 
-    /// The items that a mutation puts, whatever else there is: where, and of which type. None where what it puts depends on what it finds.
+    /// The items that a mutation puts, whatever else exists: their places and types. Empty if they depend on what the mutation finds.
     pub fn puts(schema: &Schema, mutation: &Mutation, arguments: &Arguments) -> Vec<(Place, usize)> {
         let run = Run { schema, mutation, arguments, found: None };
         let puts =
@@ -111,7 +111,7 @@ impl Memory {
         mutation.actions.iter().filter(puts).map(place).collect()
     }
 
-    /// Whether two of the actions are about one item, or about one unique value that one of them may give up.
+    /// Whether two of the actions are about one item, or about one unique value that one of them may release.
     fn meets(&self, run: &Run) -> bool {
         let mut about = Vec::new();
         for action in &run.mutation.actions {
@@ -131,7 +131,7 @@ impl Memory {
         (1..about.len()).any(|at| about[..at].contains(&about[at]))
     }
 
-    /// Every item of the store as it must be, guards and copies included: by table, as sorted text.
+    /// Every item that the store must have, guards and copies included: by table, as sorted text.
     pub fn stored(&self, schema: &Schema) -> BTreeSet<(String, String)> {
         let mut stored = BTreeSet::new();
         for ((table, _), (item, values)) in &self.items {
@@ -147,7 +147,7 @@ impl Memory {
         self.items.get(place).filter(|(of, _)| *of == item).map(|(_, values)| values)
     }
 
-    /// Whether two items of a type have one unique value.
+    /// Whether two items of a type have the same unique value.
     fn has_twice(&self, schema: &Schema) -> bool {
         let mut seen = BTreeSet::new();
         self.items.values().any(|(item, values)| {
@@ -171,7 +171,7 @@ impl Memory {
                 }
                 let values = here.ok_or(MISSING)?;
                 if !run.holds(action, values) {
-                    // The element is looked for first.
+                    // The element is looked up before the condition is checked.
                     let element = matches!(verb, Verb::ChangeElement | Verb::RemoveElement);
                     return Err(if element && run.parts(action, values).is_err() { MISSING } else { CONFLICT });
                 }
@@ -261,7 +261,7 @@ impl Run<'_> {
         &self.schema.types[action.item]
     }
 
-    /// What a source brings: nothing where its argument is not given.
+    /// The value of a source; `None` if its argument is not given.
     fn value(&self, source: &Source) -> Option<Value> {
         match source {
             Source::Argument(name) => self.arguments.get(name).cloned(),
@@ -275,7 +275,7 @@ impl Run<'_> {
         (ty.table, keys::name(self.schema.table_of(ty), ty, &values))
     }
 
-    /// What is given, the defaults of the rest, the first version. A null that is given is null where it may be.
+    /// The given values, defaults for the rest, and the first version. A given null stays null if the field is nullable.
     fn new_item(&self, action: &Action) -> Values {
         let ty = self.ty(action);
         let mut values = Values::new();
@@ -318,7 +318,7 @@ impl Run<'_> {
         })
     }
 
-    /// Whether an action's condition holds of an item, and its version is the one that the caller has seen.
+    /// Whether an item meets an action's condition and has the version that the caller expects.
     fn holds(&self, action: &Action, values: &Values) -> bool {
         self.version(action).is_none_or(|version| values.get("version") == Some(version))
             && action.condition.as_ref().is_none_or(|condition| self.is_true(condition, values))
@@ -366,7 +366,7 @@ impl Run<'_> {
             }
             _ => {
                 set("parts", self.parts(action, before)?);
-                // The item's own fields are left alone.
+                // The item's own fields do not change.
                 renewed.clear();
             }
         }
@@ -376,7 +376,7 @@ impl Run<'_> {
             after.extend(value.map(|value| (field.name.clone(), value)));
         }
         if let Verb::Update { upsert: true, .. } = &action.verb {
-            // It gives the item the defaults of what it lacks, unless an argument brings the null.
+            // An upsert gives the item the defaults of fields that it lacks, unless an argument sets null.
             let given = |field: &str| action.values.iter().any(|(name, source)| name == field && self.value(source).is_some());
             let lacking = ty.fields.iter().filter(|field| !after.contains_key(&field.name) && !given(&field.name));
             let made: Values = lacking.filter_map(|field| Some((field.name.clone(), with_default(ty, field, &after)?))).collect();
@@ -388,7 +388,7 @@ impl Run<'_> {
         Ok(after)
     }
 
-    /// What a clause makes of its field; null takes it away, `None` changes nothing.
+    /// The value that a clause gives its field. Null removes it; `None` changes nothing.
     fn computed(&self, clause: &Clause, before: &Values) -> Option<Value> {
         let argument = |name: &String| self.arguments.get(name).cloned();
         let here = before.get(clause.field());
@@ -444,7 +444,7 @@ fn breaks(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// A value as it is kept: of a set each element once, in order; of nothing left nothing.
+/// A value in stored form: a set has each element once, in order; embedded objects have their defaults.
 fn normal(kind: Kind, value: Value) -> Value {
     match (kind, value) {
         (Kind::Set, Value::Array(elements)) => {
@@ -464,7 +464,7 @@ fn with_part_defaults(part: &Value) -> Value {
     part
 }
 
-/// What a field of a new item is: what is given, or its default, made of others in whatever order they stand.
+/// The value of a new item's field: the given value, or its default, made of other fields in any order.
 fn with_default(ty: &ItemType, field: &Field, given: &Values) -> Option<Value> {
     if field.version {
         return Some(json!(1));

@@ -1,6 +1,6 @@
-//! Sixteen writers of items that belong to others, put as the reference says they ought to be (each put checks that what it belongs to is
-//! there, each delete takes along what belongs to the item): at rest, nothing belongs to what is gone, every key is what its template
-//! makes of the attributes, every guard has its owner, and copies are the same. With troubles below, too.
+//! Sixteen writers of items that belong to others. As the reference recommends, each put checks that the parent exists, and each delete
+//! also deletes what belongs to the item. At rest, no item lacks its parent, every key is what its template makes of the attributes, every
+//! guard has its owner, and copies are equal. Also runs with troubles, where no acknowledged put may be lost.
 
 use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, together};
 use crate::compare::difference;
@@ -8,9 +8,9 @@ use crate::engine::Engine;
 use crate::model::Memory;
 use crate::random_schema::{Dimensions, Schema};
 
-/// How many operations each writer makes.
+/// How many operations each writer runs.
 const EACH: usize = 3;
-/// For how many turns of others a call waits at most, before it is carried out and after.
+/// The most turns of others for which a call waits, before it is carried out and after.
 const TURNS: usize = 4;
 
 #[test]
@@ -23,12 +23,12 @@ fn what_sixteen_writers_were_told_is_there_after_troubles() {
     law(cases(20), &Dimensions { deletes: false, ..Dimensions::default() }, FIRST + WRITERS * EACH, &|case| fails(case, 15));
 }
 
-/// What the laws' schemas may use: deletes take everything along, and no child is put without its parent.
+/// What the laws' schemas may use: deletes delete everything below, and no child is put without its parent.
 fn guarded() -> Dimensions {
     Dimensions { guarded: true, ..Dimensions::default() }
 }
 
-/// What goes wrong in a case, if something does.
+/// What is wrong with a case, if anything.
 fn fails(case: &Case, troubles: u8) -> Option<String> {
     let model = load(&case.schema)?;
     block_on(async {
@@ -45,7 +45,7 @@ fn fails(case: &Case, troubles: u8) -> Option<String> {
     })
 }
 
-/// An item that was put, so it was said, and is not there though nothing is deleted.
+/// An acknowledged put whose item is missing, although nothing is deleted.
 fn lost(case: &Case, memory: &Memory, acknowledged: &[usize]) -> Option<String> {
     acknowledged.iter().find_map(|position| {
         let operation = &case.operations[*position];
@@ -56,7 +56,7 @@ fn lost(case: &Case, memory: &Memory, acknowledged: &[usize]) -> Option<String> 
     })
 }
 
-/// An item that belongs to what is not there.
+/// An item whose parent does not exist.
 fn orphan(schema: &Schema, memory: &Memory) -> Option<String> {
     memory.items.values().find_map(|(item, values)| {
         let ty = &schema.types[*item];

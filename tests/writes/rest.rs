@@ -1,4 +1,4 @@
-//! A store at rest in, its items as plain values out: what all that is derived of them — keys, copies, guards — is held against.
+//! A store at rest → its items as plain values. What is derived from them (keys, copies, guards) is compared with the store.
 
 use crate::model::{Memory, Place};
 use crate::random_schema::keys::{Attributes, Values};
@@ -6,7 +6,7 @@ use crate::random_schema::{Field, ItemType, Kind, Part, Schema, Template};
 use serde_json::{Map, Value, json};
 
 impl Memory {
-    /// The items of a store; what is none, such as a guard, is left out.
+    /// The items of a store. Anything else, such as a guard, is left out.
     pub fn read(schema: &Schema, items: &[(usize, Attributes)]) -> Self {
         let mut memory = Self::new();
         for (table, item) in items {
@@ -47,7 +47,7 @@ fn values(schema: &Schema, ty: &ItemType, table: usize, item: &Attributes) -> Op
     Some(values)
 }
 
-/// Reads the fields of a key. No value of the tests holds a separator.
+/// Reads the fields from a key. No value of the tests contains a separator.
 fn read(ty: &ItemType, template: &Template, text: &str, values: &mut Values) -> Option<()> {
     let mut rest = text;
     for (position, part) in template.0.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Sixteen writers: every response, and the store at the end, is what the model says of the same operations one after the other, in the
-//! order in which the engine carried out their writes.
+//! Sixteen writers: every response, and the store at the end, agree with the model when it runs the same operations one after the other, in
+//! the order in which the engine carried out their writes.
 
 use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, together};
 use crate::compare::{difference, differs};
@@ -9,19 +9,19 @@ use crate::random_schema::Dimensions;
 use crate::random_schema::mutations::{Returns, Verb};
 use serde_json::{Value, json};
 
-/// How many operations each writer makes.
+/// How many operations each writer runs.
 const EACH: usize = 3;
-/// For how many turns of others a call waits at most, before it is carried out and after.
+/// The most turns of others for which a call waits, before it is carried out and after.
 const TURNS: usize = 4;
 
 #[test]
 fn sixteen_writers_are_as_one_after_the_other() {
-    // A cascade is more than one write: `orphans` is about it. And what `many` finds are the items that are there when it looks for them.
+    // A cascade is more than one write: `orphans` tests it. `many` finds the items of an earlier moment than its write.
     let dimensions = Dimensions { cascades: false, many: false, ..Dimensions::default() };
     law(cases(40), &dimensions, FIRST + WRITERS * EACH, &fails);
 }
 
-/// An operation that was made: its position, the numbers of calls before and after it, and the response.
+/// An operation that ran: its position, the numbers of calls before and after it, and the response.
 struct Made {
     operation: usize,
     writer: usize,
@@ -30,7 +30,7 @@ struct Made {
     response: Value,
 }
 
-/// What goes wrong in a case, if something does.
+/// What is wrong with a case, if anything.
 fn fails(case: &Case) -> Option<String> {
     let model = load(&case.schema)?;
     block_on(async {
@@ -50,13 +50,13 @@ fn fails(case: &Case) -> Option<String> {
     })
 }
 
-/// Why the responses and the store are not those of any order, if they are not.
+/// Why no order explains the responses and the store, if none does.
 fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[Made]) -> Option<String> {
     let log = engine.log(0);
     let wrote = |one: &Made| (one.begun..one.ended).filter(|at| log[*at].writer == one.writer && log[*at].wrote).collect::<Vec<_>>();
     let mut writes: Vec<(usize, &Made)> = made.iter().filter_map(|one| Some((*wrote(one).last()?, one))).collect();
     writes.sort_by_key(|(at, _)| *at);
-    // The states after each write, with the number of calls until then.
+    // The state after each write, with the number of calls until then.
     let mut states = vec![(from, first)];
     let mut listed = String::new();
     for (at, one) in &writes {
@@ -68,7 +68,7 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
         }
         let deletes = is_delete(case, one);
         match &outcome {
-            // A single DeleteItem of what is not there is made, and changes nothing.
+            // A single DeleteItem of a missing item counts as a write, and changes nothing.
             Outcome::Refused(codes) if deletes && codes.len() == 1 && codes.contains("NOT_FOUND") => {}
             Outcome::Refused(_) => return Some(format!("{name} was made, {outcome:?}\n{listed}")),
             _ => {}
@@ -78,7 +78,7 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
     for one in made {
         let point = wrote(one).last().copied();
         let outcomes: Vec<Outcome> = match point {
-            // What it wrote is read after it, and may be what others have made of it since.
+            // The written item is read after the write, so others may have changed it since.
             Some(at) => {
                 let before = states.iter().rposition(|(state, _)| *state <= at).unwrap();
                 let outcome = apply(case, one, &mut states[before].1.clone()).1;
@@ -86,7 +86,7 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
                 let seen = later.filter_map(|state| seen_later(case, one, &outcome, state)).collect::<Vec<_>>();
                 std::iter::once(outcome).chain(seen).collect()
             }
-            // It wrote nothing: some state while it ran explains that.
+            // It wrote nothing, so some state during its run must explain the response.
             None => {
                 let last = states.iter().rposition(|(state, _)| *state <= one.begun).unwrap_or(0);
                 let while_it_ran = states[last..].iter().take_while(|(state, _)| *state <= one.ended);
@@ -112,7 +112,7 @@ fn apply(case: &Case, one: &Made, memory: &mut Memory) -> (String, Outcome) {
     (format!("{} {}", mutation.name, json!(operation.arguments)), outcome)
 }
 
-/// What the field gives when its item is read in a later state.
+/// What the field returns if its item is read in a later state.
 fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Option<Outcome> {
     let mutation = &case.schema.mutations[case.operations[one.operation].mutation];
     let (Returns::Item(action), Outcome::Data(data)) = (mutation.returns, outcome) else { return None };

@@ -1,5 +1,5 @@
-//! One writer, and a table that throttles, breaks connections and loses answers: what is acknowledged is there, what is refused is not, and
-//! what is left open is there whole or not at all.
+//! One writer, and a table that throttles, breaks connections and loses answers. Acknowledged writes are there, refused ones are not, and
+//! those with an unknown outcome are there completely or not at all.
 
 use crate::case::{Case, block_on, cases, gateway, law, load, run};
 use crate::compare::{difference, differs};
@@ -10,7 +10,7 @@ use crate::random_schema::mutations::{Mutation, Verb};
 use serde_json::{Value, json};
 
 const OPERATIONS: usize = 30;
-/// How many calls of a hundred meet trouble.
+/// The percentage of calls that meet trouble.
 const TROUBLES: u8 = 25;
 
 #[test]
@@ -18,7 +18,7 @@ fn what_is_acknowledged_is_there_whatever_the_table_does() {
     law(cases(30), &Dimensions::default(), OPERATIONS, &fails);
 }
 
-/// What goes wrong in a case, if something does.
+/// What is wrong with a case, if anything.
 fn fails(case: &Case) -> Option<String> {
     let model = load(&case.schema)?;
     block_on(async {
@@ -38,7 +38,7 @@ fn fails(case: &Case) -> Option<String> {
             let stored = engine.stored(&case.schema);
             let code = response["errors"][0]["extensions"]["code"].as_str();
             let told = match code {
-                // It stays open: either is right, a half is not.
+                // The outcome is unknown: all or nothing may be written, but not half.
                 Some("TIMEOUT" | "UNAVAILABLE") if stored == before => None,
                 Some("TIMEOUT" | "UNAVAILABLE") => match &outcome {
                     Outcome::Data(_) => difference(&after.stored(&case.schema), &stored).or_else(|| {
@@ -61,8 +61,8 @@ fn fails(case: &Case) -> Option<String> {
     })
 }
 
-/// Whether a response is right all the same where an answer was lost: a delete cannot give back what its first attempt has deleted, and a
-/// put takes an item just like its own for what its first attempt has put.
+/// Whether a differing response is right because an answer was lost: a delete cannot return what its first attempt deleted, and a put takes
+/// an equal item for the one that its first attempt put.
 fn unsure(mutation: &Mutation, outcome: &Outcome, response: &Value) -> bool {
     let is = |of: fn(&Verb) -> bool| mutation.actions.iter().any(|action| of(&action.verb));
     let data = &response["data"]["r"];

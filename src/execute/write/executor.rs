@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// The number of lost races after which a write gives up. Of 64 writers of one item, each wins long before.
+/// The number of lost races after which a write gives up. Of 64 writers of one item, each wins much earlier.
 const MOST_RACES: u32 = 200;
 
 /// The upper bound of the wait after the first lost race. It doubles with each further one.
@@ -49,16 +49,16 @@ pub async fn write(
     let token = Uuid::new_v4().simple().to_string();
     let job = WriteJob { context, planned, write, arguments, token };
     check_arguments(&job)?;
-    // Boxed, so that the future of a request is of a type that the compiler can look through.
+    // Boxed, so that the compiler can resolve the type of a request's future.
     job.run().boxed().await
 }
 
 impl WriteJob<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
         let mut generated = Generated::new();
-        // The error after which it is not known whether the write was made.
+        // The last error that left open whether the write was applied.
         let mut doubt: Option<TableError> = None;
-        // What an attempt without an answer may have deleted. Later drafts do not find it, and it is swept after the last of them.
+        // Items that an attempt without an answer may have deleted. Later drafts do not find them. They are swept after the last attempt.
         let mut perhaps_deleted: Vec<CascadedItem> = Vec::new();
         let (mut races, mut unanswered) = (0, self.context.loaders.backoff());
         let mut turn: Option<Turn<'_>> = None;
@@ -68,7 +68,7 @@ impl WriteJob<'_> {
             let drafted = actions::draft(self, &mut generated, again).await;
             let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|refusal| vec![refusal])?;
-            // A writer that needs an item for which others wait takes its turn behind them, and then reads it again.
+            // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
             let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
             if turn.is_none()
                 && let Some(place) = lanes.busy(&relied_on)
@@ -90,7 +90,7 @@ impl WriteJob<'_> {
                     (FailureClass::Race(place), _) => {
                         replicas::repair(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?;
                         races += 1;
-                        // The turn is the wait.
+                        // The wait for the turn replaces the random wait.
                         if let (None, Some(place)) = (&turn, place) {
                             turn = lanes.turn(place, self.context.deadline).await;
                             match turn {
@@ -104,7 +104,7 @@ impl WriteJob<'_> {
                     (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (FailureClass::Open, None) => return Err(vec![contention()]),
                     (FailureClass::Refused(refusals), _) => {
-                        // An earlier write of the same may have stopped before all copies were equal.
+                        // An earlier request for the same write may have stopped before all copies were equal.
                         let _ = replicas::sync(self, &draft.behind).await;
                         return Err(refusals);
                     }
@@ -140,7 +140,7 @@ impl WriteJob<'_> {
             }
             calls => {
                 let calls: Vec<WriteCall> = calls.iter().map(|call| call.write.clone()).collect();
-                // A new draft is another request, and needs a token of its own.
+                // Each draft is a new request and needs its own token.
                 let token = format!("{}{attempt:04}", self.token);
                 loaders.transact(&calls, &token).await?;
                 Ok(None)
@@ -148,8 +148,8 @@ impl WriteJob<'_> {
         }
     }
 
-    /// Deletes what came in during a cascade, of this draft or of an earlier attempt without an answer, and gathers the items that the
-    /// field returns. `doubtful`: an earlier attempt may have made the write.
+    /// Deletes dependents that came in during a cascade, of this draft or of an earlier attempt without an answer. Then gathers the items
+    /// that the field returns. `doubtful`: an earlier attempt may have been applied.
     async fn finish(
         &self,
         draft: &WriteDraft,
@@ -190,7 +190,7 @@ impl WriteJob<'_> {
         field.is_some_and(|field| field.ty.is_non_null())
     }
 
-    /// The error of a never-null field without an item: nothing was deleted, or the item is gone and nobody saw it.
+    /// The error of a never-null field without an item: nothing was deleted, or the item was gone before it could be read.
     fn nothing(&self, action: usize, written: bool) -> Refusal {
         if written {
             return unseen(ErrorCode::Unavailable);

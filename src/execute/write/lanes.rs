@@ -24,7 +24,7 @@ pub struct Lanes {
 
 /// A writer's turn at an item; it ends when this is dropped.
 pub struct Turn<'l> {
-    // Dropped in this order: whoever waits goes on before it is seen whether anybody does.
+    // Fields drop in this order: the first wakes the next writer, the second then checks whether the lane is empty.
     _turn: OwnedMutexGuard<()>,
     _stay: Stay<'l>,
 }
@@ -43,8 +43,8 @@ impl Lanes {
         places.iter().find(|place| lanes.contains_key(*place))
     }
 
-    /// Waits for a turn at the item; `None` where it does not come before the deadline. Turns come in the order of asking
-    /// (tokio documents its mutex as fair).
+    /// Waits for a turn at the item; `None` if it does not come before the deadline. Turns come in the order of asking (tokio documents its
+    /// mutex as fair).
     pub async fn turn(&self, place: ItemPlace, deadline: Instant) -> Option<Turn<'_>> {
         let lane = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).entry(place.clone()).or_default().clone();
         let stay = Stay { lanes: self, place, lane: Some(lane.clone()) };
@@ -57,7 +57,7 @@ impl Drop for Stay<'_> {
     fn drop(&mut self) {
         let mut lanes = self.lanes.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.lane.take());
-        // Nobody else is in it: only the map has it.
+        // Only the map holds the lane: no writer is in it.
         if lanes.get(&self.place).is_some_and(|lane| Arc::strong_count(lane) == 1) {
             lanes.remove(&self.place);
         }

@@ -6,10 +6,10 @@ use crate::schema::expression::condition::Condition;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{Unfit, WriteError};
 
-/// Errors of a field: why nothing was written, or why that is not known.
+/// Errors of a field: why nothing was written, or why the outcome is unknown.
 pub type Refusals = Vec<Refusal>;
 
-/// The error of a write that was not made, or of which that is not known.
+/// The error of a write that was not applied, or whose outcome is unknown.
 pub fn refusal(error: WriteError) -> Refusal {
     match error {
         WriteError::Failed(error) => match error.kind {
@@ -24,7 +24,7 @@ pub fn refusal(error: WriteError) -> Refusal {
     }
 }
 
-/// The error of a change that the item does not admit.
+/// The error of a change that the item does not allow.
 pub fn misfit(item: &str, why: Unfit) -> Refusal {
     let (code, message) = match why {
         Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes a part of a value that this {item} does not have.")),
@@ -69,7 +69,7 @@ pub fn contention() -> Refusal {
     Refusal::new(ErrorCode::Conflict, "Others keep changing the same items; try again.")
 }
 
-/// The error of a write that may have been made.
+/// The error of a write that may have been applied.
 pub fn open_end(error: &TableError) -> Refusal {
     let code = match of_table(error).code {
         ErrorCode::Timeout => ErrorCode::Timeout,
@@ -83,28 +83,28 @@ pub fn half_way(code: ErrorCode) -> Refusal {
     Refusal::new(code, "Not everything is deleted yet; the same delete again goes on from here.")
 }
 
-/// The error where the item is deleted, but its late dependents could not be read.
+/// The error if the item is deleted, but its late dependents could not be read.
 pub fn unswept(refusals: Refusals) -> Refusals {
     let told = |code| Refusal::new(code, "The item is deleted, but what was added to it at the same moment may be left.");
     refusals.into_iter().map(|refusal| told(refusal.code)).collect()
 }
 
-/// The error where a write is made, but perhaps not yet on all copies.
+/// The error if a write is applied, but perhaps not yet to all copies.
 pub fn copies_behind(error: &TableError) -> Refusal {
     Refusal::new(of_table(error).code, "The change was made, but not yet to all copies of the item; the next change of it completes them.")
 }
 
-/// The error where a write is made and its result could not be read.
+/// The error if a write is applied, but its result could not be read.
 pub fn made(refusals: Refusals) -> Refusals {
     refusals.into_iter().map(|refusal| unseen(refusal.code)).collect()
 }
 
-/// The error of a change whose result nobody has seen.
+/// The error of a change whose result could not be read.
 pub fn unseen(code: ErrorCode) -> Refusal {
     Refusal::new(code, "The change was made, but what came of it could not be read.")
 }
 
-/// The errors after an attempt that may have been made. Trouble with the table does not tell what became of it.
+/// The errors after an attempt that may have been applied. An error of the table does not tell whether it was.
 pub fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
     let tells = |refusal: &Refusal| matches!(refusal.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
     match doubt {
@@ -113,7 +113,7 @@ pub fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
     }
 }
 
-/// The error of trouble with the table.
+/// The error of a failed request to the table.
 pub fn of_table(error: &TableError) -> Refusal {
     let failure = Failure::of_table(error);
     Refusal::new(failure.code, failure.message.clone())

@@ -1,4 +1,4 @@
-//! A mutation field's actions → one write, and the items that it gives back.
+//! A mutation field's actions → one write, and the items that it returns.
 //!
 //! ```text
 //! arguments ─▶ rules ─▶ draft ─▶ dispatch ─▶ table
@@ -6,9 +6,9 @@
 //!                            └─ race ─┴─▶ classified outcome ─▶ items or messages
 //! ```
 //!
-//! `executor` runs it. `rules` hold what comes in to the constraints. `draft` makes the calls of the actions, with what `lookup` reads first
-//! and what `item` makes of values. `dispatch` cascades, classifies failures and keeps replicas alike. `lanes` lets writers of one item
-//! take turns, and `messages` are what a caller is told.
+//! `executor` runs it. `rules` check values against constraints. `draft` makes the calls of the actions, from what `lookup` reads and
+//! `item` makes of values. `dispatch` cascades, classifies failures and keeps replicas equal. `lanes` let writers of one item take turns.
+//! `messages` are the errors that a caller gets.
 
 mod dispatch;
 mod draft;

@@ -1,18 +1,18 @@
-//! An item's values in, its attributes out, as docs/language.md says they are kept: key templates, constants, copies and guards. Attributes
-//! are DynamoDB's JSON, such as `{"S": "open"}`.
+//! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, copies and guards. Attributes are in
+//! DynamoDB's JSON, such as `{"S": "open"}`.
 
 use super::{Field, ItemType, Kind, Part, Schema, Table, Template};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Fields and their values as the API has them; a field that is null is not there.
+/// Fields and their API values. A null field is absent.
 pub type Values = BTreeMap<String, Value>;
 
 /// Attributes by name.
 pub type Attributes = BTreeMap<String, Value>;
 
-/// The text that a value of a kind is kept as.
+/// The text in which a value of a kind is stored.
 pub fn text(kind: Kind, value: &Value) -> String {
     match (kind, value) {
         (Kind::Status, Value::String(name)) if name == "OPEN" => "open".to_owned(),
@@ -21,7 +21,7 @@ pub fn text(kind: Kind, value: &Value) -> String {
     }
 }
 
-/// The text of a template; `None` if a field of it is null. `number` is that of the shard or the replica; without one it is left out.
+/// The text of a template; `None` if one of its fields is null. `number` is that of the shard or the replica; without one it is left out.
 pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Option<u64>) -> Option<String> {
     let mut key = String::new();
     for part in &template.0 {
@@ -35,13 +35,13 @@ pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Optio
     Some(key)
 }
 
-/// The spread of a type, if it has one.
+/// The shard or replica part of a type's templates, if it has one.
 pub fn spread(ty: &ItemType) -> Option<Part> {
     let mut parts = ty.keys.iter().flat_map(|(_, templates)| templates).flat_map(|template| &template.0);
     parts.find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned()
 }
 
-/// The numbers that the copies of an item have in their keys: one for the shard, one for each replica, or none at all.
+/// The numbers in the keys of an item's copies: one for the shard, one for each replica, or none at all.
 pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>> {
     match spread(ty) {
         Some(Part::Shard(count)) => {
@@ -56,18 +56,18 @@ pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>
     }
 }
 
-/// The first alternative of a key attribute that has no null in it.
+/// The text of a key attribute's first template without a null field.
 fn first(ty: &ItemType, attribute: &str, values: &Values, number: Option<u64>) -> Option<String> {
     ty.key(attribute)?.iter().find_map(|template| render(ty, template, values, number))
 }
 
-/// The text of an item's primary key, its shard or replica left out: what it is called by.
+/// The text of an item's primary key without its shard or replica number. It names the item.
 pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
     table.primary().map(|attribute| first(ty, attribute, values, None).unwrap()).collect()
 }
 
-/// Whether a field has an attribute of its own: it has unless it can always be read back out of the item's keys. One that
-/// `@attribute(name:)` names has in any case.
+/// Whether a field has an attribute of its own. It needs none if it can always be read from the item's keys. `@attribute(name:)` always
+/// gives it one.
 pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
     let holds = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&field.name.as_str()));
     let always = |attribute: &str, templates: &[Template]| {
@@ -77,7 +77,7 @@ pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
     field.attribute.is_some() || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
 }
 
-/// The items that hold these values: one, or all of its copies.
+/// The items that store these values: one, or all its copies.
 pub fn items(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<Attributes> {
     let table = schema.table_of(ty);
     let mut own = Attributes::new();
@@ -132,7 +132,7 @@ pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
     })
 }
 
-/// The guards of an item's unique values: each with the field that it is of.
+/// The guards of an item's unique values, each with its field.
 pub fn guards(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<(String, Attributes)> {
     let table = schema.table_of(ty);
     let number = numbers(table, ty, values)[0];

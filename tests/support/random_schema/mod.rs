@@ -1,9 +1,9 @@
-//! A seed in, a random schema out: its text, and the same thing as plain data, so that a test can say what a request means without any of
+//! A seed → a random schema: its text, and the same schema as plain data. With the data a test can say what a request means without any of
 //! Keyfold's own code. Must not know the crate.
 //!
-//! [`Schema::random`] makes one. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type, [`keys`] renders an item's
-//! attributes, [`writes`] makes the fields of `Mutation`, and [`reads`] those of `Query` and the relations. A schema and everything that
-//! is made of it follow from the seed alone.
+//! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type. [`keys`] renders an
+//! item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`, and the relations. A schema and
+//! everything made of it follow from the seed alone.
 //!
 //! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin has the key
 //! templates of another type and other constants.
@@ -20,10 +20,10 @@ pub mod writes;
 
 pub use fastrand::Rng;
 
-/// Which parts of the language a schema may use. Everything is on by default, but for `guarded`.
+/// Which parts of the language a schema may use. Everything is on by default, except `guarded`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimensions {
-    /// Types with the same key templates, told apart by constants.
+    /// Types with the same key templates, distinguished by constants.
     pub twins: bool,
     /// `{shard:n}`.
     pub shards: bool,
@@ -35,7 +35,7 @@ pub struct Dimensions {
     pub second_table: bool,
     /// Indexes that hold keys only.
     pub keys_only: bool,
-    /// Defaults that are made of fields which have defaults, in any order.
+    /// Defaults made of other fields that have defaults, in any order.
     pub chained_defaults: bool,
     /// `upsert: true`.
     pub upserts: bool,
@@ -43,24 +43,24 @@ pub struct Dimensions {
     pub constrained_expressions: bool,
     /// Deletes whose field is never null.
     pub certain_deletes: bool,
-    /// Items with a number that another item gives out, and items that move: what a mutation's `@find` read is written.
+    /// Writes of values that `@find` read: items with a number that another item gives out, and items that move.
     pub found_values: bool,
     /// `cascade:`.
     pub cascades: bool,
-    /// Arguments of expressions that may not be given, for fields in keys and unique ones.
+    /// Optional arguments of expressions, for key fields and unique fields.
     pub absent_in_expressions: bool,
-    /// Indexes that could be read in the place of the table by those writes which read a partition.
+    /// Indexes that writes of a whole partition could read instead of the table.
     pub indexes_for_many: bool,
-    /// Only such writes of items which belong to others as keep them with these: puts check that the parent is there, and deletes take
-    /// along whatever belongs to the item.
+    /// Only writes that keep items together with their parents: puts check that the parent exists, and deletes also delete everything that
+    /// belongs to the item.
     pub guarded: bool,
     /// Deletes, and items that move.
     pub deletes: bool,
     /// `many: true`.
     pub many: bool,
-    /// Fields of items that move which may be null, though they have a default.
+    /// Nullable fields with a default, in items that move.
     pub found_nulls: bool,
-    /// Arguments of `many: true` that may be null, though their field has a default and is never null.
+    /// Nullable arguments of `many: true` for never-null fields with a default.
     pub nulls_of_many: bool,
 }
 
@@ -175,15 +175,15 @@ pub enum Kind {
     Text,
     Int,
     Flag,
-    /// The enum `Status`: `OPEN`, kept as `open`, and `DONE`.
+    /// The enum `Status`: `OPEN`, stored as `open`, and `DONE`.
     Status,
-    /// `[String!]` that is kept as a set.
+    /// `[String!]` stored as a set.
     Set,
     /// `[String!]`.
     Log,
     /// A list of embedded objects of the type `<Item>Part`: `id: ID!`, `text: String`, `count: Int!` with the default 0.
     Parts,
-    /// One of them; only arguments are.
+    /// One such object; only arguments have this kind.
     Part,
 }
 
@@ -273,7 +273,7 @@ impl ItemType {
         self.keys.iter().flat_map(|(_, templates)| templates).any(|template| template.fields().contains(&field))
     }
 
-    /// Its name as other types' fields begin with: `ant` of `Ant`.
+    /// Its name as a prefix of other types' fields: `ant` of `Ant`.
     pub fn small(&self) -> String {
         self.name.to_lowercase()
     }
@@ -299,7 +299,7 @@ impl Template {
     }
 }
 
-/// True so many times out of a hundred.
+/// True in this percentage of cases.
 pub fn chance(rng: &mut Rng, percent: u8) -> bool {
     rng.u8(..100) < percent
 }

@@ -1,4 +1,4 @@
-//! Fields of `Mutation` as plain data, and their text. Which there are, [`super::writes`] says.
+//! Fields of `Mutation` as plain data, and their text. [`super::writes`] makes them.
 
 use super::sdl::type_of;
 use super::{Kind, Schema};
@@ -16,7 +16,7 @@ pub struct Mutation {
     pub non_null: bool,
 }
 
-/// An argument, of the kind of a field of a type.
+/// An argument, whose kind is that of a type's field.
 #[derive(Debug, Clone)]
 pub struct Argument {
     pub name: String,
@@ -24,7 +24,7 @@ pub struct Argument {
     /// The position of the type.
     pub of: usize,
     pub non_null: bool,
-    /// The field that it is written to, if it is one.
+    /// The field that it is written to, if any.
     pub field: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Found {
     pub key: Vec<(String, Source)>,
 }
 
-/// What a field gives back.
+/// What a field returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returns {
     /// The item of the action at this position.
@@ -60,14 +60,14 @@ pub struct Action {
     pub verb: Verb,
     /// The position of the type.
     pub item: usize,
-    /// What finds the item; nothing for a put.
+    /// The key of the item to find. Empty for a put.
     pub key: Vec<(String, Source)>,
     /// What is written.
     pub values: Vec<(String, Source)>,
     pub condition: Option<Condition>,
-    /// The argument that is the version that the caller has seen.
+    /// The argument with the version that the caller has seen.
     pub version: Option<String>,
-    /// Whether the bindings are left to the names of the arguments.
+    /// Whether fields are bound by the names of arguments.
     pub by_name: bool,
 }
 
@@ -87,11 +87,11 @@ pub enum Verb {
         many: bool,
         cascade: Vec<String>,
     },
-    /// Of the list `parts`: appends an element.
+    /// Appends an element to the list `parts`.
     Append,
     /// Changes the element whose id the argument `part` gives.
     ChangeElement,
-    /// Removes it.
+    /// Removes the element whose id the argument `part` gives.
     RemoveElement,
 }
 
@@ -170,7 +170,7 @@ impl Mutation {
             let bound = if matches!(action.verb, Verb::Put { .. }) { &action.values } else { &action.key };
             let mut bound = self.bindings(schema, bound);
             if matches!(action.verb, Verb::Update { many: true, .. }) {
-                // What is written does not find the items.
+                // The written fields do not help to find the items.
                 bound.extend(action.values.iter().map(|(field, _)| format!("{field}: null")));
             }
             options.push(format!("{clause}: {{ {} }}", bound.join(", ")));

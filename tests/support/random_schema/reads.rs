@@ -10,7 +10,7 @@ pub struct Read {
     /// The position of the type that it finds.
     pub target: usize,
     pub shape: Shape,
-    /// What the target's fields are equal to.
+    /// The values that fields of the target must equal.
     pub bound: Vec<(String, Source)>,
     /// The position of the index in the target's table that `index:` names.
     pub index: Option<usize>,
@@ -18,7 +18,7 @@ pub struct Read {
     pub descending: bool,
 }
 
-/// What a read gives.
+/// What a read returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// An item, or null.
@@ -36,7 +36,7 @@ pub enum Shape {
 /// What a field of the target is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The argument of the field's own name; it is never null.
+    /// The argument with the field's own name. It is never null.
     Argument,
     /// A field of the parent.
     Parent(String),
@@ -111,7 +111,7 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
     reads
 }
 
-/// The relations of a type: to its children, and to its parent where the child tells the parent's whole key.
+/// The relations of a type: to its children, and to its parent if the child has the parent's whole key.
 pub fn relations(rng: &mut Rng, schema: &Schema, position: usize) -> Vec<Read> {
     let ty = &schema.types[position];
     let mut reads = Vec::new();

@@ -34,7 +34,7 @@ impl Schema {
         sdl
     }
 
-    /// Whether some field gives pages of a type.
+    /// Whether some field returns pages of a type.
     fn is_paged(&self, ty: &ItemType) -> bool {
         let mut reads = self.queries.iter().chain(self.types.iter().flat_map(|ty| &ty.relations));
         reads.any(|read| read.shape == Shape::Connection && self.types[read.target].name == ty.name)
@@ -115,7 +115,7 @@ impl std::fmt::Display for Template {
     }
 }
 
-/// A field's type, with or without the mark of what is never null.
+/// A field's type, with or without the mark of a never-null field.
 pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String {
     let name = match kind {
         Kind::Id => "ID".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance, pick};
 
-/// Names of types; a field of another type that names one begins with it in lower case.
+/// Names of types. A field that refers to another type begins with the type's name in lower case.
 const NAMES: [&str; 16] =
     ["Ant", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu", "Hen", "Ibis", "Jay", "Kiwi", "Lark", "Mole", "Newt", "Owl", "Pug"];
 
@@ -47,7 +47,7 @@ struct Types {
     dimensions: Dimensions,
 }
 
-/// What a type begins with.
+/// What a type starts with.
 struct Start {
     name: String,
     table: usize,
@@ -62,7 +62,7 @@ impl Types {
         NAMES[self.types.len()].to_owned()
     }
 
-    /// A root, its children, and theirs.
+    /// Adds a root, its children, and their children.
     fn family(&mut self, rng: &mut Rng) {
         let name = self.next_name();
         let spread = match rng.u8(..10) {
@@ -96,7 +96,7 @@ impl Types {
         }
     }
 
-    /// A type whose items belong to those of another: they have its id, and lie in its partition or in one of their own.
+    /// A type whose items belong to those of another: they have its id, and are in its partition or in one of their own.
     fn child(&mut self, rng: &mut Rng, parent: usize) -> usize {
         let name = self.next_name();
         let of = &self.types[parent];
@@ -124,7 +124,7 @@ impl Types {
         self.add(rng, Start { name, table: 0, keys, key_fields, constants, parent: Some(parent) })
     }
 
-    /// A type with the keys of another, told from it by constants.
+    /// A type with the key templates of another, distinguished from it by constants.
     fn twin(&mut self, rng: &mut Rng, of: usize) {
         let name = self.next_name();
         let other = &self.types[of];
@@ -168,7 +168,7 @@ impl Types {
     }
 }
 
-/// Constants that tell a type from its twin, or that are there for no such reason.
+/// Constants that distinguish a type from its twin, or that have no such purpose.
 fn constants(rng: &mut Rng, name: &str, needed: bool) -> Vec<(String, String)> {
     let mut constants = Vec::new();
     if needed || chance(rng, 20) {
@@ -180,7 +180,7 @@ fn constants(rng: &mut Rng, name: &str, needed: bool) -> Vec<(String, String)> {
     constants
 }
 
-/// Fields beside those of the key.
+/// Fields besides those of the key.
 fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> {
     let mut fields = vec![Field { kind: Kind::Text, ..maybe(rng, "name") }];
     if chance(rng, 60) {
@@ -244,7 +244,7 @@ fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> 
     fields
 }
 
-/// Whether a default's text may name the field.
+/// Whether a default's text may contain the field.
 fn made_of(field: &Field) -> bool {
     matches!(field.kind, Kind::Id | Kind::Text | Kind::Int) && !field.version
 }
@@ -297,7 +297,7 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
     ty.keys.push((index.sort.clone().unwrap(), vec![Template(parts)]));
 }
 
-/// The text that a type's keys begin with.
+/// The text with which a type's keys begin.
 fn literal(name: &str) -> String {
     format!("{}#", name.to_uppercase())
 }
@@ -333,7 +333,7 @@ fn id(name: &str) -> Field {
     }
 }
 
-/// A field that may be null, or not.
+/// A field that is nullable or not.
 fn maybe(rng: &mut Rng, name: &str) -> Field {
     Field { non_null: chance(rng, 40), ..id(name) }
 }

@@ -1,10 +1,10 @@
-//! Random values of fields, and random items of types. The pools are small, so that things meet.
+//! Random values of fields, and random items of types. The pools are small, so that values collide.
 
 use super::keys::Values;
 use super::{Constraint, Field, ItemType, Kind, Rng, Schema, chance, pick};
 use serde_json::{Value, json};
 
-/// The ids that items have.
+/// The ids of items.
 pub const IDS: [&str; 3] = ["a", "b", "c"];
 
 /// Texts of fields.
@@ -43,7 +43,7 @@ pub fn breaking(constraint: Constraint) -> Value {
     }
 }
 
-/// A value of a field; null now and then where it may be.
+/// A value of a field. A nullable field is sometimes null.
 pub fn of_field(rng: &mut Rng, field: &Field) -> Option<Value> {
     (field.non_null || !chance(rng, 25)).then(|| if field.version { json!(1) } else { value(rng, field.kind) })
 }
@@ -53,7 +53,7 @@ pub fn item(rng: &mut Rng, ty: &ItemType) -> Values {
     ty.fields.iter().filter_map(|field| Some((field.name.clone(), of_field(rng, field)?))).collect()
 }
 
-/// Random items, so many for each type at most, no two of one key and no two with one unique value: each as its type's position and its values.
+/// Random items: at most so many of each type, no two with one key or one unique value. Each is its type's position and its values.
 pub fn items(rng: &mut Rng, schema: &Schema, most: usize) -> Vec<(usize, Values)> {
     let mut made: Vec<(usize, Values)> = Vec::new();
     let mut keys = std::collections::HashSet::new();

@@ -27,7 +27,7 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     all
 }
 
-/// The types, and what may be done to them.
+/// The types, and which writes of them are allowed.
 struct Scope<'s> {
     schema: &'s Schema,
     dimensions: &'s Dimensions,
@@ -41,7 +41,7 @@ impl std::ops::Deref for Scope<'_> {
     }
 }
 
-/// A mutation in the making.
+/// A mutation under construction.
 struct Making<'s> {
     schema: &'s Schema,
     made: Mutation,
@@ -55,13 +55,13 @@ impl<'s> Making<'s> {
         Self { schema, made }
     }
 
-    /// Nothing: the type has not what it takes.
+    /// No mutation: the type lacks what it needs.
     fn none(mut self) -> Mutation {
         self.made.actions.clear();
         self.made
     }
 
-    /// An argument for a field, under a name of its own.
+    /// An argument of this name for a field.
     fn argument(&mut self, name: &str, of: usize, field: &str, non_null: bool, written: bool) -> Source {
         if self.made.arguments.iter().all(|argument| argument.name != name) {
             let kind = self.schema.types[of].field(field).kind;
@@ -71,15 +71,15 @@ impl<'s> Making<'s> {
         Source::Argument(name.to_owned())
     }
 
-    /// The key of an item, each field by an argument with this before its name.
+    /// The key of an item. Each field is given by an argument whose name has this prefix.
     fn key(&mut self, of: usize, prefix: &str) -> Vec<(String, Source)> {
         let ty = &self.schema.types[of];
         let fields = ty.key_fields(self.schema.table_of(ty));
         fields.into_iter().map(|field| (field.to_owned(), self.argument(&format!("{prefix}{field}"), of, field, true, false))).collect()
     }
 
-    /// What a put writes: all that must be there, and some of the rest.
-    /// What is in scope would give its own list to one that nothing brings.
+    /// The values of a put: all that are required, and some of the others. With a prefix, a required list always has an argument, because
+    /// an item in scope could otherwise fill it.
     fn values(&mut self, rng: &mut Rng, of: usize, prefix: &str) -> Vec<(String, Source)> {
         let mut values = Vec::new();
         for field in self.schema.types[of].fields.iter().filter(|field| !field.version) {
@@ -102,7 +102,7 @@ impl<'s> Making<'s> {
         self.made.actions.last_mut().unwrap()
     }
 
-    /// Perhaps a condition on an item's attributes.
+    /// A condition on an item's attributes, with this probability in percent.
     fn condition(&mut self, rng: &mut Rng, of: usize, percent: u8) -> Option<Condition> {
         chance(rng, percent).then(|| {
             let one = self.single_condition(rng, of, "c");
@@ -137,7 +137,7 @@ impl<'s> Making<'s> {
         }
     }
 
-    /// Demands that the parent is there; the fields of its key that the item does not tell are arguments of their own.
+    /// Requires that the parent exists. Key fields of the parent that the item lacks are separate arguments.
     fn check_parent(&mut self, item: usize, prefix: &str) -> bool {
         let Some(parent) = self.schema.types[item].parent else { return false };
         let ty = &self.schema.types[parent];
@@ -318,7 +318,7 @@ fn many(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::Items(0), true)
 }
 
-/// An element of the list of embedded objects.
+/// Appends, changes or removes an element of the list of embedded objects.
 fn element(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "part", item);
     let ty = &schema.types[item];
@@ -330,7 +330,7 @@ fn element(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
         Source::Argument(name.to_owned())
     };
     let verb = [Verb::Append, Verb::Append, Verb::ChangeElement, Verb::RemoveElement][rng.usize(..4)].clone();
-    // What a put's `set:` binds are the element's fields, so the item is found by the names of arguments.
+    // A put's `set:` binds the element's fields, so the names of arguments find the item.
     let by_name = verb == Verb::Append;
     let mut key = making.key(item, if by_name { "" } else { "k_" });
     if let Some((_, source)) = key.iter_mut().find(|(field, _)| by_name && field == "id") {
@@ -353,7 +353,7 @@ fn element(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::Item(0), false)
 }
 
-/// From one item's total to another's.
+/// Moves an amount from one item's total to another's.
 fn transfer(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "transfer", item);
     if !counts(schema, item, "total") {
@@ -372,7 +372,7 @@ fn transfer(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::True, true)
 }
 
-/// A child is put, and its parent's total counts it.
+/// Puts a child and counts it in its parent's total.
 fn put_and_count(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "count", item);
     let Some(parent) = schema.types[item].parent.filter(|parent| counts(schema, *parent, "total")) else { return making.none() };
@@ -383,7 +383,7 @@ fn put_and_count(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::Item(0), true)
 }
 
-/// A child is put with the number that its parent gives out.
+/// Puts a child with a number that its parent gives out.
 fn number(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "number", item);
     let ty = &schema.types[item];
@@ -403,7 +403,7 @@ fn number(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::Item(1), true)
 }
 
-/// An item moves: it is found, put under another key with all that it has, and deleted.
+/// Moves an item: finds it, puts it under another key with all its values, and deletes it.
 fn shift(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "move", item);
     let ty = &schema.types[item];
@@ -430,7 +430,7 @@ fn shift(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::True, true)
 }
 
-/// Two items of any types are put.
+/// Puts two items of any types.
 fn both(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "both", item);
     let other = rng.usize(..schema.types.len());

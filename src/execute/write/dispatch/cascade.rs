@@ -1,5 +1,5 @@
-//! Deletes that a transaction cannot hold: dependents before the calls of a draft, and dependents that came in meanwhile. A crash leaves an
-//! item that can be deleted again, and never a dependent of nothing.
+//! Deletes outside the draft's transaction: dependents that do not fit, before the draft's calls, and dependents that came in meanwhile. A
+//! crash leaves an item that can be deleted again, and never dependents without their item.
 
 use crate::execute::error::ErrorCode;
 use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSACTION, WriteDraft};
@@ -23,13 +23,13 @@ const INDEX_WAIT: Duration = Duration::from_millis(500);
 
 /// Why the calls of a draft are not sent.
 pub enum CascadeError {
-    /// Nothing was deleted, or the delete goes on with what is read again.
+    /// Nothing was deleted, or the next draft continues the delete.
     Before(WriteError),
-    /// Some may be deleted, but not all.
+    /// Some items may be deleted, but not all.
     HalfWay(ErrorCode),
 }
 
-/// Deletes what a draft deletes before its calls. Checks the conditions of the calls first: if they fail, nothing must be deleted.
+/// Deletes what a draft deletes before its calls. Checks the conditions of the calls first: if they fail, nothing is deleted.
 pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), CascadeError> {
     if draft.first.is_empty() {
         return Ok(());
@@ -40,7 +40,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     for (position, (table, items)) in draft.first.iter().enumerate() {
         match delete(job, table, items.clone()).await {
             Ok(deleted) if deleted.len() == items.len() => {}
-            // Some have changed since they were read: read again.
+            // Some items have changed since they were read: read again.
             Ok(_) => return Err(CascadeError::Before(WriteError::Conditions(Vec::new()))),
             Err(WriteError::Uncertain(error)) => return Err(CascadeError::HalfWay(of_table(&error).code)),
             Err(WriteError::Failed(error)) if position > 0 => return Err(CascadeError::HalfWay(of_table(&error).code)),
@@ -54,8 +54,8 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     Ok(())
 }
 
-/// Deletes items with their copies and guards: in batches without a condition, else in transactions. An item whose condition fails has
-/// changed and stays. Gives the keys of the deleted items.
+/// Deletes items with their copies and guards: items without a condition in batches, the others in transactions. An item whose condition
+/// fails has changed, and is kept. Gives the keys of the deleted items.
 async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
     let loaders = job.context.loaders;
     let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
@@ -63,7 +63,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
     let keys = free.into_iter().flat_map(|(key, item)| std::iter::once(key).chain(item.others));
     loaders.delete_batch(table, keys.collect()).await?;
     while !conditional.is_empty() {
-        // The calls of one transaction, and for each the item that it belongs to.
+        // The calls of one transaction, and the item of each call.
         let (mut calls, mut of): (Vec<WriteCall>, Vec<Key>) = (Vec::new(), Vec::new());
         for (key, item) in &conditional {
             if !calls.is_empty() && calls.len() + 1 + item.others.len() > MOST_IN_TRANSACTION {
@@ -106,7 +106,7 @@ async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<()
             let in_draft = |failure: ConditionFailure| Some(ConditionFailure { position: *positions.get(failure.position)?, ..failure });
             WriteError::Conditions(failures.into_iter().filter_map(in_draft).collect())
         }
-        // Checks leave nothing behind.
+        // Checks write nothing, so the outcome is certain.
         WriteError::Uncertain(error) => WriteError::Failed(error),
         error => error,
     })
@@ -123,8 +123,8 @@ pub fn key_of(job: &WriteJob<'_>, write: &WriteCall) -> Option<Key> {
     }
 }
 
-/// Deletes the dependents that were put between reading the dependents and deleting the item. Nothing new can come after that, because puts
-/// check that the item exists. What is found may lead to others, and an index may not show it yet.
+/// Deletes the dependents that were put after the dependents were read and before the item was deleted. No more can come after that,
+/// because puts check that the item exists. Dependents found now may lead to others, and an index may lag behind.
 pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>) -> Result<(), Refusals> {
     for gone in gone {
         let CascadedItem { action, item, .. } = gone;
@@ -151,7 +151,7 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
     Ok(())
 }
 
-/// Deletes what was put under dependents that were deleted ahead of their item.
+/// Deletes items that were put under dependents which were deleted ahead of their item.
 async fn sweep_sources(job: &WriteJob<'_>, gone: &CascadedItem) -> Result<(), Refusals> {
     let mut swept = Swept { action: gone.action, sources: gone.sources.clone(), places: HashSet::new() };
     let found = dependents::of_dependents(job, gone.action, &gone.sources, DependentsToRead::All).await?;
@@ -168,7 +168,7 @@ struct Swept {
 }
 
 impl Swept {
-    /// Deletes what was found and what that leads to, until nothing more is found. Gives whether there was anything.
+    /// Deletes the found dependents and those that they lead to, until no more are found. Gives whether there were any.
     async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, Refusals> {
         let action = self.action;
         let (mut found, mut any) = (found, false);

@@ -38,14 +38,14 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
             CallRole::Dependent | CallRole::Found => raced = true,
-            // It is missing, and mended; or the first copy tells what is wrong.
+            // A missing copy is repaired. Otherwise the failure of the first copy tells what is wrong.
             CallRole::Replica => {}
             CallRole::Guard(ty, field) => {
                 let message = format!("There is already a {ty} with this {field}.");
                 taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
             }
             CallRole::Main(main) => {
-                // An item of another type is none of the write's, and nothing of it is told.
+                // An item of another type does not belong to this write, and no error reveals its contents.
                 let is_of = |item: &&Item| job.type_named(&main.item).is_ok_and(|ty| identity::is_of(ty, item));
                 let item = failure.item.as_ref().filter(is_of);
                 let foreign = failure.item.is_some() && item.is_none();
@@ -64,14 +64,15 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
             }
         }
     }
-    // Whoever was faster may have written the very guard that is in the way.
+    // After a lost race, the winner may have written the very guard that already exists.
     if !raced {
         refusals.extend(taken);
     }
     if refusals.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(refusals) }
 }
 
-/// What follows if the found item has changed. Nothing that was made of it counts then; only the item's own call can give an error.
+/// What follows if the found item has changed. Failures of calls that depend on it do not count. Only the item's own call can give an
+/// error.
 fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> Option<FailureClass> {
     let held = draft.held.as_ref()?;
     let scope = draft.scope(job);
@@ -97,11 +98,11 @@ fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], 
     None
 }
 
-/// What a failed condition tells of an earlier attempt; `None` if it was not applied or does not matter.
+/// What a failed condition tells about an earlier attempt. `None` if the attempt was not applied or does not matter.
 fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Option<FailureClass> {
     match (&main.repeat, item) {
         (Repeat::SeenByItem(ours), Some(item)) if same_item(ours, item) => Some(FailureClass::Applied(Some(Arc::new(item.clone())))),
-        // Ours may have been changed since.
+        // Our item may have been changed since.
         (Repeat::SeenByItem(_), Some(_)) => Some(FailureClass::Open),
         (Repeat::SeenByElement(list, element), Some(item)) if holds(item, list, element) => {
             Some(FailureClass::Applied(Some(Arc::new(item.clone()))))
@@ -112,13 +113,13 @@ fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Optio
     }
 }
 
-/// The error where an item of another type has the key of the one to create.
+/// The error if an item of another type has the key of the item to create.
 fn taken_by_other(main: &MainCall) -> Refusal {
     let message = main.message.clone().unwrap_or_else(|| format!("Another item has the key of this {}.", main.item));
     Refusal::new(ErrorCode::Conflict, message)
 }
 
-/// The error for the caller; `None` if only what was read has changed.
+/// The error for the caller. `None` if only values that were read have changed.
 fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Option<&Item>) -> Option<Refusal> {
     let told = |code, or: String| Some(Refusal::new(code, main.message.clone().unwrap_or(or)));
     if main.creates {
@@ -158,13 +159,13 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
     broken.map(|bound| bound.refusal.clone())
 }
 
-/// What a caller is told of a change that cannot be made of an item as it is, or with the values of the request.
+/// The error of a change that the item, or the request's values, do not allow.
 pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> Refusal {
     let mut mains = draft.calls.iter().filter_map(|call| if let CallRole::Main(main) = &call.role { Some(&main.item) } else { None });
     let item = match at.and_then(|at| draft.calls.get(at)).map(|call| &call.role) {
         Some(CallRole::Main(main)) => Some(&main.item),
         Some(CallRole::Guard(item, _)) => Some(item),
-        // Of several, the server does not say which it is.
+        // With several calls, the server does not say which one failed.
         _ => mains.next().filter(|_| mains.next().is_none()),
     };
     misfit(item.map_or("item", String::as_str), why)

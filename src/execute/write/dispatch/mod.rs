@@ -1,5 +1,5 @@
-//! A draft and how DynamoDB answered it → what follows. Deletes what a transaction does not take, tells why a condition failed, and keeps
-//! replicas alike.
+//! A draft and DynamoDB's answer → what follows. Deletes what does not fit into a transaction, classifies failed conditions, and keeps
+//! replicas equal.
 
 pub mod cascade;
 pub mod classify;

@@ -1,11 +1,11 @@
-//! The copies of a replicated item: what is written of the first is written of the others in the same transaction. What a transaction
-//! does not take is brought in line with the first copy afterwards.
+//! The copies of a replicated item. A write of the first copy writes the others in the same transaction. Copies that do not fit into the
+//! transaction are synchronized with the first copy afterwards.
 //!
-//! The first copy, number 0, is the item: conditions are held against it, and what it is, the others are to be. A transaction is all or
-//! nothing, so that no writer finds them different. Beyond its limit the transaction writes the first copy and all else that the field
-//! writes; then the other copies are made like it, in batches, until they are found to be so. Whoever writes a copy looks at the first
-//! once more afterwards: of several who do so at once, the last to write still finds what is right. It is safe to repeat, and the next
-//! write of the item completes what broke off.
+//! The first copy, number 0, is the item. Conditions apply to it, and the other copies must equal it. A transaction is all or nothing, so
+//! no writer finds different copies. Beyond its limit, the transaction writes the first copy and everything else that the field writes. The
+//! other copies are then put in batches until they are found equal. Each writer of copies reads the first copy again afterwards, so the
+//! last of several concurrent writers still writes the right values. Synchronizing can be repeated safely, and the next write of the item
+//! completes an interrupted one.
 
 use crate::execute::expression::evaluate::same_item;
 use crate::execute::key::sharding::as_copy;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// How often to compare copies while others keep changing them.
 const MOST_ROUNDS: usize = 50;
 
-/// Repairs missing copies after a condition on one of them failed. The write is tried again.
+/// Repairs missing copies after a condition on one of them failed. The write is then tried again.
 pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
     let is_copy = |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
     if !failures.iter().any(is_copy) {
@@ -42,7 +42,7 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
             let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job, name)) else { continue };
             let (of_table, others) = (job.table_of(ty), others(job, ty, key));
             let wanted = std::iter::once(key).chain(others.iter().map(|(_, key)| key));
-            // Every attribute: a copy is put whole.
+            // Read every attribute, because a put writes a whole copy.
             let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent: true };
             let mut found = job.context.loaders.get(wanted.map(get).collect::<Vec<_>>()).await.into_iter();
             let Some(first) = found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))

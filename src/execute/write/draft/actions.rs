@@ -1,4 +1,4 @@
-//! The actions of a field → a draft of their calls. Reads together what the actions must know, then drafts one after another.
+//! The actions of a field → a draft of their calls. Reads ahead what the actions need, then drafts them in order.
 
 use crate::execute::write::draft::call::{DraftCall, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, written};
@@ -13,7 +13,7 @@ use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
 use futures_util::future::join;
 
-/// What earlier attempts came to.
+/// The outcome of earlier attempts.
 #[derive(Clone, Copy)]
 pub struct Again {
     /// One of them lost a race.
@@ -35,7 +35,7 @@ pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced,
 }
 
 impl Drafting<'_, '_> {
-    /// Finds the item of the `@find` and, in the same batch, reads the items that the actions need and whose keys are known. The loader keeps
+    /// Finds the item of the `@find`. In the same batch, reads the items that the actions need and whose keys are known. The loader keeps
     /// them for the actions.
     pub async fn read_ahead(&mut self, raced: bool) -> Result<(), Refusals> {
         let job = self.job;

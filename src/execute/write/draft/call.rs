@@ -71,9 +71,9 @@ pub struct ReplicaWrites {
 pub enum ResultItem {
     /// Known before the call's answer.
     Known(Arc<Item>),
-    /// No item, and that is right.
+    /// No item, without an error.
     Nothing,
-    /// The answer of a single call; after a transaction it is read. Type and key.
+    /// The item that a single call returns. A transaction returns none, so the item is read. Type and key.
     Answer(String, Key),
 }
 
@@ -95,11 +95,11 @@ pub enum CallRole {
     Replica,
     /// A dependent or a guard that is deleted with an item.
     Dependent,
-    /// A check of the found item, which no action is about.
+    /// Holds the conditions of the found item, which no action writes or checks.
     Found,
 }
 
-/// What the main call of an action means. It tells why a condition failed.
+/// The main call of an action, with what tells why its condition failed.
 pub struct MainCall {
     /// The item type.
     pub item: String,
@@ -107,20 +107,19 @@ pub struct MainCall {
     pub condition: Option<Condition>,
     /// The author's message.
     pub message: Option<String>,
-    /// The call creates the item, which must not exist.
+    /// The call creates the item. The item must not exist.
     pub creates: bool,
     /// The call creates the item if it does not exist.
     pub makes: bool,
     /// What follows if the item does not exist.
     pub if_absent: IfAbsent,
-    /// The item is one of many that were found. If it is gone, or the author's condition does not hold, the write does not mean it any
-    /// more.
+    /// The item is one of many found. If it is gone, or no longer meets the author's condition, the next attempt leaves it out.
     pub many: bool,
     /// The version attribute and the version that the caller expects.
     pub version: Option<(String, Value)>,
     /// Whether this is the found item, whose conditions are part of the call.
     pub held: bool,
-    /// Whether the condition depends on what was read of the item, so that the call can lose a race.
+    /// Whether the condition depends on values read from the item, so that the call can lose a race.
     pub relies: bool,
     /// The conditions that keep computed values within the bounds of their fields.
     pub bounds: Vec<ComputedBound>,
@@ -144,7 +143,7 @@ pub enum IfAbsent {
 /// Whether to repeat a call if no answer came.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Repeat {
-    /// A second call has the same effect, or its condition fails. A failed condition tells nothing.
+    /// A second call has the same effect, or its condition fails. A failed condition does not tell whether the first call was applied.
     Same,
     /// The call removes something. If that is gone, an earlier attempt did it.
     Gone,
@@ -217,8 +216,8 @@ impl WriteDraft {
         }
     }
 
-    /// Makes sure that the transaction contains no item twice, which DynamoDB refuses. A dependent that is deleted already is left out. Two
-    /// actions on one item are an error of the caller. `key` gives the key that a call writes.
+    /// Leaves out dependents that another call already writes. Refuses two actions on one item: DynamoDB accepts an item only once in a
+    /// transaction. `key` gives the key that a call writes.
     pub fn check_distinct(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), Refusal> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
@@ -244,8 +243,8 @@ impl WriteDraft {
         twice.map_or(Ok(()), Err)
     }
 
-    /// Whether to draft the write again if no answer came. A transaction was repeated already under its token; another token could make it
-    /// twice.
+    /// Whether to draft the write again if no answer came. A transaction has already been repeated under its token. Under another token it
+    /// could be applied twice.
     pub fn repeatable(&self) -> bool {
         matches!(self.calls.as_slice(), [DraftCall { role: CallRole::Main(main), .. }] if main.repeat != Repeat::Never)
     }

@@ -1,5 +1,5 @@
-//! Defaults filled in: of an item's fields that nothing brings, and of the embedded objects that an argument brings. What is generated
-//! stays the same over all attempts of a request.
+//! Fills in defaults: of an item's fields without a value, and of embedded objects in arguments. Generated values stay the same in all
+//! attempts of a request.
 
 use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::item::default_value;
@@ -19,8 +19,8 @@ impl Drafting<'_, '_> {
         }
     }
 
-    /// Makes the defaults of every write again. `known` holds the item's other values; with `whole`, all of them. Gives the fields that are
-    /// needed but not known.
+    /// Renews the defaults that every write makes. `known` holds the item's other values; with `whole`, all of them. Gives the fields that
+    /// are needed but not known.
     pub fn renew_defaults(
         &mut self,
         position: usize,
@@ -35,7 +35,7 @@ impl Drafting<'_, '_> {
             let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
             let missing: Vec<&str> = default.fields().filter(|of| !changed.contains_key(*of) && !known.contains_key(*of)).collect();
             if !whole && !missing.is_empty() {
-                // As long as nothing of it changes, it stays what it is.
+                // A default keeps its value unless it varies or one of its fields changes.
                 if default.varies() || default.fields().any(|of| changed.contains_key(of) || open.contains(&of)) {
                     open.push(name);
                     unknown.extend(missing.into_iter().filter(|of| !open.contains(of)).map(str::to_owned));
@@ -93,7 +93,7 @@ fn is_made_of_fields(default: &DefaultValue) -> bool {
 fn made(field: &Field, default: &DefaultValue, now: i64, others: &Map<String, Value>) -> Option<Value> {
     let FieldKind::Stored(stored) = &field.kind else { return None };
     match default.parts.as_slice() {
-        // The literal of a list is the list.
+        // The literal default of a list is the whole list in JSON.
         [DefaultPart::Literal(text)] if field.ty.is_list() => serde_json::from_str(text).ok(),
         _ => default_value::value(default, &stored.value, now, &|other| others.get(other).cloned()),
     }

@@ -1,4 +1,4 @@
-//! `@delete` of items → their calls, and those of the dependents that go with them.
+//! `@delete` of items → their calls, and the calls that delete their dependents.
 
 use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, IfAbsent, MOST_IN_TRANSACTION, MainCall, Repeat, ResultItem};
 use crate::execute::write::draft::drafting::Drafting;
@@ -34,20 +34,21 @@ impl Drafting<'_, '_> {
             let mut conditions = Conditions::default();
             match &item {
                 None if read && alone => {
-                    // There is nothing to delete, and nothing to give back.
+                    // There is nothing to delete and nothing to return.
                     self.draft.results[position].push(ResultItem::Nothing);
-                    // A delete that broke off may have left copies.
+                    // An interrupted delete may have left copies.
                     self.draft.behind.extend(copied.then(|| (ty.name.clone(), aim.key)));
                     continue;
                 }
-                // Alone, DeleteItem itself says whether there was an item.
+                // A single DeleteItem tells by its answer whether the item existed.
                 None if alone && action.condition.is_none() => {}
                 _ => conditions.exists(&aim.key.partition.0),
             }
             identity::demand(ty, &mut conditions);
             let held = self.hold_found(ty, &aim.key, &mut conditions)?;
-            // The returned item must be the deleted one. A version does not prove it: an item that is put again starts at 1. Without a returned
-            // item, only the guards must still belong to it.
+            // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
+            // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
+            // deleted ones.
             let names_it = |name: &String| *name == aim.key.partition.0 || aim.key.sort.iter().any(|(sort, _)| sort == name);
             let in_key = |field: &&Field| {
                 let stored = ty.stored(&field.name);
@@ -95,8 +96,8 @@ impl Drafting<'_, '_> {
         job.write.actions.len() > 1 || cascades || copied || ty.fields.values().any(|field| field.rules.unique)
     }
 
-    /// Deletes the dependents of an item: in the same transaction if they fit, else before it. So a crash leaves an item that can be
-    /// deleted again, and never a dependent of nothing.
+    /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an item that can be
+    /// deleted again, and never dependents without their item.
     pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
         let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
@@ -116,8 +117,8 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Deletes more items than a transaction can hold. The caller demands nothing of them and the delete can be repeated, so no transaction
-    /// is needed.
+    /// Deletes more items than a transaction can hold. No transaction is needed: the caller demands nothing of the items, and the delete
+    /// can be repeated.
     pub fn delete_in_batches(&mut self, position: usize, ty: &ObjectType) {
         let items = self.draft.results[position].iter().filter_map(|outcome| match outcome {
             ResultItem::Known(item) => dependents::to_delete(self.job, ty, item),
@@ -125,7 +126,7 @@ impl Drafting<'_, '_> {
         });
         let items: ToDelete = items.collect();
         self.draft.copied.clear();
-        // The dependents of a cascade. Guards are deleted with their items.
+        // Delete the dependents of a cascade first. Guards are deleted with their items.
         for call in self.draft.calls.drain(..).filter(|call| matches!(call.role, CallRole::Dependent)) {
             if let WriteAction::Delete(key) = call.write.action
                 && !items.values().any(|item| item.others.contains(&key))

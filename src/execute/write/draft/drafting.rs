@@ -61,12 +61,12 @@ impl Drafting<'_, '_> {
         }
     }
 
-    /// Whether to repeat a call on the found item: after the first one, the conditions on the found item may fail.
+    /// Whether to repeat a call. A call with conditions on the found item is never repeated: the first call may have made them fail.
     pub fn repeat(&self, held: bool, repeat: Repeat) -> Repeat {
         if held && self.draft.held.as_ref().is_some_and(FoundItem::demands) { Repeat::Never } else { repeat }
     }
 
-    /// The author's condition.
+    /// Adds the author's condition.
     pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), Refusals> {
         if let Some(condition) = &action.condition {
             conditions.and(written(condition, &self.draft.scope(self.job))?);
@@ -74,7 +74,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// The version that the caller says it has seen.
+    /// Adds the condition on the version that the caller expects, and gives that version.
     pub fn expected_version(&self, ty: &ObjectType, action: &Action, conditions: &mut Conditions) -> Option<(String, Value)> {
         let field = ty.fields.values().find(|field| field.rules.version)?;
         let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).filter(|value| !value.is_null())?;
@@ -93,7 +93,7 @@ impl Drafting<'_, '_> {
         }
     }
 
-    /// Puts the guard of a unique value. A guard that the item has already stays, and is taken out of `gone`.
+    /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`.
     pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), Refusals> {
         let model = self.job.context.model;
         let Some(guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
@@ -111,13 +111,13 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Deletes what belongs to an item.
+    /// Deletes keys that belong to an item, such as those of guards.
     pub fn along(&mut self, ty: &ObjectType, keys: Vec<Key>) {
         let table = self.job.table_of(ty);
         self.draft.calls.extend(keys.into_iter().map(|key| DraftCall::dependent(table.clone(), WriteAction::Delete(key))));
     }
 
-    /// Writes the other copies of a replicated item. `key` is the key of the first; `write` gets a copy's number and key.
+    /// Writes the other copies of a replicated item. `key` is the key of the first copy. `write` gets a copy's number and key.
     pub fn copies(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
         let job = self.job;
         let keys = others(job, ty, key);

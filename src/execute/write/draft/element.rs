@@ -1,7 +1,8 @@
-//! `at:` on an element of a list inside an item: appends, changes or removes it, on condition that it is still at its position.
+//! `at:` appends, changes or removes an element of a list in an item. A change or removal requires that the element is still at its
+//! position.
 //!
-//! The position of an element is read first. Two writers on two elements both succeed, as the loser of a race reads again; of two
-//! writers on one element, each sees what the other did.
+//! The position of an element is read first. Writers of two elements both succeed: the loser of a race reads again. Of two writers of one
+//! element, each sees what the other did.
 
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::Changes;
@@ -27,7 +28,7 @@ impl Drafting<'_, '_> {
         let map = Attribute::M(assemble::embedded(job.context.model, &element.element, &values).map_err(invalid)?);
         for aim in self.target_items(position, action, ty).await? {
             let mut conditions = Conditions::default();
-            // The element is in no list twice, so a call that was applied already is known by its condition failing.
+            // A list holds no element twice. So this condition fails if an earlier attempt has appended the element.
             conditions.lacks(&element.attribute, map.clone());
             let mut changes = Changes::default();
             changes.append(&path(&element.attribute), vec![map.clone()]);
@@ -68,7 +69,7 @@ impl Drafting<'_, '_> {
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for aim in self.target_items(position, action, ty).await? {
             let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
-                // An attempt before this one, of which no answer came, may have removed it.
+                // An earlier attempt without an answer may have removed it.
                 if self.uncertain {
                     let item = job.read(&ty.name, &aim.key).await?;
                     self.draft.results[position].extend(item.map(ResultItem::Known));
@@ -129,7 +130,8 @@ impl Drafting<'_, '_> {
         let main = MainCall { version, held, relies, repeat, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
-        // No key is touched, so that the same holds of all copies, but for index keys by which the first was found.
+        // No key changes, so all copies get the same update and conditions. The found item's conditions hold for the first copy only: they
+        // may name index keys, which differ between copies.
         self.copies(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_copies.clone()));
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
         Ok(())

@@ -70,7 +70,7 @@ impl Drafting<'_, '_> {
             WriteAction::Delete(key) => held.is_at(&call.write.table, key),
             _ => false,
         };
-        // What goes along is held as it goes.
+        // A call that deletes the found item as a dependent takes over the conditions.
         if let Some(along) = calls.iter_mut().find(is_it) {
             conditions.extend(along.write.condition.take());
             along.write.condition = conditions.build();
@@ -117,7 +117,7 @@ fn attributes_of(job: &WriteJob<'_>, ty: &ObjectType, field: &str, found: &Item)
     }
     match &stored.attribute {
         Some(attribute) if found.contains_key(attribute) => vec![attribute.clone()],
-        // Of several keys that hold a field, the find asked for the first.
+        // Of several keys that contain the field, the find read the first.
         None => stored.keys.first().cloned().into_iter().collect(),
         Some(own) => {
             let told = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| found.contains_key(*key));
@@ -137,7 +137,7 @@ fn index_keys(job: &WriteJob<'_>, ty: &ObjectType, find: &Find) -> Vec<String> {
     }
 }
 
-/// The one way in which a mutation's find reads.
+/// The access path of a mutation's find.
 fn path_of(find: &Find) -> Option<&AccessPath> {
     match &find.via {
         Via::Keys(paths) => paths.first(),
@@ -149,7 +149,7 @@ fn table<'j>(job: &WriteJob<'j>, ty: &ObjectType) -> Option<&'j Table> {
     job.context.model.tables.get(keys(ty)?.table)
 }
 
-/// The API values of every stored field of an item, null where it has none.
+/// The API values of every stored field of an item; null if it has none.
 fn values(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Map<String, Value> {
     let mut values = assemble::values_of(job.context.model, ty, item);
     for name in ty.fields.keys().filter(|name| ty.stored(name).is_some()) {

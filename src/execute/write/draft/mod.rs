@@ -1,4 +1,4 @@
-//! Actions of a field → a draft: the calls of one attempt, each with what it means.
+//! Actions of a field → a draft: the calls of one attempt, each with its purpose.
 
 pub mod actions;
 pub mod call;

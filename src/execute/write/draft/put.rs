@@ -24,7 +24,7 @@ impl Drafting<'_, '_> {
         if !replace {
             conditions.absent(&key.partition.0);
         } else if ty.fields.values().any(|field| field.rules.unique) {
-            // What is written over may hold guards that are none of the new item's.
+            // The replaced item may have guards that the new item does not need.
             let old = job.read(&ty.name, &key).await?;
             self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
             match &old {
@@ -34,7 +34,7 @@ impl Drafting<'_, '_> {
         }
         let held = self.hold_found(ty, &key, &mut conditions)?;
         if held && !replace {
-            // What was found is where the new item is to be.
+            // The new item would replace the found one.
             let message = action.message.clone().unwrap_or_else(|| format!("There is already such a {}.", ty.name));
             return Err(vec![Refusal::new(ErrorCode::Conflict, message)]);
         }
@@ -49,7 +49,7 @@ impl Drafting<'_, '_> {
         let main = MainCall { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
-        // Whatever stands in their places, the copies of a new item are what it is.
+        // The copies are put without a condition: they must equal the new item, whatever has their keys now.
         self.copies(ty, &key, |number, _| (WriteAction::Put(replicas::copy(job, ty, &item, number)), None));
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);

@@ -1,5 +1,4 @@
-//! `@update` of an item → its call: what it sets, the index keys and guards that follow, and the conditions that what was read is
-//! unchanged.
+//! `@update` of an item → its call: what it sets, the index keys and guards that follow, and conditions that the values read are unchanged.
 
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::update::Changes;
@@ -30,7 +29,7 @@ struct ItemChanges {
     keys: Item,
     /// The index keys that it removes.
     removed: Vec<String>,
-    /// What it sets if the item lacks it.
+    /// The attributes that it sets only if the item lacks them.
     initial: Vec<(String, Attribute)>,
 }
 
@@ -83,7 +82,7 @@ impl Drafting<'_, '_> {
                 None => conditions.absent(&aim.key.partition.0),
             }
         }
-        // An upsert that has read the item does not make it: it would lack the defaults of what the item was seen to have.
+        // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
         if !upsert || item.is_some() {
             conditions.exists(&aim.key.partition.0);
         }
@@ -99,7 +98,7 @@ impl Drafting<'_, '_> {
         let changes = self.item_changes(ty, expression.as_ref(), &values)?;
         let counts = ty.fields.values().any(|field| field.rules.version);
         let repeat = match expression {
-            // It changes the version that it demands, so that it is made once at most.
+            // The update changes the version that it demands, so it is applied at most once.
             _ if counts && version.is_some() => Repeat::Same,
             Some(update) if !update.has_same_effect_twice() => Repeat::Never,
             _ if counts => Repeat::Never,
@@ -126,7 +125,8 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Checks an expression against the constraints of its fields. Gives the bounds that the conditions enforce on what DynamoDB computes.
+    /// Checks an expression against the constraints of its fields. Gives the bounds that the conditions enforce on values computed by
+    /// DynamoDB.
     pub fn keep_expression(&self, ty: &ObjectType, update: &Update, conditions: &mut Conditions) -> Result<Vec<ComputedBound>, Refusals> {
         let job = self.job;
         let scope = self.draft.scope(job);
@@ -134,14 +134,14 @@ impl Drafting<'_, '_> {
         let bounds = expression::bounds(job.context.model, ty, update, &scope);
         let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
         if let Some(last) = all.pop() {
-            // DynamoDB refuses parentheses around parentheses.
+            // A single bound is not wrapped in And: DynamoDB refuses double parentheses.
             let whole = if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
             conditions.and(filter::lettered(&whole, &scope, 'b').map_err(bad_input)?);
         }
         Ok(bounds)
     }
 
-    /// What changes of an item.
+    /// What an update changes of an item.
     fn item_changes(&self, ty: &ObjectType, expression: Option<&Update>, values: &UpdateValues) -> Result<ItemChanges, Refusals> {
         let job = self.job;
         let model = job.context.model;

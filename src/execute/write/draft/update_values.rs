@@ -30,7 +30,7 @@ pub struct UpdateValues {
     pub made: Map<String, Value>,
     /// The index keys that change.
     pub index: IndexChanges,
-    /// The fields whose present values are needed for defaults of every write.
+    /// The fields whose current values are needed for defaults of every write.
     pub renewing: Vec<String>,
     /// Whether it sets a unique field.
     pub unique: bool,
@@ -41,7 +41,7 @@ pub struct UpdateValues {
 }
 
 impl Drafting<'_, '_> {
-    /// What an update sets, as far as the arguments and the key tell.
+    /// What an update sets, as far as it follows from the arguments and the key.
     pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, Refusals> {
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
@@ -74,7 +74,7 @@ impl Drafting<'_, '_> {
         let mut known = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
         known.extend(values.of_key.clone());
         let mut changed = values.set.clone();
-        // Of a new item, every default is made in its turn.
+        // A new item gets all its defaults below, in the order in which they depend on each other.
         if item.is_some() {
             self.renew_defaults(position, ty, (&known, true), &mut changed)?;
         }
@@ -108,7 +108,7 @@ impl Drafting<'_, '_> {
         Ok(set)
     }
 
-    /// The fields that an expression sets to plain values; the checker sees to it that no others are in composite keys.
+    /// The fields that an expression sets to plain values. The checker makes sure that no others are in composite keys.
     pub fn changed_by(&self, expression: Option<&Update>) -> Result<Map<String, Value>, Refusals> {
         let mut changed = Map::new();
         for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
@@ -122,7 +122,7 @@ impl Drafting<'_, '_> {
         Ok(changed)
     }
 
-    /// The defaults of fields that the item lacks and the update does not set: those that a put makes.
+    /// The defaults that a put would make, of fields that the item lacks and the update does not set.
     pub fn made_besides(
         &mut self,
         position: usize,
@@ -141,11 +141,11 @@ impl Drafting<'_, '_> {
 }
 
 impl UpdateValues {
-    /// Whether an upsert writes something else if it creates the item. `if_not_exists` can express both where only attributes of their own
-    /// differ and no default is made of a field that the item may have.
+    /// Whether an upsert writes something different if it creates the item. `if_not_exists` covers both cases if only attributes of single
+    /// fields differ and no default is made of a field that the item may have.
     pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, Refusals> {
         let model = job.context.model;
-        // Copies and guards are calls of their own.
+        // Copies and guards are separate calls, which `if_not_exists` does not cover.
         if model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some()) {
             return Ok(true);
         }
@@ -165,7 +165,7 @@ impl UpdateValues {
         Ok(of_new.set.len() != self.index.set.len() || of_new.set.iter().any(|key| !self.index.set.contains(key)))
     }
 
-    /// The fields whose present values the update uses.
+    /// The fields whose current values the update uses.
     pub fn taken<'v>(&'v self, ty: &'v ObjectType) -> impl Iterator<Item = &'v String> {
         let of_index = self.made.keys().filter(|field| ty.stored(field).is_some() && !self.index.set.is_empty());
         let unique = ty.fields.values().filter(|field| self.unique && field.rules.unique).map(|field| &field.name);
@@ -180,7 +180,7 @@ fn never_made<'t>(ty: &'t ObjectType, values: &[&Map<String, Value>]) -> Option<
     ty.defaults.iter().find(|name| never_null(name) && lacks(name))
 }
 
-/// Whether a list starts empty: a never-null list. A set has no empty form.
+/// Whether a list starts empty: it is never null. A set has no empty form.
 fn begins_empty(field: &Field) -> bool {
     let FieldKind::Stored(stored) = &field.kind else { return false };
     field.ty.is_list() && field.ty.is_non_null() && !matches!(stored.value, ValueType::Set(_))

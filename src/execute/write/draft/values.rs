@@ -16,8 +16,8 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 impl Drafting<'_, '_> {
-    /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless many are meant or
-    /// they are to be deleted.
+    /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless the action is a
+    /// delete or may affect many items.
     pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, Refusals> {
         let model = self.job.context.model;
         let many = match &action.target {
@@ -41,7 +41,7 @@ impl Drafting<'_, '_> {
         if found.len() > 1 && !many {
             return Err(ambiguous());
         }
-        // Of many, those that do not meet the condition are not meant.
+        // Of many items, skip those that do not meet the author's condition.
         let scope = self.draft.scope(self.job);
         let mut aims = Vec::with_capacity(found.len());
         for item in found {
@@ -80,7 +80,7 @@ impl Drafting<'_, '_> {
             let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
             let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
             if !replaced {
-                // What was found is whole, and may be another at the next attempt.
+                // Only an argument is filled in. Values of a found item are complete, and may differ in the next attempt.
                 let value = match (ty.fields.get(field), &written.source) {
                     (Some(field), Some(Source::Argument(_))) => self.fill_embedded(position, field, value),
                     _ => value,
@@ -89,7 +89,7 @@ impl Drafting<'_, '_> {
             }
         }
         self.make_defaults(position, ty, &mut values);
-        // Lists that begin empty without being told.
+        // Lists that start empty without a declared default.
         for (name, written) in written {
             let (Some(default), Some(field)) = (&written.default, ty.fields.get(name)) else { continue };
             if !values.contains_key(name) {

@@ -1,5 +1,5 @@
-//! Field values → items and keys, and back. Everything that is written follows from the templates. Must not know how an item is written,
-//! nor whether a value may be null or keeps its constraints.
+//! Field values → items and keys, and back. Keys follow from the templates. Must not know how an item is written, whether a value may be
+//! null, or whether it meets its constraints.
 
 use crate::execute::key::sharding;
 use crate::execute::values::decode;
@@ -14,7 +14,7 @@ use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
 
-/// The whole item: stored attributes, every key attribute of which all fields are given, and constants. `values` holds API values by field.
+/// The whole item: stored attributes, constants, and every key attribute whose fields are all given. `values` holds API values by field.
 /// Null, a missing field and an empty set have no attribute. The primary key must be complete.
 pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
@@ -66,7 +66,7 @@ pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
 }
 
 /// A field's value as its attribute. An embedded object becomes a map of stored names, without its null fields. `None` for null and for an
-/// empty set. A field that is stored only in keys gets the attribute that it would have. The text of a key attribute must be neither empty
+/// empty set. A field that is stored only in keys gets the attribute that it would have. The value of a key attribute must be neither empty
 /// nor too long.
 pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
@@ -101,19 +101,19 @@ pub fn place<'m>(model: &'m Model, ty: &'m ObjectType) -> Result<(&'m Table, &'m
     Ok((&model.tables[keys.table], keys))
 }
 
-/// What is wrong with a value for which the type has no stored field.
+/// The error of a value whose field is not stored by the type.
 pub fn unknown(ty: &ObjectType, field: &str) -> InvalidValue {
     InvalidValue { field: field.to_owned(), message: format!("{} has no stored field of this name.", ty.name) }
 }
 
-/// The error where no template of a primary key applies: a field of the first template is missing.
+/// The error if no template of a primary key applies: a field of the first template is missing.
 fn incomplete(templates: &[Template], value: &dyn Fn(&str) -> Option<Value>) -> InvalidValue {
     let missing = |field: &&str| value(field).is_none_or(|value| value.is_null());
     let field = templates.first().and_then(|template| template.fields().into_iter().find(missing)).unwrap_or_default().to_owned();
     InvalidValue { field, message: "It must be there, since the item's key is made of it.".to_owned() }
 }
 
-/// The error for a field that would be lost: it is stored only in keys, and none of them is written because another field is missing.
+/// The error of a field that would be lost: it is stored only in keys, and none of them is written because another field is missing.
 fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String, &Value)) -> Option<InvalidValue> {
     let stored = ty.stored(field).filter(|stored| stored.attribute.is_none() && !value.is_null())?;
     if stored.keys.iter().any(|key| item.contains_key(key)) {

@@ -1,4 +1,4 @@
-//! What items, keys, index changes and guards are made of values, and that values are read back as they were written.
+//! Tests of items, keys, index changes and guards made of values, and of reading the values back as they were written.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
@@ -206,14 +206,14 @@ fn an_attribute_is_made_alone() {
     assert_eq!(embedded(&pantry(), "Food", &food), Ok(expected([("Name", s("Milk")), ("Quantity", n("0.5"))])));
 }
 
-/// The changes of a game's index keys, where the fields given are known.
+/// The changes of a game's index keys if these fields are known.
 fn changes(changed: Value, known: Value) -> Result<IndexChanges, InvalidValue> {
     let (model, known) = (workshop(), fields(known));
     let lookup = |field: &str| known.get(field).map(|value| Some(value.clone()).filter(|value| !value.is_null()));
     index_changes(&model, &model.types["Game"], &fields(changed), &lookup)
 }
 
-/// The same, without the fields that were taken.
+/// The same, without the used fields.
 fn untaken(changed: Value, known: Value) -> Result<IndexChanges, InvalidValue> {
     changes(changed, known).map(|changes| IndexChanges { taken: Vec::new(), ..changes })
 }
@@ -350,7 +350,7 @@ fn what_does_not_fit_is_not_read() {
     assert_eq!(Value::Object(values), json!({ "id": "7", "moves": [{ "by": "a" }, null], "tags": ["a"] }));
 }
 
-/// A value that a field of this type may have, in the form in which it is read.
+/// A random value of this type, in its API form.
 fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rng) -> Value {
     match (ty, kind) {
         (Type::List(_) | Type::NonNullList(_), ValueType::Set(element)) => {
@@ -377,7 +377,7 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
                     .collect::<String>()
             )
         }
-        // A padded number is from 0 on and has three digits at least here.
+        // In this schema, a padded number is not negative and has at least three digits.
         (_, ValueType::Int) => json!(if in_key { rng.i32(0..1_000) } else { rng.i32(..) }),
         (_, ValueType::Long) => json!(rng.i64(..)),
         (_, ValueType::Float) => ValueType::Float.coerce(&json!(f64::from(rng.i32(..)) / 64.0)).unwrap(),
@@ -406,7 +406,7 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
     }
 }
 
-/// Values for the stored fields of a type; of those that may be null, some.
+/// Random values for a type's stored fields. Nullable fields may have none.
 fn random_values(model: &Model, ty: &ObjectType, rng: &mut Rng) -> Map<String, Value> {
     let key_fields: Vec<&str> = keys(ty).into_iter().flat_map(|keys| keys.keys.values()).flatten().flat_map(Template::fields).collect();
     let mut values = Map::new();
@@ -435,7 +435,7 @@ proptest! {
         }
     }
 
-    /// The law of index keys: an item whose fields are changed, and its index keys after `index_changes`, is the item of the new values.
+    /// If fields of an item are changed and `index_changes` is applied to its index keys, the result is the item of the new values.
     #[test]
     fn index_keys_never_go_stale(seed: u64) {
         let mut rng = Rng::with_seed(seed);
@@ -453,14 +453,14 @@ proptest! {
                 after.extend(changed.clone());
                 let mut updated = item(&model, ty, &before).unwrap();
                 for (field, value) in &changed {
-                    // A field that stands only in an index key is changed with the key.
+                    // A field that is stored only in an index key changes with the key.
                     let Some(name) = ty.stored(field).unwrap().attribute.clone() else { continue };
                     match attribute(&model, ty, field, value).unwrap() {
                         Some(attribute) => updated.insert(name, attribute),
                         None => updated.remove(&name),
                     };
                 }
-                // What is asked for is what is missing: with it, everything is known.
+                // The changes ask for exactly the missing values: with them, everything is known.
                 let first = index_changes(&model, ty, &changed, &|_| None).unwrap();
                 let known = |field: &str| first.unknown.iter().any(|unknown| unknown == field).then(|| before.get(field).cloned());
                 let index = index_changes(&model, ty, &changed, &known).unwrap();

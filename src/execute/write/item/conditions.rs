@@ -1,4 +1,4 @@
-//! The condition of a call, put together: that the item exists or not, that what was read is unchanged, and the author's own condition.
+//! Builds the condition of a call: the item exists or not, the values read are unchanged, and the author's own condition holds.
 
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::call::Expression;
@@ -44,7 +44,7 @@ impl Conditions {
         self.demand(format!("{name} = {value}"));
     }
 
-    /// The attribute has this value or is missing. It is missing where there is no item.
+    /// The attribute has this value or is missing. It is also missing if there is no item.
     pub fn absent_or_equal(&mut self, attribute: &str, value: Attribute) {
         let name = self.name(attribute);
         let value = self.value(value);
@@ -71,14 +71,14 @@ impl Conditions {
         self.demand(format!("(NOT contains({list}, {element}))"));
     }
 
-    /// Another expression, with placeholders of its own.
+    /// Adds another expression that has placeholders of its own.
     pub fn and(&mut self, other: Expression) {
         self.demand(format!("({})", other.text));
         self.names.extend(other.names);
         self.values.extend(other.values);
     }
 
-    /// The parts of another expression too, which are joined by AND, with placeholders of its own.
+    /// Adds the parts of another expression, which are joined by AND. It has placeholders of its own.
     pub fn extend(&mut self, other: Option<Expression>) {
         let Some(other) = other else { return };
         self.parts.push(other.text);
@@ -86,8 +86,8 @@ impl Conditions {
         self.values.extend(other.values);
     }
 
-    /// If the premise holds, another expression with placeholders of its own must hold. DynamoDB refuses parentheses around parentheses;
-    /// each part of the premise has its own.
+    /// If the premise holds, another expression with placeholders of its own must hold. Parts of the premise bring their own parentheses,
+    /// because DynamoDB refuses double ones.
     pub fn implies(&mut self, premise: impl FnOnce(&mut Self), other: Expression) {
         let before = std::mem::take(&mut self.parts);
         premise(self);

@@ -1,4 +1,4 @@
-//! `@default`: the value of a field that is not given. Must not know whether it is given.
+//! `@default`: the value of a field that has none. Must not know whether it has one.
 
 use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
 use crate::schema::scalar::date_time::{DATE_LENGTH, instant_text};
@@ -8,11 +8,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The value, for a field of this type at this time (milliseconds since 1970); `other` gives the item's other fields. `None` where a
-/// field that it is made of has no value, and where the text is no value of the type.
+/// The value for a field of this type at this time (milliseconds since 1970). `other` gives the item's other fields. `None` if a field that
+/// it is made of has no value, or if the text is no value of the type.
 ///
-/// A text is read as the field's type writes it: an enum's API name, a number, `true`; of a list, an embedded object or JSON, as JSON
-/// (`[]`). A Date that is `{now}` is the day of it in UTC. UUIDs of version 7 are made in rising order by one process.
+/// The text is read in the API's form of the type: an enum's API name, a number, `true`. Lists, embedded objects and JSON are read as JSON
+/// (`[]`). A Date whose default is `{now}` is the UTC day of that time. One process makes UUIDs of version 7 in rising order.
 pub fn value(default: &DefaultValue, kind: &ValueType, now: i64, other: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     let mut text = String::new();
     for part in &default.parts {
@@ -50,7 +50,7 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// The value of a type that a text spells. Unlike the text of a key, it names an enum's value as the API does.
+/// The value of a type that a text represents. Unlike in a key, an enum's value has its API name.
 fn read(kind: &ValueType, text: &str) -> Option<Value> {
     let from_json = || serde_json::from_str::<Value>(text).ok();
     match kind {

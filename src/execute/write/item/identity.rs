@@ -1,8 +1,8 @@
-//! The type of an item under a key. Where several types can have one key, their constants tell them apart. For a write of one type, an item
-//! of another type does not exist. Must not know what is written.
+//! The type of an item under a key. If several types can have one key, their constants distinguish them. A write treats an item of another
+//! type as missing. Must not know what is written.
 //!
-//! The rule is the same as for reads. An item that lacks a constant can be of any type, so that items from before the constant was declared
-//! are still read and written. An item with another value is of another type.
+//! Reads follow the same rule. An item that lacks a constant can be of any type, so items written before the constant was declared can
+//! still be read and written. An item with another value is of another type.
 
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
@@ -13,7 +13,7 @@ use crate::schema::model::ObjectType;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::call::Expression;
 
-/// The constants that tell the type's items from those of other types; none where the keys tell.
+/// The constants that distinguish the type's items from those of other types. None if the keys do.
 fn constants(ty: &ObjectType) -> &[(String, String)] {
     keys(ty).filter(|keys| keys.shares_keys).map(|keys| keys.constants.as_slice()).unwrap_or_default()
 }
@@ -34,7 +34,7 @@ pub fn demand(ty: &ObjectType, conditions: &mut Conditions) {
     }
 }
 
-/// Adds a condition on the type's item. An item of another type under the key counts as no item.
+/// Adds a condition on the type's item. An item of another type under the key counts as missing.
 pub fn demand_of(ty: &ObjectType, (condition, sent): (&Condition, Expression), scope: &Scope<'_>, conditions: &mut Conditions) {
     if constants(ty).is_empty() {
         return conditions.and(sent);

@@ -9,23 +9,23 @@ use crate::schema::template::Template;
 use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
 
-/// What an update of some fields changes of the index keys that contain them.
+/// The changes of index keys that follow from an update of some fields.
 #[derive(Debug, Default, PartialEq)]
 pub struct IndexChanges {
     /// Attributes that get a new value.
     pub set: Vec<(String, Attribute)>,
     /// Attributes to remove, because a field of their template is null now: the item leaves the index.
     pub remove: Vec<String>,
-    /// Fields whose present values are needed but not known: read the item and ask again.
+    /// Fields whose current values are needed but not known: read the item and ask again.
     pub unknown: Vec<String>,
-    /// Fields whose known present values were used.
+    /// Fields whose known current values were used.
     pub taken: Vec<String>,
 }
 
 /// The changes of index keys. `changed` holds the new values of fields; null removes one. `known` gives the values of other fields: the
-/// outer `None` means "not known", the inner one null. An index key that is itself the stored attribute of a changed field (template
-/// `{status}` on attribute `status`) is left to the code that sets the field. An index key without a changed field stays as it is. One
-/// whose new value is not known yet is neither set nor removed.
+/// outer `None` means "not known", the inner one null. If an index key is itself the stored attribute of a changed field (template
+/// `{status}` on attribute `status`), the code that sets the field writes it. An index key without a changed field stays as it is. An index
+/// key whose new value is not known yet is neither set nor removed.
 pub fn index_changes(
     model: &Model,
     ty: &ObjectType,
@@ -73,7 +73,7 @@ pub fn index_changes(
     Ok(changes)
 }
 
-/// The index keys of an item that an upsert creates: those that a put of these values writes, except those that are themselves the stored
+/// The index keys of an item that an upsert creates: those that a put of these values writes. Excludes keys that are themselves the stored
 /// attribute of a changed field.
 pub fn index_keys(
     model: &Model,
@@ -97,7 +97,7 @@ pub fn index_keys(
 }
 
 enum Applies<'t> {
-    /// The first template whose fields are all there.
+    /// The first template whose fields all have values.
     This(&'t Template),
     /// Every template has a field that is null.
     None,

@@ -13,10 +13,10 @@ const MAX_PARTITION: usize = 2048;
 /// The longest sort key value, in bytes (same page, sort key length).
 const MAX_SORT: usize = 1024;
 
-/// Gives a field's value; `None` and null are alike.
+/// Gives a field's value. `None` and null mean the same.
 pub type FieldLookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
 
-/// The value of a key attribute by the first of its templates whose fields are all there; `None` if there is none such.
+/// The value of a key attribute, from the first template whose fields all have values. `None` if there is no such template.
 pub fn key_value(
     table: &Table,
     key: &KeyAttribute,
@@ -30,7 +30,7 @@ pub fn key_value(
     }
 }
 
-/// Checks an attribute of any name that is written to a table: where it is a key attribute, DynamoDB refuses it if it is empty or too long.
+/// Checks an attribute that is written to a table. DynamoDB refuses a key attribute that is empty or too long.
 pub fn check_attribute(table: &Table, name: &str, attribute: &Attribute) -> Result<(), InvalidValue> {
     match table.key_attributes().into_iter().find(|key| key.name == name) {
         Some(key) => check(table, key, &KeyValue::of(attribute), name),
@@ -45,7 +45,7 @@ fn rendered(table: &Table, key: &KeyAttribute, template: &Template, value: Field
             Ok(text) => text.map(KeyValue::S),
             Err(RenderMistake::Unfit(field, message)) => return Err(InvalidValue { field, message }),
         },
-        // A number or binary key is one field as it is kept by itself.
+        // A number or binary key consists of one field, in the field's stored form.
         (KeyType::N | KeyType::B, [Part::Placeholder { value: kind, .. }]) => {
             let value = value(&field).unwrap_or_default();
             match encode::attribute(kind, &value) {
@@ -84,7 +84,7 @@ fn sorts(table: &Table, name: &str) -> bool {
     indexes.chain([None]).any(|index| table.keys_of(index).1.is_some_and(|key| key.name == name))
 }
 
-/// The field that has most part in a key's length.
+/// The field that contributes most to a key's length.
 fn longest_field(template: &Template, value: FieldLookup<'_>) -> Option<String> {
     let length = |part: &Part| match part {
         Part::Placeholder { field, value: kind, .. } => value(field).and_then(|value| kind.to_text(&value)).map_or(0, |text| text.len()),

@@ -1,4 +1,4 @@
-//! The copies of a replicated item: their numbers and keys, and what each of them holds. The first copy, number 0, is the item.
+//! The copies of a replicated item: their numbers, keys and contents. The first copy, number 0, is the item.
 
 use crate::execute::key::sharding::as_copy;
 use crate::execute::key::values::key_of;
@@ -17,7 +17,7 @@ pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> 
     (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_copy(table, keys, &item, number))?))).collect()
 }
 
-/// The first copy of an item of which any copy was read.
+/// The first copy of an item, from any copy that was read.
 pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
     match place(job, ty) {
         Some((table, keys)) if keys.replicas().is_some() => Arc::new(as_copy(table, keys, &item, 0)),

@@ -1,4 +1,4 @@
-//! API values → attributes as their types keep them, embedded objects as maps; and back. Must not know keys or tables.
+//! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or tables.
 
 use crate::execute::values::{decode, encode};
 use crate::execute::write::item::invalid_value::InvalidValue;
@@ -8,7 +8,7 @@ use crate::table::data::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 
-/// A field's value as it is kept; `None` where no attribute stands for it: null, and an empty set.
+/// A field's value in stored form. `None` for null and for an empty set, which have no attribute.
 pub fn of_field(model: &Model, ty: &Type, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     match (ty, value) {
         (_, Value::Null) => Ok(None),
@@ -21,7 +21,7 @@ pub fn of_field(model: &Model, ty: &Type, kind: &ValueType, value: &Value) -> Re
     }
 }
 
-/// A value of a request as it is kept, where the type says no more than what it is or what its elements are.
+/// A request's value in stored form. The type gives only the kind of the value or of its elements.
 pub fn of_value(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     match (kind, value) {
         (_, Value::Null) => Ok(None),
@@ -33,7 +33,7 @@ pub fn of_value(model: &Model, kind: &ValueType, value: &Value) -> Result<Option
     }
 }
 
-/// A value of a request as a set of the type's elements; `None` where it is null or empty.
+/// A request's value as a set of the type's elements. `None` if it is null or empty.
 pub fn of_elements(kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     let element = match kind {
         ValueType::Set(element) => element,
@@ -64,7 +64,7 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
     Ok(map)
 }
 
-/// The API value of a field's attribute; `None` for null and for what does not fit the type.
+/// The API value of a field's attribute. `None` for null and for a value that does not fit the type.
 pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {
     match (ty, kind, attribute) {
         (_, _, Attribute::Null) => None,

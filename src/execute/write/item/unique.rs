@@ -1,4 +1,4 @@
-//! A unique value → its guard: an item of its own whose key holds the value.
+//! A unique value → its guard: a separate item whose key contains the value.
 
 use crate::execute::values::encode;
 use crate::execute::write::item::assemble::{place, unknown};
@@ -10,16 +10,16 @@ use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The longest value, in bytes, that stands in a guard's key as it is: a partition key has 2,048 at most.
+/// The longest value, in bytes, that a guard's key contains unchanged. A partition key has at most 2,048 bytes.
 const LONGEST_IN_GUARD: usize = 1024;
 
-/// The guard of a `@unique` field's value: an item of its own in the same table whose key says type, field and value, with the key of
-/// its owner in it. `None` for null. Its key can be no item type's of the schema that the checker accepts.
+/// The guard of a `@unique` field's value: a separate item in the same table. Its key contains type, field and value, and its attributes
+/// hold the owner's key. `None` for null. In a schema that the checker accepts, no item type can have its key.
 ///
-/// The partition key is `Unique#User.email#` and the value as it stands in keys, the sort key `Unique#User.email`; the owner's key is in
-/// `ownerPK` and `ownerSK`, after the names of the key attributes. Of a value of more than 1,024 bytes the key holds the first 1,024 and
-/// the SHA-256 digest of the whole in hexadecimal: with it, the text is longer than that of any value that stands there as it is. A sort
-/// key that is a number is 0; a partition key cannot be one.
+/// The partition key is `Unique#User.email#` and the value as in other keys. The sort key is `Unique#User.email`. The owner's key is in
+/// `ownerPK` and `ownerSK`, named after the key attributes. For a value longer than 1,024 bytes, the key has its first 1,024 bytes and the
+/// SHA-256 digest of the whole value in hexadecimal. With the digest, it is longer than the key of any unchanged value. A number sort key
+/// is 0. A partition key cannot be a number.
 pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, InvalidValue> {
     let (table, _) = place(model, ty)?;
     let misfit = |message: &str| InvalidValue { field: field.to_owned(), message: message.to_owned() };
@@ -28,7 +28,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
         return Ok(None);
     }
     let unfit = || misfit(&stored.value.coerce(value).err().unwrap_or_else(|| "It cannot be unique.".to_owned()));
-    // As it is kept: of two instants in one second there is one epoch.
+    // Use the stored form: two instants in one second are stored as one epoch.
     let text = match encode::attribute(&stored.value, value) {
         Some(Attribute::S(text) | Attribute::N(text)) => text,
         _ => stored.value.to_text(value).ok_or_else(unfit)?,
@@ -59,7 +59,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     Ok(Some(item))
 }
 
-/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so that no index contains the guard.
+/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains the guard.
 pub fn owner_attribute(table: &Table, key: &str) -> String {
     let mut name = format!("owner{key}");
     while table.key_attributes().iter().any(|taken| taken.name == name) {

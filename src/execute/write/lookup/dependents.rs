@@ -25,8 +25,8 @@ pub type ToDelete = BTreeMap<Key, ItemToDelete>;
 /// How to delete an item, and what is deleted with it.
 #[derive(Clone)]
 pub struct ItemToDelete {
-    /// The condition: the item is still of its type, and its unique values are unchanged. So no other item is deleted in its place, and no
-    /// guard of another value is left. `None` where the key tells the type and the item has no guards.
+    /// The condition: the item is still of its type, and its unique values are unchanged. It keeps another item under the key from being
+    /// deleted, and guards of new values from being left. `None` if the key tells the type and the item has no guards.
     pub condition: Option<Expression>,
     /// Its other copies and its guards.
     pub others: Vec<Key>,
@@ -65,7 +65,7 @@ impl Dependents {
         self.0.iter().all(Vec::is_empty)
     }
 
-    /// Adds items, each to its path.
+    /// Adds items, each list to its path.
     pub fn extend(&mut self, more: Self) {
         self.0.resize(self.0.len().max(more.0.len()), Vec::new());
         for (items, more) in self.0.iter_mut().zip(more.0) {
@@ -85,7 +85,7 @@ impl Dependents {
         self
     }
 
-    /// Leaves out the items in these places. Items that are read strongly stay: they exist again.
+    /// Leaves out the items in these places, which an index may still show. Items that are read strongly stay: they exist again.
     pub fn without(mut self, job: &WriteJob<'_>, action: usize, places: &HashSet<ItemPlace>) -> Self {
         for (items, path) in self.0.iter_mut().zip(paths(job, action)) {
             let Ok(ty) = job.type_named(&path.whole.item) else { continue };
@@ -98,8 +98,8 @@ impl Dependents {
         self
     }
 
-    /// The items to delete, by table, in the order of deletion. An item that leads to others is deleted after them. An item that is found
-    /// twice is deleted in the last place, because it may lead to others until then.
+    /// The items to delete, by table, in the order of deletion. An item that leads to others is deleted after them. An item found twice is
+    /// deleted at its last position, because it may lead to others until then.
     pub fn to_delete(&self, job: &WriteJob<'_>, action: usize) -> Vec<(Arc<str>, ToDelete)> {
         let mut stages: Vec<(Arc<str>, ToDelete)> = Vec::new();
         for position in inward(job, action).into_iter().rev() {
@@ -117,15 +117,15 @@ impl Dependents {
     }
 }
 
-/// The lookups of a path: the whole path and its rests.
+/// The lookups of a path: the whole path, and its rests from other dependents.
 fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
     std::iter::once(&path.whole).chain(path.rests.iter().map(|(_, rest)| rest))
 }
 
 /// The dependents of an item that is deleted.
 ///
-/// What leads to others is read before them and goes after them. Then whatever comes in meanwhile is still found afterwards by what leads
-/// to it, and so is what is left where a delete stops on its way.
+/// An item that leads to others is read before them and deleted after them. So dependents that come in meanwhile, and those that an
+/// interrupted delete leaves, can still be found through it.
 pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which: DependentsToRead) -> Result<Dependents, Refusals> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
@@ -166,7 +166,7 @@ fn paths<'j>(job: &WriteJob<'j>, action: usize) -> &'j [Cascade] {
     job.planned.actions.get(action).map_or(&[], |lookups| &lookups.cascade)
 }
 
-/// The positions of a cascade's paths, shortest first.
+/// The positions of a cascade's paths, shortest path first.
 fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
     let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else { return Vec::new() };
     let mut positions: Vec<usize> = (0..cascade.len()).collect();
@@ -174,7 +174,7 @@ fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
     positions
 }
 
-/// The condition that an item is still of its type and has the same guards; `None` where its key tells the type and it has no guards.
+/// The condition that an item is still of its type and has the same guards. `None` if its key tells the type and it has no guards.
 fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
     identity::demand(ty, &mut conditions);

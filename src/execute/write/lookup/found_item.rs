@@ -1,4 +1,4 @@
-//! The item that a mutation's `@find` found, and the conditions under which it is still what was found.
+//! The item that a mutation's `@find` found, and the conditions that it is unchanged.
 
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
@@ -39,7 +39,7 @@ impl FoundItem {
         self.attributes.iter().all(same) && self.filter.iter().all(|filter| evaluate::holds(filter, Some(item), scope).unwrap_or(false))
     }
 
-    /// Whether there are conditions beside the item's existence.
+    /// Whether there are conditions besides the item's existence.
     pub fn demands(&self) -> bool {
         !self.attributes.is_empty() || self.filter.is_some()
     }

@@ -1,4 +1,4 @@
-//! What a write reads first → items: those that its actions are about, the item of its `@find`, and the dependents of a cascade.
+//! What a write reads first: the items of its actions, the item of its `@find`, and the dependents of a cascade.
 
 pub mod dependents;
 pub mod found_item;

@@ -1,5 +1,4 @@
-//! Checks everything that a field is going to write against its `@constraint`s, before anything is read or written. Reports all errors at
-//! once.
+//! Checks all values that a field would write against their `@constraint`s, before anything is read or written. Reports all errors at once.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::scope::argument;
@@ -14,7 +13,7 @@ use crate::schema::model::write::ActionKind;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};
 
-/// Checks all constraints. Gives one error for each that is broken, with its argument.
+/// Checks all constraints. Gives one error for each broken one, with its argument.
 pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), Refusals> {
     let mut refusals = Refusals::new();
     of_arguments(job, &mut refusals);
@@ -41,7 +40,7 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), Refusals> {
 
 fn of_field(job: &WriteJob<'_>, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str, refusals: &mut Refusals) {
     let (Some(field), Some(value)) = (ty.fields.get(field), argument(job.arguments, name)) else { return };
-    // A put replaces null by the default. An update sets what the argument brings.
+    // A put replaces null with the default. An update writes the argument as it is.
     let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
     if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
         tell(name, format!("must not be null, as {}.{} is not", ty.name, field.name), refusals);

@@ -1,4 +1,4 @@
-//! `@constraint`: what a value must be. Must not know whose value it is.
+//! `@constraint`: checks a value. Must not know whose value it is.
 
 use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::scalar::decimal::canonical_float;
@@ -10,13 +10,13 @@ use std::cmp::Ordering;
 use std::sync::LazyLock;
 use uuid::Uuid;
 
-/// What is wrong with a value, one sentence for each rule that it breaks, to be read after the field's name: "must have at most 30
-/// characters, and has 31". Lists are checked element by element. Null breaks none.
+/// What is wrong with a value: one sentence for each broken rule, without the field's name as its subject ("must have at most 30
+/// characters, and has 31"). Lists are checked element by element. Null breaks no rule.
 pub fn broken(constraint: &Constraint, value: &Value) -> Vec<String> {
     broken_elements(constraint, value).into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// The same, each with the positions of the element inside of a list (and of lists in it); of a single value there are none.
+/// The same, each with the positions of the element in its lists, from the outermost. They are empty for a single value.
 pub fn broken_elements(constraint: &Constraint, value: &Value) -> Vec<(Vec<usize>, String)> {
     match value {
         Value::Array(elements) => {
@@ -39,9 +39,9 @@ pub fn broken_elements(constraint: &Constraint, value: &Value) -> Vec<(Vec<usize
 /// A pattern, ready to match whole texts in time linear in their length; the error is a sentence. The syntax is that of the crate `regex`:
 /// no look-around and no back references, which cannot be matched in linear time.
 pub fn whole_text(pattern: &str) -> Result<Regex, String> {
-    // By itself first, so that `a)|(b` is not made whole by the group around it.
+    // Compile the pattern alone first, so that the group around it does not make `a)|(b` valid.
     let alone = Regex::new(pattern);
-    // A line of its own for the end: in the verbose mode a comment at the end of the pattern would swallow it.
+    // Put the end on a line of its own: in verbose mode, a comment at the end of the pattern would swallow it.
     let anchored =
         alone.and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z"))));
     anchored.map_err(|mistake| match mistake {
@@ -77,7 +77,7 @@ fn characters(count: u64) -> String {
     format!("{count} character{}", if count == 1 { "" } else { "s" })
 }
 
-/// Decimals are compared digit by digit: a float would make 0.1 more than it is.
+/// Compares decimals digit by digit, because 0.1 as a float is more than 0.1.
 fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(least) = constraint.min.filter(|least| !matches!(compare(text, *least), Some(Ordering::Greater | Ordering::Equal))) {
@@ -89,12 +89,12 @@ fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
     found
 }
 
-/// A number in decimal text against a bound; `None` if it is no number.
+/// Compares a number in decimal text with a bound; `None` if it is no number.
 fn compare(text: &str, bound: f64) -> Option<Ordering> {
     let float = text.parse::<f64>().ok()?;
     match canonical_float(bound) {
         Some(bound) => Some(number::compare(text, &bound)),
-        // Beyond DynamoDB's numbers a float is exact enough: none of them is near.
+        // Beyond DynamoDB's range a float is exact enough: no number of DynamoDB is near the bound.
         None => float.partial_cmp(&bound),
     }
 }
@@ -103,7 +103,7 @@ fn compare(text: &str, bound: f64) -> Option<Ordering> {
 static PATTERNS: LazyLock<Cache<String, Regex>> = LazyLock::new(|| Cache::new(MOST_PATTERNS));
 const MOST_PATTERNS: usize = 256;
 
-/// Whether the whole text matches. What is no pattern, which the checker refuses, matches nothing.
+/// Whether the whole text matches. An invalid pattern, which the checker refuses, matches nothing.
 fn matches(pattern: &str, text: &str) -> bool {
     let compiled = match PATTERNS.get(pattern) {
         Some(compiled) => compiled,
@@ -123,14 +123,14 @@ fn is_email(text: &str) -> bool {
     !local.is_empty() && local.bytes().all(in_local) && domain.split('.').all(is_label)
 }
 
-/// A label of a domain: letters, digits and, inside, hyphens; at most 63 (RFC 1034, section 3.5).
+/// A label of a domain: letters, digits and, not at its ends, hyphens; at most 63 characters (RFC 1034, section 3.5).
 fn is_label(label: &str) -> bool {
     let inside = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     inside && (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
 }
 
-/// `http` or `https`, a host, perhaps a port, and no white space (RFC 3986, section 3). Names that are not ASCII may stand as they are
-/// read. A user's name and password before the host are refused: they have no place in data (RFC 9110, section 4.2.4).
+/// `http` or `https`, a host, an optional port, and no white space (RFC 3986, section 3). Host names may contain non-ASCII letters. A
+/// user's name and password before the host are refused: they do not belong in data (RFC 9110, section 4.2.4).
 fn is_url(text: &str) -> bool {
     let scheme =
         ["http://", "https://"].into_iter().find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
@@ -147,7 +147,7 @@ fn is_url(text: &str) -> bool {
         None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
     };
     let label = |label: &str| match label.is_ascii() {
-        // Underscores are in use, though not in hosts' names as RFC 1034 has them.
+        // Underscores are in use, although RFC 1034 does not allow them in host names.
         true => is_label(&label.replace('_', "a")),
         false => label.chars().all(|letter| letter.is_alphanumeric() || letter == '-' || !letter.is_ascii()),
     };

@@ -1,4 +1,4 @@
-//! What `@constraint` says of values.
+//! Tests of `@constraint` on values.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
@@ -137,7 +137,7 @@ fn numbers_are_within_their_bounds() {
             vec![json!(-1), json!(-0.5), json!("-0.1")],
         ),
         (None, Some(0.1), vec![json!("0.1"), json!(0.1), json!(-1e100)], vec![json!("0.10000000000000000001"), json!(1)]),
-        // 2^53 + 1 is no float.
+        // A float cannot represent 2^53 + 1.
         (None, Some(9_007_199_254_740_992.0), vec![json!(9_007_199_254_740_992_i64)], vec![json!(9_007_199_254_740_993_i64)]),
         (None, Some(f64::MAX), vec![json!(i64::MAX), json!("9E125")], vec![]),
         (Some(1e-200), None, vec![json!(1e-130)], vec![json!(0)]),

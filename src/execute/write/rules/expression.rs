@@ -1,8 +1,8 @@
-//! An update expression in; what is known of the values that it sets, held to the fields' `@constraint`s, and conditions for what only
-//! DynamoDB computes out. Must not know calls.
+//! Checks the known values of an update expression against the fields' `@constraint`s. Makes conditions for values that only DynamoDB
+//! computes. Must not know calls.
 //!
-//! A sum is held by what it is made of: `stock - :q` is at least 0 if and only if `stock` is at least `:q`. The bounds are computed in
-//! decimals, exactly, and rounded to DynamoDB's 38 digits to the side on which no number lies between.
+//! A sum is checked through its operand: `stock - :q` is at least 0 if and only if `stock` is at least `:q`. The bounds are computed
+//! exactly, in decimals. They are rounded to DynamoDB's 38 digits, to the side on which no storable number lies between.
 
 use crate::execute::error::{ErrorCode, Refusal};
 use crate::execute::expression::scope::{Scope, operand_value};
@@ -23,9 +23,9 @@ use std::str::FromStr;
 /// Significant digits of a number (DynamoDB developer guide, "Supported data types and naming rules", Number).
 const DIGITS: NonZeroU64 = NonZeroU64::MIN.saturating_add(37);
 
-/// A condition that keeps what DynamoDB computes within its field's bounds.
+/// A condition that keeps a value computed by DynamoDB within its field's bounds.
 pub struct ComputedBound {
-    /// What must hold of the item before the write.
+    /// The condition on the item before the write.
     pub condition: Condition,
     /// The error if it does not hold.
     pub refusal: Refusal,
@@ -42,7 +42,7 @@ pub fn known<'u>(model: &'u Model, ty: &'u ObjectType, update: &'u Update) -> Ve
     for (path, operand) in &update.add {
         known.extend(field_at(model, ty, path).filter(|field| kind_of(field).is_some_and(is_set)).map(|field| (field, operand)));
     }
-    // A field that stands in keys only is in no clause.
+    // A field that is stored only in keys is in no clause.
     let whole = update.changes.iter().filter_map(|(name, operand)| Some((ty.fields.get(name)?, operand.as_ref()?)));
     known.extend(whole);
     known.retain(|(field, operand)| field.rules.constraint.is_some() && !matches!(operand, Operand::Path(_) | Operand::Size(_)));
@@ -60,7 +60,7 @@ pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v V
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// The error of a value that is not an argument as it stands.
+/// The error of a value that does not come directly from an argument.
 pub fn refusal(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
     Refusal::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
 }
@@ -70,7 +70,7 @@ pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>
     let mut all = Vec::new();
     let constrained = |path: &Path| {
         let field = field_at(model, ty, path)?;
-        // The elements of a whole list or set are known, or nothing can be said of them.
+        // The elements of a whole list or set are known, or they cannot be checked.
         if field.ty.is_list() && !matches!(path.segments.last(), Some(Segment::Index(_))) {
             return None;
         }
@@ -95,10 +95,10 @@ pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>
     all
 }
 
-/// What is computed: an attribute (or its negative) and a known amount.
+/// A computed value: an attribute (or its negative) plus a known amount.
 struct Sum {
     path: Path,
-    /// What stands for the attribute where there is none.
+    /// The value used if the item lacks the attribute.
     missing: Option<BigDecimal>,
     negated: bool,
     amount: BigDecimal,
@@ -106,7 +106,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// `None` if the value is known, or if nothing can be said of it.
+    /// `None` if the value is known, or if it cannot be bounded.
     fn of(value: &SetValue, target: &Path, scope: &Scope<'_>) -> Option<Self> {
         let base = |value: &SetValue| match value {
             SetValue::Operand(Operand::Path(path)) => Some((path.clone(), None)),
@@ -172,7 +172,7 @@ fn argument_of(operand: &Operand) -> Option<String> {
     }
 }
 
-/// The number that an operand brings.
+/// The number that an operand gives.
 fn number(operand: &Operand, scope: &Scope<'_>) -> Option<BigDecimal> {
     match operand_value(operand, scope)? {
         Value::Number(number) => BigDecimal::from_str(&number.to_string()).ok(),
@@ -181,7 +181,7 @@ fn number(operand: &Operand, scope: &Scope<'_>) -> Option<BigDecimal> {
     }
 }
 
-/// The field that a stored path leads to; of an element, its list.
+/// The field that a stored path leads to. For an element, its list.
 fn field_at<'m>(model: &'m Model, ty: &'m ObjectType, path: &Path) -> Option<&'m Field> {
     let mut found: Option<&Field> = None;
     for segment in &path.segments {
@@ -213,7 +213,7 @@ fn is_set(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Set(_))
 }
 
-/// Checks values that only a draft knows, those of the found item, against their fields' constraints.
+/// Checks values of the found item, which only a draft knows, against their fields' constraints.
 pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Scope<'_>, &Map<String, Value>)) -> Result<(), Refusals> {
     let (scope, arguments) = scopes;
     let mut refusals = Refusals::new();

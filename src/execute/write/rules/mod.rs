@@ -1,4 +1,4 @@
-//! Values that a write brings or computes, held to the `@constraint`s of their fields.
+//! Checks the values that a write sets or computes against the `@constraint`s of their fields.
 
 pub mod arguments;
 pub mod constraint;
