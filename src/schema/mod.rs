@@ -5,13 +5,13 @@
 //! | folder | in → out |
 //! |---|---|
 //! | [`syntax`] | text → apollo-compiler's schema, Keyfold's directives with their places |
-//! | [`tables`] | `@table` → [`table`], plain data |
-//! | [`types`] | object types → what each stands for, and where its fields are stored |
-//! | [`keys`] | `@item` → key templates ([`template`]), and the proof that no item can be taken for one of another type |
-//! | [`rules`] | `@default`, `@constraint`, `@unique`, `@version` → rules of stored fields |
-//! | [`finds`] | `@find` → access paths |
-//! | [`writes`] | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
-//! | [`api`] | the schema → what clients see of it |
+//! | `tables` | `@table` → [`table`], plain data |
+//! | `types` | object types → what each stands for, and where its fields are stored |
+//! | `keys` | `@item` → key templates ([`template`]), and the proof that no item can be taken for one of another type |
+//! | `rules` | `@default`, `@constraint`, `@unique`, `@version` → rules of stored fields |
+//! | `finds` | `@find` → access paths |
+//! | `writes` | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
+//! | `api` | the schema → what clients see of it |
 //!
 //! [`scalar`] knows leaf values, [`diagnostics`] reports mistakes, and [`model`] is the result.
 

@@ -1,6 +1,6 @@
 //! The gate. Items that a request found in, those that its caller may see out.
 //!
-//! [`admit`] holds the rule, and every way to an item leads through it:
+//! `admit` holds the rule, and every way to an item leads through it:
 //!
 //! | way | door |
 //! |---|---|

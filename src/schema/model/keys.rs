@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 /// Where the items of a type live.
 #[derive(Debug, Clone)]
 pub struct ItemKeys {
-    /// Position in [`Model::tables`].
+    /// Position in [`Model::tables`](crate::schema::model::Model::tables).
     pub table: usize,
     /// Key attribute → the templates that may make its value. A write uses the first whose fields all have a value.
     /// Holds at least the table's own key attributes, and those of each index that the type is in.

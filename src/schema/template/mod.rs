@@ -6,8 +6,8 @@
 //! - Reading never fails hard: a text that does not match the template gives `None`.
 //! - A text that matches but was not written here (existing data, such as an instant without milliseconds) gives the values that it spells.
 //!
-//! They hold because a text is read from left to right, and it is never in doubt where a part ends. [`escape`] shows this for free text,
-//! [`form`] gives every other type its own form, and [`invertible`] refuses templates in which two forms could run together.
+//! They hold because a text is read from left to right, and it is never in doubt where a part ends. `escape` shows this for free text,
+//! `form` gives every other type its own form, and `invertible` refuses templates in which two forms could run together.
 
 mod escape;
 mod form;
