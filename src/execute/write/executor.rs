@@ -21,21 +21,18 @@ use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::TableError;
 use crate::table::data::write::{WriteCall, WriteError};
+use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 use uuid::Uuid;
 
 /// The number of lost races after which a write gives up. Of 64 writers of one item, each wins much earlier.
 const MOST_RACES: u32 = 200;
 
-/// The upper bound of the wait after the first lost race. It doubles with each further one.
-const FIRST_WAIT: Duration = Duration::from_millis(2);
-
-/// The longest wait.
-const LONGEST_WAIT: Duration = Duration::from_millis(200);
+/// The waits after lost races, in which the writers that were faster finish.
+const LOST_RACE: Pace = Pace { first: Duration::from_millis(4), longest: Duration::from_millis(200) };
 
 /// Writes a field. Gives the items that the field returns; none if it returns none or if nothing was deleted.
 pub async fn write(
@@ -60,7 +57,8 @@ impl WriteJob<'_> {
         let mut doubt: Option<TableError> = None;
         // Items that an attempt without an answer may have deleted. Later drafts do not find them. They are swept after the last attempt.
         let mut perhaps_deleted: Vec<CascadedItem> = Vec::new();
-        let (mut races, mut unanswered) = (0, self.context.loaders.backoff());
+        let (mut races, mut lost_races) = (0, Backoff::unbounded(LOST_RACE));
+        let mut unanswered = self.context.loaders.backoff();
         let mut turn: Option<Turn<'_>> = None;
         for attempt in 0.. {
             let doubtful = doubt.is_some();
@@ -123,7 +121,7 @@ impl WriteJob<'_> {
                 Err(WriteError::Unfit(at, why)) => return Err(in_doubt(doubt.as_ref(), vec![unfit(&draft, at, why)])),
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
             }
-            if races >= MOST_RACES || !self.wait(races).await {
+            if races >= MOST_RACES || !lost_races.wait(self.context.deadline).await {
                 break;
             }
         }
@@ -199,16 +197,5 @@ impl WriteJob<'_> {
             Some(action) => absent(&action.item, action.condition.as_ref(), action.message.as_deref()),
             None => unseen(ErrorCode::Internal),
         }
-    }
-
-    /// Waits after a lost race, with full jitter; `false` if the deadline is too near.
-    async fn wait(&self, races: u32) -> bool {
-        let bound = FIRST_WAIT.saturating_mul(1 << races.min(10)).min(LONGEST_WAIT);
-        let wait = bound.mul_f64(fastrand::f64());
-        if Instant::now() + wait >= self.context.deadline {
-            return false;
-        }
-        tokio::time::sleep(wait).await;
-        true
     }
 }
