@@ -3,8 +3,8 @@
 
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
-use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, DirectiveList, Value};
+use apollo_compiler::{Name, Node};
 
 /// The directives that make a field a write.
 pub const WRITES: [&str; 4] = ["put", "update", "delete", "check"];
@@ -22,6 +22,17 @@ pub fn text(directive: &Directive, name: &str) -> Option<At<String>> {
 /// A string with its place.
 pub fn string(value: &Node<Value>) -> Option<At<String>> {
     value.as_str().map(|text| At { value: text.to_owned(), span: span::of(value.location()) })
+}
+
+/// A field of an object argument, with its value as it is written.
+pub type WrittenField = (At<String>, Node<Value>);
+
+/// The fields of an object argument. The second part is the place of an argument that is no object.
+pub fn fields(directive: &Directive, name: &str) -> (Vec<WrittenField>, Option<Span>) {
+    let Some(value) = argument(directive, name) else { return (Vec::new(), None) };
+    let Some(fields) = value.as_object() else { return (Vec::new(), Some(span::of(value.location()))) };
+    let with_place = |name: &Name| At { value: name.to_string(), span: span::of(name.location()) };
+    (fields.iter().map(|(name, value)| (with_place(name), value.clone())).collect(), None)
 }
 
 /// A name: an enum value such as `DESC`, or a string.
@@ -60,7 +71,7 @@ pub struct FindDirective {
     /// `item:`
     pub item: Option<At<String>>,
     /// `where:`, each field with its operand.
-    pub bindings: Vec<(At<String>, Node<Value>)>,
+    pub bindings: Vec<WrittenField>,
     /// The place of a `where:` that is not an object.
     pub malformed_where: Option<span::Span>,
     /// `through:`
@@ -84,17 +95,12 @@ pub struct FindDirective {
 impl FindDirective {
     /// Reads the directive.
     pub fn read(directive: &Node<Directive>) -> Self {
-        let bound = argument(directive, "where");
-        let pairs = bound.and_then(|value| value.as_object());
+        let (bindings, malformed_where) = fields(directive, "where");
         Self {
             span: named(directive),
             item: name(directive, "item"),
-            bindings: pairs
-                .unwrap_or_default()
-                .iter()
-                .map(|(field, value)| (At { value: field.to_string(), span: span::of(field.location()) }, value.clone()))
-                .collect(),
-            malformed_where: bound.filter(|_| pairs.is_none()).map(|value| span::of(value.location())),
+            bindings,
+            malformed_where,
             through: text(directive, "through"),
             order_by: text(directive, "orderBy"),
             descending: name(directive, "order").is_some_and(|order| order.value == "DESC"),

@@ -1,7 +1,6 @@
 //! Syntax of `@put`, `@update`, `@delete` and `@check` in, their parts with their places out. Must not know what they mean.
 
-use crate::schema::syntax::directives::{WRITES, argument, flag, items, name, named, string, text};
-use crate::schema::syntax::span;
+use crate::schema::syntax::directives::{WRITES, WrittenField, argument, fields, flag, items, name, named, string, text};
 use crate::schema::syntax::span::{At, Span};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition, Value};
@@ -29,7 +28,7 @@ pub struct ActionDirective {
     /// `item:`
     pub item: Option<At<String>>,
     /// `set:` or `where:`, each field with its template.
-    pub bindings: Vec<(At<String>, Node<Value>)>,
+    pub bindings: Vec<WrittenField>,
     /// The place of a `set:` or `where:` that is not an object.
     pub malformed: Option<Span>,
     /// `at:`
@@ -59,18 +58,13 @@ impl ActionDirective {
     fn read(directive: &Node<Directive>) -> Option<Self> {
         let verbs = [Verb::Put, Verb::Update, Verb::Delete, Verb::Check];
         let (_, verb) = WRITES.iter().zip(verbs).find(|(name, _)| directive.name == **name)?;
-        let bound = argument(directive, if verb == Verb::Put { "set" } else { "where" });
-        let pairs = bound.and_then(|value| value.as_object());
+        let (bindings, malformed) = fields(directive, if verb == Verb::Put { "set" } else { "where" });
         Some(Self {
             verb,
             span: named(directive),
             item: name(directive, "item"),
-            bindings: pairs
-                .unwrap_or_default()
-                .iter()
-                .map(|(field, value)| (At { value: field.to_string(), span: span::of(field.location()) }, value.clone()))
-                .collect(),
-            malformed: bound.filter(|_| pairs.is_none()).map(|value| span::of(value.location())),
+            bindings,
+            malformed,
             at: text(directive, "at"),
             condition: text(directive, "if"),
             expression: text(directive, "expression"),
