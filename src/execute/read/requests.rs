@@ -13,7 +13,7 @@ use crate::execute::key::span::KeySpan;
 use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::PageRequest;
-use crate::plan::passes::shared_query::{GroupMember, Reaches};
+use crate::plan::passes::shared_query::GroupMember;
 use crate::plan::tree::{KeyBinding, Plan, QueryBinding, Read, ReadAction, ReadId};
 use crate::schema::model::Model;
 use crate::table::data::attribute::Key;
@@ -199,16 +199,7 @@ impl WaveRequests {
 
     /// What a row may share a Query for; `None` if it is read by itself.
     fn offer(&self, read: &Read, request: &RowRequest, cache: &QueryCache) -> Option<Offer> {
-        let item = GroupMember {
-            low: 0,
-            high: 0,
-            forward: None,
-            wants_all: false,
-            reaches: Reaches::Always,
-            may_wait: read.may_wait,
-            resumes: false,
-            is_item: true,
-        };
+        let item = GroupMember::item(read.may_wait);
         match request {
             RowRequest::Gets(positions) => {
                 let ([position], true) = (positions.as_slice(), read.yields.is_none()) else { return None };

@@ -151,19 +151,11 @@ impl Extent {
 
 /// A read as a member of its partition. Where variables decide, the case that allows sharing is assumed.
 fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, GroupMember) {
-    let mut member = GroupMember {
-        low: 0,
-        high: 0,
-        forward: None,
-        wants_all: false,
-        reaches: Reaches::Always,
-        may_wait: read.may_wait,
-        resumes: false,
-        is_item: matches!(read.action, ReadAction::Get(_)),
-    };
+    let mut member = GroupMember::item(read.may_wait);
     let ReadAction::Query(query) = &read.action else { return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member) };
     let mut extent = extent(query);
     let of_range = |occupant: &&Occupant| occupant.start.starts_with(&extent.start) || extent.start.starts_with(&occupant.start);
+    member.is_item = false;
     member.forward = Some(!query.descending);
     let is_small = occupants.iter().filter(of_range).all(|occupant| occupant.is_single);
     match query.want {

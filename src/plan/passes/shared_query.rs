@@ -51,6 +51,11 @@ pub struct GroupMember {
 }
 
 impl GroupMember {
+    /// A Get. A range says what is different.
+    pub fn item(may_wait: bool) -> Self {
+        Self { low: 0, high: 0, forward: None, wants_all: false, reaches: Reaches::Always, may_wait, resumes: false, is_item: true }
+    }
+
     fn contains(&self, other: &Self) -> bool {
         self.low <= other.low && self.high >= other.high
     }
