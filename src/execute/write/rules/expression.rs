@@ -55,13 +55,13 @@ pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v V
     for (name, value) in values {
         let constraint = ty.fields.get(name).and_then(|field| field.rules.constraint.as_ref());
         let sentences = constraint.map(|constraint| broken(constraint, value)).unwrap_or_default();
-        refusals.extend(sentences.into_iter().map(|sentence| refusal(ty, name, &sentence)));
+        refusals.extend(sentences.into_iter().map(|sentence| broken_constraint(ty, name, &sentence)));
     }
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
 /// The error of a value that does not come directly from an argument.
-pub fn refusal(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
+pub fn broken_constraint(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
     Refusal::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
 }
 
@@ -155,7 +155,7 @@ impl Sum {
                 true => Condition::Or(vec![Condition::NotExists(self.path.clone()), compare]),
                 false => compare,
             };
-            let mut refusal = refusal(ty, &field.name, &sentence.replace("{}", &limit.to_string()));
+            let mut refusal = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit.to_string()));
             refusal.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
             Some(ComputedBound { condition, refusal })
         };
@@ -221,7 +221,7 @@ pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Sco
         let brought =
             matches!(operand, Operand::Argument(name, _) if name.split('.').next().is_some_and(|first| arguments.contains_key(first)));
         let (Some(constraint), Some(value), false) = (&field.rules.constraint, operand_value(operand, scope), brought) else { continue };
-        refusals.extend(broken(constraint, &value).iter().map(|sentence| refusal(ty, &field.name, sentence)));
+        refusals.extend(broken(constraint, &value).iter().map(|sentence| broken_constraint(ty, &field.name, sentence)));
     }
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
