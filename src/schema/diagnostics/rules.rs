@@ -144,7 +144,7 @@ pub const RULES: &[Rule] = &[
         "An item has one shard number, the same in all its keys. So all `{shard:n}` of a type have the same n, and so do all `{replica:n}`. No type has both.",
         r#"@item(keys: { PK: "VOTES#{candidateId}#{shard:10}", SK: "{voterId}", byTime: "VOTES#{shard:10}" })"#),
     rule("KF0219", "Replicas stand in every partition key",
-        "A read takes one of the copies of an item. So `{replica:n}` stands in the partition key of the table and of every index that the type is in; otherwise a read would return every copy.",
+        "A read uses one replica of an item. Put `{replica:n}` into the partition key of the table and of every index of the type; otherwise a read returns every replica.",
         r#"@item(keys: { PK: "ITEM#{id}#{replica:5}", SK: "ITEM", genre: "GENRE#{genre}#{replica:5}" })"#),
 
     rule("KF0301", "An attribute holds one field",
