@@ -3,7 +3,7 @@
 use crate::schema::syntax::directives::{WRITES, WrittenField, argument, fields, flag, items, name, named, string, text};
 use crate::schema::syntax::span::{At, Span};
 use apollo_compiler::Node;
-use apollo_compiler::ast::{Directive, FieldDefinition, Value};
+use apollo_compiler::ast::{Directive, FieldDefinition};
 
 /// What a directive does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
