@@ -4,6 +4,7 @@
 use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType, Stored, TypeKind};
+use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
 use std::sync::Arc;
 
@@ -13,6 +14,13 @@ pub fn keys(ty: &ObjectType) -> Option<&ItemKeys> {
         TypeKind::Item(keys) => Some(keys),
         _ => None,
     }
+}
+
+/// The key attributes of a table and of the index that is read, each once. Every item that is read has them.
+pub fn key_attributes(table: &Table, index: Option<usize>) -> Vec<&KeyAttribute> {
+    let (partition, sort) = table.keys_of(index);
+    let of_index = std::iter::once(partition).chain(sort).filter(|key| table.primary_key().all(|primary| primary.name != key.name));
+    table.primary_key().chain(of_index).collect()
 }
 
 /// How to find a stored field's value in an item or a map.

@@ -6,6 +6,7 @@ use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::sharding::Reading;
 use crate::schema::model::write::ActionKind;
 use crate::schema::model::{Model, write};
+use crate::schema::table::KeyAttribute;
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use serde_json::{Value, json};
@@ -227,7 +228,7 @@ fn want(query: &QueryBinding) -> String {
 pub fn key_condition(read: &Read) -> String {
     let (key, sort) = match &read.action {
         ReadAction::FetchMissing(of) => return format!("the key of #{of}"),
-        ReadAction::Get(key) => (key, None),
+        ReadAction::Get(key) => (&**key, None),
         ReadAction::Query(query) => match &query.access {
             Access::Query { sort, .. } => (&query.key, Some((sort, query.range.as_ref()))),
             _ => return "everything".to_owned(),
@@ -235,9 +236,9 @@ pub fn key_condition(read: &Read) -> String {
     };
     let mut condition = String::new();
     if let Some(partition) = &key.partition {
-        let _ = write!(condition, "{} = {}", key.partition_attribute, fill(partition, partition.parts.len(), key));
+        let _ = write!(condition, "{} = {}", key.partition_attribute.name, fill(partition, partition.parts.len(), key));
     }
-    let (Some(attribute), Some(template)) = (&key.sort_attribute, &key.sort) else { return condition };
+    let (Some(KeyAttribute { name: attribute, .. }), Some(template)) = (&key.sort_attribute, &key.sort) else { return condition };
     let whole = template.parts.len();
     match sort {
         None | Some((SortAccess::Equal { .. }, _)) => {

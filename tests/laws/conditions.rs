@@ -3,7 +3,9 @@
 
 use keyfold::execute::expression::condition::{expression, whole};
 use keyfold::execute::expression::evaluate::holds;
+use keyfold::execute::expression::filter::applicable;
 use keyfold::execute::expression::scope::Scope;
+use keyfold::plan::tree::Filter;
 use keyfold::schema::expression::condition::Condition;
 use keyfold::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
@@ -253,7 +255,10 @@ fn the_gateway_and_the_store_agree() {
             let is_null = |name: &str| scope.argument(name).is_none_or(Value::is_null);
             match condition.without(&is_null) {
                 None => count(3),
-                Some(rest) => prop_assert_eq!(expression(condition, &scope), whole(&rest, &scope).map(Some)),
+                Some(rest) => {
+                    let filter = Filter::new(condition, 0);
+                    prop_assert_eq!(expression(&applicable(&filter, &scope), &scope), whole(&rest, &scope).map(Some));
+                }
             }
         }
         Ok(())

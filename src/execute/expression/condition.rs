@@ -1,4 +1,4 @@
-//! A checked condition and the arguments of its field → an expression with placeholders.
+//! Checked conditions and the arguments of their field → an expression with placeholders.
 
 use super::evaluate;
 use super::placeholders::Placeholders;
@@ -7,22 +7,29 @@ use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path};
 use crate::table::data::attribute::Attribute;
 use crate::table::data::call::Expression;
-use serde_json::Value;
 use std::cmp::Ordering;
 
 /// An attribute that no condition uses otherwise, for the expression that never holds.
 const NOTHING: &str = "_";
 
-/// The expression of a filter; `None` if every conjunct has a null argument. `Err` names the argument whose value does not fit.
-pub fn expression(condition: &Condition, scope: &Scope<'_>) -> Result<Option<Expression>, String> {
-    let is_null = |name: &str| scope.argument(name).is_none_or(Value::is_null);
-    condition.without(&is_null).map(|condition| whole(&condition, scope)).transpose()
+/// The letter of a filter's placeholders.
+const FILTER: char = 'f';
+
+/// The expression of a filter's conjuncts; `None` if there are none. `Err` names the argument whose value does not fit.
+pub fn expression(conjuncts: &[&Condition], scope: &Scope<'_>) -> Result<Option<Expression>, String> {
+    let mut writer = Writer { scope, placeholders: Placeholders::new(FILTER) };
+    let text = match conjuncts {
+        [] => return Ok(None),
+        [only] => writer.condition(only)?,
+        all => writer.joined(all.iter().copied(), " AND ")?,
+    };
+    Ok(Some(writer.placeholders.expression(text)))
 }
 
 /// The expression of the whole condition. An argument that is null or not given is DynamoDB's null, which has no order and is no prefix.
 /// `Err` names the argument whose value does not fit.
 pub fn whole(condition: &Condition, scope: &Scope<'_>) -> Result<Expression, String> {
-    lettered(condition, scope, 'f')
+    lettered(condition, scope, FILTER)
 }
 
 /// The expression of the whole condition, with placeholders of this letter, for a call that has another condition.
@@ -132,8 +139,8 @@ impl Writer<'_> {
         format!("attribute_exists({name}) AND attribute_not_exists({name})")
     }
 
-    fn joined(&mut self, all: &[Condition], with: &str) -> Result<String, String> {
-        let parts: Vec<String> = all.iter().map(|part| Ok(format!("({})", self.condition(part)?))).collect::<Result<_, String>>()?;
+    fn joined<'c>(&mut self, all: impl IntoIterator<Item = &'c Condition>, with: &str) -> Result<String, String> {
+        let parts: Vec<String> = all.into_iter().map(|part| Ok(format!("({})", self.condition(part)?))).collect::<Result<_, String>>()?;
         Ok(parts.join(with))
     }
 

@@ -4,10 +4,10 @@
 
 use super::bound::RangeValues;
 use super::range::KeyRange;
-use super::values::{FieldValues, LAST, compare, key_value, number, render};
+use super::values::{FieldValues, LAST, compare, key_value, number};
 use crate::plan::tree::QueryBinding;
 use crate::schema::model::find::{Access, SortAccess};
-use crate::schema::table::{KeyType, Table};
+use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::table::data::attribute::KeyValue;
@@ -24,22 +24,18 @@ fn common_beginning(left: &str, right: &str) -> usize {
 }
 
 /// The range of a Query for the values of its key and of its range. `None` if nothing can lie in it.
-pub fn key_range(
-    (table, index): (&Table, Option<usize>),
-    query: &QueryBinding,
-    values: &FieldValues,
-    bounds: Option<&RangeValues>,
-) -> Option<KeyRange> {
-    let (partition, sort) = table.keys_of(index);
+pub fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeValues>) -> Option<KeyRange> {
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Some(range) };
-    let text = render(template, values);
-    let value = text.and_then(|text| key_value(partition.kind, template, text, PARTITION_KEY_BYTES))?;
-    range.partition = Some((partition.name.clone(), value));
-    let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, sort, &query.key.sort) else {
+    let lookup = |field: &str| values.get(field).cloned();
+    let KeyAttribute { name, kind } = &query.key.partition_attribute;
+    let text = template.render(&lookup).ok().flatten();
+    let value = text.and_then(|text| key_value(*kind, template, text, PARTITION_KEY_BYTES))?;
+    range.partition = Some((name.clone(), value));
+    let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, &query.key.sort_attribute, &query.key.sort)
+    else {
         return Some(range);
     };
-    let lookup = |field: &str| values.get(field).cloned();
     if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
         && template.runs_on(*parts)
     {
@@ -48,10 +44,10 @@ pub fn key_range(
     }
     let condition = match access {
         SortAccess::All => None,
-        SortAccess::Equal { .. } => match render(template, values).and_then(|text| key_value(sort.kind, template, text, SORT_KEY_BYTES)) {
-            Some(value) => Some(SortCondition::Equal(value)),
-            None => return None,
-        },
+        SortAccess::Equal { .. } => {
+            let text = template.render(&lookup).ok().flatten();
+            Some(SortCondition::Equal(key_value(sort.kind, template, text?, SORT_KEY_BYTES)?))
+        }
         SortAccess::Prefix { parts, .. } => {
             let Ok(Some(mut text)) = template.render_parts(*parts, &lookup) else { return None };
             for other in &query.key.prefix_alternatives {

@@ -4,12 +4,11 @@ use super::sharding;
 use super::values::{FieldValues, MAX_COMBINATIONS};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::plan::tree::KeyBinding;
-use crate::schema::table::Table;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// One map of values for each combination of list values and each shard that is read.
-pub fn combinations(table: &Table, key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+pub fn combinations(key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
     let mut all = vec![FieldValues::new()];
     for (field, value) in fields {
         let values = match value {
@@ -35,7 +34,7 @@ pub fn combinations(table: &Table, key: &KeyBinding, fields: Vec<(String, Value)
         all = crossed;
     }
     match &key.spread {
-        Some(reading) => sharding::expand_shards(table, key, *reading, all),
+        Some(reading) => sharding::expand_shards(key, *reading, all),
         None => Ok(all),
     }
 }

@@ -76,7 +76,7 @@ fn part(key: &KeyAttribute, template: &Template, value: Lookup<'_>) -> Option<Ve
 }
 
 /// The combinations of a read's values with the numbers of the shards, or of the replica, to read.
-pub fn expand_shards(table: &Table, key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) -> Result<Vec<FieldValues>, Arc<Failure>> {
     let Reading { spread, which } = reading;
     let name = spread.placeholder();
     let with = |mut values: FieldValues, number: u64| {
@@ -97,7 +97,7 @@ pub fn expand_shards(table: &Table, key: &KeyBinding, reading: Reading, all: Vec
         (KeyChoice::Bound, SpreadKind::Replica) => {
             let chosen = |values: FieldValues| {
                 let number = match values.get(&name) {
-                    None => of_binding(table, key, spread, &values)?,
+                    None => of_binding(key, spread, &values)?,
                     Some(Value::String(text)) => number(spread, text.as_bytes(), &[]),
                     Some(value) => number(spread, value.to_string().as_bytes(), &[]),
                 };
@@ -107,18 +107,17 @@ pub fn expand_shards(table: &Table, key: &KeyBinding, reading: Reading, all: Vec
         }
         (KeyChoice::OfKey, _) => {
             // A key that cannot be made is no item's.
-            let chosen = |values: FieldValues| Some(with(values.clone(), of_binding(table, key, spread, &values)?));
+            let chosen = |values: FieldValues| Some(with(values.clone(), of_binding(key, spread, &values)?));
             all.into_iter().filter_map(chosen).collect()
         }
     })
 }
 
 /// The number for the bound part of a key. If the whole key is bound, it is the number of its item.
-fn of_binding(table: &Table, key: &KeyBinding, spread: Spread, values: &FieldValues) -> Option<u64> {
+fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues) -> Option<u64> {
     let value = |field: &str| values.get(field).cloned();
-    let kind = |attribute: &str| table.key_attributes().into_iter().find(|key| key.name == attribute);
-    let partition = part(kind(&key.partition_attribute)?, key.partition.as_ref()?, &value)?;
-    let sort = match (&key.sort, key.sort_attribute.as_deref().and_then(kind)) {
+    let partition = part(&key.partition_attribute, key.partition.as_ref()?, &value)?;
+    let sort = match (&key.sort, &key.sort_attribute) {
         (Some(template), Some(attribute)) if template.fields().iter().all(|field| values.contains_key(*field)) => {
             part(attribute, template, &value)?
         }

@@ -26,23 +26,21 @@ pub(super) const LAST: char = '\u{10FFFF}';
 pub type FieldValues = HashMap<String, Value>;
 
 /// The primary key that the values make; `None` where no item can have it.
-pub fn primary_key(table: &Table, key: &KeyBinding, values: &FieldValues) -> Option<Key> {
+pub fn primary_key(key: &KeyBinding, values: &FieldValues) -> Option<Key> {
+    let value = |field: &str| values.get(field).cloned();
+    let text = |template: &Template| template.render(&value).ok().flatten();
     let partition = {
         let template = key.partition.as_ref()?;
-        key_value(table.partition.kind, template, render(template, values)?, PARTITION_KEY_BYTES)?
+        key_value(key.partition_attribute.kind, template, text(template)?, PARTITION_KEY_BYTES)?
     };
-    let sort = match (&table.sort, &key.sort) {
+    let sort = match (&key.sort_attribute, &key.sort) {
         (Some(attribute), Some(template)) => {
-            Some((attribute.name.clone(), key_value(attribute.kind, template, render(template, values)?, SORT_KEY_BYTES)?))
+            Some((attribute.name.clone(), key_value(attribute.kind, template, text(template)?, SORT_KEY_BYTES)?))
         }
         (None, _) => None,
         (Some(_), None) => return None,
     };
-    Some(Key { partition: (table.partition.name.clone(), partition), sort })
-}
-
-pub(super) fn render(template: &Template, values: &FieldValues) -> Option<String> {
-    template.render(&|field| values.get(field).cloned()).ok().flatten()
+    Some(Key { partition: (key.partition_attribute.name.clone(), partition), sort })
 }
 
 /// The key value of a template's text. A number key holds an instant as its epoch.

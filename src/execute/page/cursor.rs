@@ -59,7 +59,7 @@ pub struct Cursors {
     key: CursorKey,
     list: Digest,
     /// The attributes of a position.
-    attributes: Vec<String>,
+    attributes: Arc<[String]>,
     ranges: usize,
 }
 
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Cursors {
 
 impl Cursors {
     /// The cursors of a list; `attributes` are the key attributes of its table and of its index.
-    pub fn new(key: CursorKey, list: &List<'_>, attributes: Vec<String>) -> Self {
+    pub fn new(key: CursorKey, list: &List<'_>, attributes: Arc<[String]>) -> Self {
         Self { key, list: list.digest(), attributes, ranges: list.ranges.len() }
     }
 
@@ -111,7 +111,7 @@ impl Cursors {
     fn written(&self, range: usize, item: &Item) -> Vec<u8> {
         let length = |value: usize| u16::try_from(value).unwrap_or(u16::MAX).to_be_bytes();
         let mut bytes = length(range).to_vec();
-        for name in &self.attributes {
+        for name in self.attributes.iter() {
             let (kind, value): (u8, &[u8]) = match item.get(name) {
                 Some(Attribute::S(text)) => (b'S', text.as_bytes()),
                 Some(Attribute::N(text)) => (b'N', text.as_bytes()),
@@ -128,7 +128,7 @@ impl Cursors {
     fn read(&self, mut bytes: &[u8]) -> Option<Position> {
         let range = length(&mut bytes)?;
         let mut key = Item::new();
-        for name in &self.attributes {
+        for name in self.attributes.iter() {
             let kind = *bytes.split_off_first()?;
             let long = length(&mut bytes)?;
             let value = bytes.split_off(..long)?;
@@ -160,7 +160,7 @@ mod tests {
     fn cursors(secret: &[u8], coordinate: &str) -> Cursors {
         let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
         let list = List { coordinate, table: "t", index: None, ranges: &[range.clone(), range], descending: false };
-        Cursors::new(CursorKey::of_secret(secret), &list, vec!["PK".into(), "SK".into()])
+        Cursors::new(CursorKey::of_secret(secret), &list, ["PK".into(), "SK".into()].into())
     }
 
     fn item(pk: &str, sk: &str) -> Item {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn the_longest_keys_have_cursors() {
         let attributes: Vec<String> = ["pk", "sk", "gsiPk", "gsiSk"].map(String::from).into();
-        let cursors = Cursors { attributes: attributes.clone(), ..cursors(b"", "") };
+        let cursors = Cursors { attributes: attributes.clone().into(), ..cursors(b"", "") };
         let key: Item = attributes.into_iter().zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long)))).collect();
         let cursor = cursors.of_item(0, &key);
         assert!(cursor.len() <= MAX_LENGTH);

@@ -3,7 +3,7 @@
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::condition;
-use crate::execute::expression::filter::ItemFilter;
+use crate::execute::expression::filter::{ItemFilter, applicable};
 use crate::execute::expression::scope::Scope;
 use crate::plan::tree::{ArgumentsId, Plan, QueryBinding, Read};
 use crate::table::data::call::Expression;
@@ -37,16 +37,16 @@ impl<'p> FieldArguments<'p> {
     }
 
     /// The filter of a read by keys, which the gateway evaluates. `None` if there is none. Fails if a value does not fit the filter.
-    pub fn item_filter<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &Read) -> Result<Option<ItemFilter<'a>>, Arc<Failure>> {
-        let Some((condition, id)) = &read.filter else { return Ok(None) };
-        let scope = Scope { arguments: self.values(*id)?, now: context.now };
-        ItemFilter::new(condition, scope).map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+    pub fn item_filter<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &'a Read) -> Result<Option<ItemFilter<'a>>, Arc<Failure>> {
+        let Some(filter) = &read.filter else { return Ok(None) };
+        let scope = Scope { arguments: self.values(filter.arguments)?, now: context.now };
+        ItemFilter::new(filter, scope).map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
     }
 
     /// The filter of a query, which DynamoDB applies. `None` if there is none. Fails if a value does not fit the filter.
     pub fn query_filter(&self, context: &ExecutionContext<'_>, query: &QueryBinding) -> Result<Option<Expression>, Arc<Failure>> {
-        let Some((condition, id)) = &query.filter else { return Ok(None) };
-        let scope = Scope { arguments: self.values(*id)?, now: context.now };
-        condition::expression(condition, &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+        let Some(filter) = &query.filter else { return Ok(None) };
+        let scope = Scope { arguments: self.values(filter.arguments)?, now: context.now };
+        condition::expression(&applicable(filter, &scope), &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
     }
 }

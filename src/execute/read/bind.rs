@@ -15,15 +15,14 @@ use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
 use crate::plan::tree::{KeyBinding, QueryBinding, Read, Want};
-use crate::schema::table::Table;
 use crate::table::data::attribute::Key;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The keys of a read for a row; `None` stands for a key that no item can have.
-pub fn item_keys(table: &Table, read: &Read, binding: &KeyBinding, key: BoundKey) -> Result<Vec<Option<Key>>, Arc<Failure>> {
-    let combinations = combinations(table, binding, key.fields)?;
-    let mut keys: Vec<Option<Key>> = combinations.iter().map(|values| primary_key(table, binding, values)).collect();
+pub fn item_keys(read: &Read, binding: &KeyBinding, key: BoundKey) -> Result<Vec<Option<Key>>, Arc<Failure>> {
+    let combinations = combinations(binding, key.fields)?;
+    let mut keys: Vec<Option<Key>> = combinations.iter().map(|values| primary_key(binding, values)).collect();
     if !read.answers_each_value {
         // A list has each item once, where its value comes first.
         let mut seen = HashSet::new();
@@ -42,16 +41,15 @@ pub fn range_query(
 ) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
     let table = &context.model.tables[read.table];
     let mut ranges = Vec::new();
-    for values in combinations(table, &query.key, key.fields)? {
-        let range = key_range((table, read.index), query, &values, key.range.as_ref());
+    for values in combinations(&query.key, key.fields)? {
+        let range = key_range(query, &values, key.range.as_ref());
         ranges.extend(range.filter(|range| !ranges.contains(range)));
     }
     let page = page_of(arguments, query)?;
     let cursors = page.as_ref().map(|_| {
-        let attributes = key_attributes(table, read.index);
         let index = read.index.map(|index| table.indexes[index].name.as_str());
         let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
-        Arc::new(Cursors::new(context.cursor_key.clone(), &list, attributes))
+        Arc::new(Cursors::new(context.cursor_key.clone(), &list, query.position_attributes.clone()))
     });
     let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
         (Some(cursors), Some(cursor)) => Some(cursors.decode(cursor)?),
@@ -72,9 +70,9 @@ pub fn range_query(
     let range_query = RangeQuery {
         table: table.name.as_str().into(),
         index: read.index.map(|index| table.indexes[index].name.as_str().into()),
-        ranges: remaining(ranges, start.as_ref(), query.key.sort_attribute.as_deref(), (forward, backward)),
+        ranges: remaining(ranges, start.as_ref(), query.key.sort_attribute.as_ref().map(|key| key.name.as_str()), (forward, backward)),
         sort: query.key.sort.clone(),
-        sort_attribute: query.key.sort_attribute.clone(),
+        sort_attribute: query.key.sort_attribute.as_ref().map(|key| key.name.clone()),
         filter: arguments.query_filter(context, query)?,
         projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
         forward,
@@ -110,16 +108,4 @@ fn remaining(
     let remaining =
         |(position, range): (usize, &KeyRange)| if position == start.range { Some(range.clone()) } else { cut.rest_of(position, range) };
     ranges.iter().enumerate().map(remaining).collect()
-}
-
-/// The key attributes of the table and of the index, each once: they make a position.
-fn key_attributes(table: &Table, index: Option<usize>) -> Vec<String> {
-    let mut names: Vec<String> = table.primary_key().map(|key| key.name.clone()).collect();
-    let (partition, sort) = table.keys_of(index);
-    for key in std::iter::once(partition).chain(sort) {
-        if !names.contains(&key.name) {
-            names.push(key.name.clone());
-        }
-    }
-    names
 }

@@ -117,7 +117,7 @@ impl WaveRequests {
     }
 
     fn gets(&mut self, model: &Model, read: &Read, binding: &KeyBinding, key: BoundKey) -> Result<RowRequest, Arc<Failure>> {
-        let keys = item_keys(&model.tables[read.table], read, binding, key)?;
+        let keys = item_keys(read, binding, key)?;
         let positions = keys.into_iter().map(|key| key.map_or(NOTHING, |key| self.get(model, read, key)));
         Ok(RowRequest::Gets(positions.collect()))
     }

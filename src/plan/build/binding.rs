@@ -6,7 +6,6 @@ use super::entity::Entity;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::argument;
 use crate::plan::tree::*;
-use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
@@ -38,9 +37,9 @@ impl<'a> Builder<'a> {
         };
         let fields = path.bindings.iter().map(|(field, source)| Ok((field.clone(), self.source(source, from, arguments)?)));
         Ok(KeyBinding {
-            partition_attribute: partition.name.clone(),
+            partition_attribute: partition.clone(),
             partition: partition_at.and_then(|position| template(&partition.name, position)),
-            sort_attribute: sort.map(|key| key.name.clone()),
+            sort_attribute: sort.cloned(),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
             prefix_alternatives: path.alike.clone(),
             fields: fields.collect::<Result<_, PlanError>>()?,
@@ -71,10 +70,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The find's condition without the conjuncts whose argument is null. A field of an input object may still be null when the plan runs.
-    pub fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<(Condition, ArgumentsId)> {
+    pub fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<Filter> {
         let given = &self.arguments[arguments];
         let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.context.variables);
-        Some((find.filter.as_ref()?.without(&is_null)?, arguments))
+        Some(Filter::new(&find.filter.as_ref()?.without(&is_null)?, arguments))
     }
 
     /// Turns a source of the model into one of the plan.

@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
         let several = path.bindings.values().any(|source| self.is_list(source, relation.field));
         let many = matches!(relation.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
-            Access::Get { .. } => ReadAction::Get(key),
+            Access::Get { .. } => ReadAction::Get(Box::new(key)),
             access => ReadAction::Query(Box::new(QueryBinding {
                 range: self.range(access, from, relation.arguments)?,
                 access: access.clone(),
@@ -121,6 +121,10 @@ impl<'a> Builder<'a> {
                 },
                 filter: self.filter(relation.find, relation.arguments),
                 others: admits_other_types(self.model, (target.table, path.index), (&key, access), &target.discriminator),
+                position_attributes: attributes::key_attributes(&self.model.tables[target.table], path.index)
+                    .into_iter()
+                    .map(|key| key.name.clone())
+                    .collect(),
                 key,
             })),
         };
@@ -201,9 +205,8 @@ impl<'a> Builder<'a> {
     pub fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = attributes::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
-        let (partition, sort) = table.keys_of(index);
         // An index holds only types that have keys for it.
-        let there: Vec<_> = table.primary_key().chain([partition]).chain(sort).collect();
+        let there = attributes::key_attributes(table, index);
         let alike = |other: &ItemKeys| {
             other.table == keys.table
                 && there.iter().all(|key| {

@@ -3,7 +3,7 @@
 //! All Gets of a table ask for the same attributes: BatchGetItem has one projection per table, and a key that two places of an operation
 //! need is read once.
 
-use crate::plan::attributes::{alternatives_of, attributes_for};
+use crate::plan::attributes::{alternatives_of, attributes_for, key_attributes};
 use crate::plan::tree::*;
 use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,16 +39,11 @@ pub fn share(reads: &[Read], collections: &mut [Collection]) {
 
 fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_stored: bool) -> BTreeSet<String> {
     let table = &model.tables[read.table];
-    let mut names: BTreeSet<String> = table.primary_key().map(|key| key.name.clone()).collect();
-    if matches!(read.action, ReadAction::Query(_)) {
-        // Cursors are made of the index's keys.
-        let (partition, sort) = table.keys_of(read.index);
-        names.insert(partition.name.clone());
-        names.extend(sort.map(|key| key.name.clone()));
-    }
+    let mut names: BTreeSet<String> = key_attributes(table, read.index).into_iter().map(|key| key.name.clone()).collect();
     let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
-    names.extend(read.filter.iter().flat_map(|(condition, _)| condition.attributes()).map(str::to_owned));
+    let conjuncts = read.filter.iter().flat_map(|filter| &filter.conjuncts);
+    names.extend(conjuncts.flat_map(|conjunct| conjunct.condition.attributes()).map(str::to_owned));
     for (ty, field) in fields {
         let Some(stored) = ty.stored(field) else { continue };
         names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));

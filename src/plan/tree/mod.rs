@@ -21,11 +21,13 @@
 //! | `steps` | the steps of an operation and the writes of a mutation |
 //! | `plan` | one plan: its reads, row spaces and shared Queries |
 //! | `read` | one read: its key, its range and how much is wanted |
+//! | `filter` | the filter of a read |
 //! | `value` | where the values of keys come from |
 //! | `discriminator` | how the items of a type are told from others |
 //! | `response` | objects, lists and connections of the response |
 
 mod discriminator;
+mod filter;
 mod ids;
 mod plan;
 mod read;
@@ -34,6 +36,7 @@ mod steps;
 mod value;
 
 pub use discriminator::{TypeDiscriminator, TypeMarks};
+pub use filter::{Conjunct, Filter};
 pub use ids::{ArgumentsId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{BoundRange, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};

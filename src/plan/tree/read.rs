@@ -1,12 +1,13 @@
 //! One read: a Get or a Query for each row of a space, with its key and how much of its range is wanted. Must not know the response.
 
 use super::discriminator::TypeDiscriminator;
+use super::filter::Filter;
 use super::ids::{ArgumentsId, ReadId, SpaceId};
 use super::value::ValueSource;
-use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::Access;
 use crate::schema::model::sharding::Reading;
 use crate::schema::scalar::spread::SpreadKind;
+use crate::schema::table::KeyAttribute;
 use crate::schema::template::Template;
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -47,8 +48,8 @@ pub struct Read {
     /// For a list that is read by Gets: whether it has one element for each value (`[User]`), null if that has no item. Otherwise the list
     /// has each item once.
     pub answers_each_value: bool,
-    /// For a Get: the condition that its item must meet, with the condition's arguments. DynamoDB filters Queries only.
-    pub filter: Option<(Condition, ArgumentsId)>,
+    /// For a Get: the filter that its item must meet. DynamoDB filters Queries only.
+    pub filter: Option<Filter>,
     /// Whether it may be made a wave later, because only the response uses it.
     pub may_wait: bool,
     /// Its wave, from 1.
@@ -59,7 +60,7 @@ pub struct Read {
 #[derive(Debug)]
 pub enum ReadAction {
     /// The item with a primary key.
-    Get(KeyBinding),
+    Get(Box<KeyBinding>),
     /// A Get of each item that an earlier read found in an index, for the attributes that the index lacks.
     FetchMissing(ReadId),
     /// The items of a partition.
@@ -69,12 +70,12 @@ pub enum ReadAction {
 /// The key templates of an access path, and the sources of their fields.
 #[derive(Debug)]
 pub struct KeyBinding {
-    /// The partition key attribute's name.
-    pub partition_attribute: String,
+    /// The partition key attribute.
+    pub partition_attribute: KeyAttribute,
     /// The partition key's template; `None` for a Scan.
     pub partition: Option<Template>,
-    /// The sort key attribute's name.
-    pub sort_attribute: Option<String>,
+    /// The sort key attribute.
+    pub sort_attribute: Option<KeyAttribute>,
     /// The sort key's template.
     pub sort: Option<Template>,
     /// Sort keys of the other types that the same Query reads. It uses the longest prefix that all of them have in common.
@@ -105,10 +106,12 @@ pub struct QueryBinding {
     pub descending: bool,
     /// How much of it is wanted.
     pub want: Want,
-    /// The filter and its arguments.
-    pub filter: Option<(Condition, ArgumentsId)>,
+    /// The filter that DynamoDB applies.
+    pub filter: Option<Filter>,
     /// Whether the key condition admits items of other types.
     pub others: bool,
+    /// The attributes of an item's position: the keys of the table and of the index, each once.
+    pub position_attributes: Arc<[String]>,
 }
 
 /// The bounds of a range, bound to sources.

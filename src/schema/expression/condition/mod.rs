@@ -57,12 +57,8 @@ impl Condition {
 
     /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if no conjunct is left.
     pub fn without(&self, is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
-        let mut kept = Vec::new();
-        self.conjuncts(&mut |conjunct| {
-            if !conjunct.arguments().into_iter().any(is_null) {
-                kept.push(conjunct.clone());
-            }
-        });
+        let kept = self.conjuncts().into_iter().filter(|conjunct| !conjunct.arguments().into_iter().any(is_null));
+        let mut kept: Vec<Condition> = kept.cloned().collect();
         match kept.len() {
             0 | 1 => kept.pop(),
             _ => Some(Condition::And(kept)),
@@ -83,11 +79,11 @@ impl Condition {
         attributes
     }
 
-    /// Calls `see` with each conjunct, also within nested ANDs.
-    fn conjuncts<'a>(&'a self, see: &mut dyn FnMut(&'a Condition)) {
+    /// The conjuncts, also those of nested ANDs.
+    pub fn conjuncts(&self) -> Vec<&Condition> {
         match self {
-            Condition::And(conditions) => conditions.iter().for_each(|condition| condition.conjuncts(see)),
-            _ => see(self),
+            Condition::And(conditions) => conditions.iter().flat_map(Condition::conjuncts).collect(),
+            _ => vec![self],
         }
     }
 
