@@ -2,6 +2,7 @@
 
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError, Refusal};
+use super::read::apply::seed;
 use super::read::executor::run_waves;
 use super::read::state::ReadState;
 use super::response::writer::Writer;
@@ -48,7 +49,7 @@ async fn run_step(
         match executor::write(context, write, &arguments).await {
             Ok(items) => {
                 if let Some(space) = write.result {
-                    state.seed(space, items);
+                    seed(&mut state, space, items);
                 }
             }
             Err(refusals) => return Writer::new(&state, Map::new()).refuse(refusals),

@@ -1,4 +1,4 @@
-//! A planned Query and the values of its key → the range of keys that it reads.
+//! A planned Query and the values of its keys → the ranges of keys that it reads.
 //!
 //! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
 
@@ -23,8 +23,18 @@ fn common_beginning(left: &str, right: &str) -> usize {
     differs.map_or(left.len().min(right.len()), |((at, _), _)| at)
 }
 
-/// The range of a Query for the values of its key and of its range. `None` if nothing can lie in it.
-pub fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeValues>) -> Option<KeyRange> {
+/// The ranges of a Query, each once, for the values of its keys and of its range. Those in which nothing can lie are left out.
+pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues], bounds: Option<&RangeValues>) -> Vec<KeyRange> {
+    let mut ranges: Vec<KeyRange> = Vec::new();
+    for values in keys {
+        let range = key_range(query, values, bounds);
+        ranges.extend(range.filter(|range| !ranges.contains(range)));
+    }
+    ranges
+}
+
+/// The range of a Query for the values of a key. `None` if nothing can lie in it.
+fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeValues>) -> Option<KeyRange> {
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Some(range) };
     let lookup = |field: &str| values.get(field).cloned();

@@ -27,8 +27,18 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
+    /// What remains of each of these ranges; `None` where nothing can. The item's own range stays as it is, since a Query itself resumes
+    /// after the item's key.
+    pub fn rest_of_all(&self, ranges: &[KeyRange]) -> Vec<Option<KeyRange>> {
+        let rest = |(position, range): (usize, &KeyRange)| match position == self.range {
+            true => Some(range.clone()),
+            false => self.rest_of(position, range),
+        };
+        ranges.iter().enumerate().map(rest).collect()
+    }
+
     /// What remains of the range at another position; `None` if nothing can.
-    pub fn rest_of(&self, position: usize, range: &KeyRange) -> Option<KeyRange> {
+    fn rest_of(&self, position: usize, range: &KeyRange) -> Option<KeyRange> {
         let same_key_follows = if self.last_first { position < self.range } else { position > self.range };
         let Some((attribute, key)) = &self.key else { return same_key_follows.then(|| range.clone()) };
         let (lower, upper) = bounds(range.sort.as_ref().map(|(_, condition)| condition));

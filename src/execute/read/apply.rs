@@ -1,49 +1,32 @@
-//! What a wave found → the state: results of reads and the rows that follow from them. Must not know how it was found.
+//! What a wave found → the state: results of reads and the rows that follow from them. Everything that changes a state is here. Must not
+//! know how it was found.
 
 use super::admit::VisibleItem;
-use super::requests::{ReadRequests, RowRequest};
-use super::results::WaveResults;
+use super::row_results::RowResult;
 use super::rows::Rows;
 use super::state::{ItemState, ReadResult, ReadState};
-use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
-use crate::execute::expression::filter::ItemFilter;
 use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
-use crate::execute::page::result::{PageResult, list_too_long};
+use crate::execute::page::result::PageResult;
 use crate::execute::values::decode;
-use crate::plan::tree::{Holder, Origin, Read, ReadId, SpaceId};
+use crate::plan::tree::{Holder, Origin, ReadId, SpaceId};
 use crate::schema::table::Table;
 use crate::table::data::attribute::Item;
 use std::sync::Arc;
 
-/// Stores the result of a read, and makes the rows of the space that it opens.
-pub fn apply_results(
-    context: &ExecutionContext<'_>,
-    state: &mut ReadState<'_>,
-    requests: ReadRequests,
-    results: &WaveResults<'_>,
-    filler: &PageFiller,
-) {
-    let ReadRequests { read: id, rows } = requests;
-    let read = &state.plan.reads[id];
-    let filter = state.arguments.item_filter(context, read);
-    let taken = rows.into_iter().map(|row| match row {
-        RowRequest::Absent => (Vec::new(), PageResult::default()),
-        RowRequest::Failed(why) => (Vec::new(), PageResult::failed(why)),
-        RowRequest::Gets(positions) => items_of_gets(read, positions.into_iter().map(|at| filtered(&filter, results.item(read, at)))),
-        RowRequest::Query(position, page) => match results.query(position) {
-            Some(Ok(found)) => {
-                let table = &context.model.tables[read.table];
-                let (items, page) = page.into_page(&found.found(), &|item: &VisibleItem| filler.is_dangling(id, key_of(table, item)));
-                (items.into_iter().map(ItemState::Item).collect(), page)
-            }
-            Some(Err(why)) => (Vec::new(), PageResult::failed(why.clone())),
-            None => (Vec::new(), PageResult::default()),
-        },
-    });
-    let (mut items, mut pages): (Vec<Vec<ItemState>>, Vec<PageResult>) = taken.unzip();
-    let Some(space) = read.yields else {
+/// Adds the items of a seed: those of a write.
+pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
+    let items: Vec<Arc<Item>> = items.into_iter().filter_map(VisibleItem::written).map(VisibleItem::into_shared).collect();
+    state.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
+    state.elements[space] = items;
+    expand_rows(state);
+}
+
+/// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have `max_nodes` objects.
+pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>, max_nodes: usize) {
+    let (mut items, mut pages): (Vec<Vec<ItemState>>, Vec<PageResult>) = rows.into_iter().map(|row| (row.items, row.page)).unzip();
+    let Some(space) = state.plan.reads[id].yields else {
         let one = |(items, page): (Vec<ItemState>, PageResult)| match page.failure {
             Some(why) => ItemState::Failed(why),
             None => first_present(items),
@@ -52,24 +35,14 @@ pub fn apply_results(
         return;
     };
     let made: usize = items.iter().map(Vec::len).sum();
-    if row_count(state) + made > context.max_nodes {
-        let message = format!("The response would have more than {} objects. Ask for smaller pages.", context.max_nodes);
+    if row_count(state) + made > max_nodes {
+        let message = format!("The response would have more than {max_nodes} objects. Ask for smaller pages.");
         let why = Failure::new(ErrorCode::LimitExceeded, message);
         items.iter_mut().for_each(Vec::clear);
         pages.iter_mut().for_each(|page| *page = PageResult::failed(why.clone()));
     }
     state.rows[space] = Some(Rows::of_sizes(items.iter().map(Vec::len)));
     state.results[id] = ReadResult::Many(items.into_iter().flatten().collect(), pages);
-}
-
-/// The items of a row's Gets, unless there are more than a list may have.
-fn items_of_gets(read: &Read, items: impl Iterator<Item = ItemState>) -> (Vec<ItemState>, PageResult) {
-    let items: Vec<ItemState> = items.collect();
-    let present = items.iter().filter(|item| matches!(item, ItemState::Item(_))).count();
-    match read.max.filter(|max| present > *max as usize) {
-        Some(max) => (Vec::new(), PageResult::failed(list_too_long(max))),
-        None => (items, PageResult::default()),
-    }
 }
 
 /// The rows of all spaces together. The rows of a variant are rows of its parent.
@@ -88,27 +61,27 @@ fn first_present(items: Vec<ItemState>) -> ItemState {
     items.into_iter().min_by_key(rank).unwrap_or(ItemState::Absent)
 }
 
-/// The item of a Get, if it meets the filter of its read.
-fn filtered(filter: &Result<Option<ItemFilter<'_>>, Arc<Failure>>, item: ItemState) -> ItemState {
-    match (filter, &item) {
-        (Err(why), _) => ItemState::Failed(why.clone()),
-        (Ok(Some(filter)), ItemState::Item(found)) => match filter.lets_through(found) {
-            Ok(true) => item,
-            Ok(false) => ItemState::Absent,
-            Err(message) => ItemState::Failed(Failure::new(ErrorCode::BadUserInput, message)),
-        },
-        _ => item,
+/// Ends a wave (from 1): records the links of pages that it found to be dangling, and makes the rows that follow from its results. If there
+/// are new dangling links, forgets the results of their pages and gives the wave from which to run again.
+pub fn end_wave(state: &mut ReadState<'_>, filler: &mut PageFiller, tables: &[Table], wave: usize) -> Option<usize> {
+    let again = record_dangling(filler, state, tables, wave);
+    if let Some(again) = again {
+        reset_to_wave(state, again);
     }
+    expand_rows(state);
+    again
 }
 
 /// Makes the rows of embedded lists whose items are there, and those of the types that items turned out to be of.
-pub fn expand_rows(state: &mut ReadState<'_>) {
+fn expand_rows(state: &mut ReadState<'_>) {
     let plan = state.plan;
     for (id, space) in plan.spaces.iter().enumerate() {
-        let Some(parent) = space.parent.filter(|_| state.rows[id].is_none()) else { continue };
+        let is_next = |parent: &SpaceId| state.rows[id].is_none() && state.rows[*parent].is_some();
+        let Some(parent) = space.parent.filter(is_next) else { continue };
+        let rows = 0..state.len(parent);
         match &space.origin {
-            Origin::Elements(holder, reader) if is_known(state, *holder) => {
-                let elements = (0..state.len(parent)).map(|row| match state.held(*holder, parent, row) {
+            Origin::Elements(holder, reader) if state.is_known(*holder) => {
+                let elements = rows.map(|row| match state.held(*holder, parent, row) {
                     Ok(Some(item)) => decode::maps(reader, item),
                     _ => Vec::new(),
                 });
@@ -116,33 +89,21 @@ pub fn expand_rows(state: &mut ReadState<'_>) {
                 state.rows[id] = Some(Rows::of_sizes(elements.iter().map(Vec::len)));
                 state.elements[id] = elements.into_iter().flatten().collect();
             }
-            Origin::Variant(read, member) if is_known(state, Holder::Read(*read)) => {
-                state.rows[id] = Some(rows_of_type(state, (*read, *member), parent));
+            Origin::Variant(read, member) if state.is_known(Holder::Read(*read)) => {
+                let types = &plan.reads[*read].discriminator;
+                let is_of_type = |row: usize| match state.found(*read, parent, row) {
+                    ItemState::Item(item) => types.type_of(item) == Some(*member),
+                    ItemState::Absent | ItemState::Failed(_) => false,
+                };
+                state.rows[id] = Some(Rows::of_sizes(rows.map(|row| usize::from(is_of_type(row)))));
             }
             _ => {}
         }
     }
 }
 
-fn is_known(state: &ReadState<'_>, holder: Holder) -> bool {
-    match holder {
-        Holder::Read(read) => !matches!(state.results[read], ReadResult::Pending),
-        Holder::Element(space) => state.rows[space].is_some(),
-    }
-}
-
-/// The rows of a space whose item is of one of the types that a read is after.
-fn rows_of_type(state: &ReadState<'_>, (read, member): (ReadId, usize), parent: SpaceId) -> Rows {
-    let types = &state.plan.reads[read].discriminator;
-    let is_of_type = |row: usize| match state.found(read, parent, row) {
-        ItemState::Item(item) => types.type_of(item) == Some(member),
-        ItemState::Absent | ItemState::Failed(_) => false,
-    };
-    Rows::of_sizes((0..state.len(parent)).map(|row| usize::from(is_of_type(row))))
-}
-
 /// Records the links of pages that a wave (from 1) found to be dangling. If there are new ones, gives the wave from which to run again.
-pub fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Table], wave: usize) -> Option<usize> {
+fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Table], wave: usize) -> Option<usize> {
     let plan = state.plan;
     let mut again: Option<usize> = None;
     for &page in &state.filled {
@@ -164,7 +125,7 @@ pub fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &
 }
 
 /// Forgets the results of a wave (from 1) and of all waves after it.
-pub fn reset_to_wave(state: &mut ReadState<'_>, wave: usize) {
+fn reset_to_wave(state: &mut ReadState<'_>, wave: usize) {
     let plan = state.plan;
     for (id, _) in plan.reads.iter().enumerate().filter(|(_, read)| read.wave >= wave) {
         state.results[id] = ReadResult::Pending;

@@ -1,11 +1,12 @@
-//! The arguments of a plan's fields, coerced once for all rows, and the filters that use them. Must not know rows.
+//! The arguments of a plan's fields, coerced once for all rows, and the pages and filters that they ask for. Must not know rows.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::condition;
 use crate::execute::expression::filter::{ItemFilter, applicable};
 use crate::execute::expression::scope::Scope;
-use crate::plan::tree::{ArgumentsId, Plan, QueryBinding, Read};
+use crate::execute::page::arguments::{Paging, paging};
+use crate::plan::tree::{ArgumentsId, Plan, Read, ReadAction, Want};
 use crate::table::data::call::Expression;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -14,6 +15,16 @@ use std::sync::Arc;
 pub struct FieldArguments<'p> {
     plan: &'p Plan,
     values: Vec<Result<Map<String, Value>, Arc<Failure>>>,
+}
+
+/// What the arguments of a read ask for, in all of its rows.
+pub struct ReadArguments<'a> {
+    /// The filter that the gateway applies to items.
+    pub item_filter: Option<ItemFilter<'a>>,
+    /// The page; `None` for a read of no page.
+    pub page: Option<Paging>,
+    /// The filter that DynamoDB applies. A value that does not fit it fails the rows that would query.
+    pub query_filter: Result<Option<Expression>, Arc<Failure>>,
 }
 
 impl<'p> FieldArguments<'p> {
@@ -36,17 +47,23 @@ impl<'p> FieldArguments<'p> {
         &self.plan.arguments[id].given
     }
 
-    /// The filter of a read by keys, which the gateway evaluates. `None` if there is none. Fails if a value does not fit the filter.
-    pub fn item_filter<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &'a Read) -> Result<Option<ItemFilter<'a>>, Arc<Failure>> {
-        let Some(filter) = &read.filter else { return Ok(None) };
-        let scope = Scope { arguments: self.values(filter.arguments)?, now: context.now };
-        ItemFilter::new(filter, scope).map(Some).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
-    }
-
-    /// The filter of a query, which DynamoDB applies. `None` if there is none. Fails if a value does not fit the filter.
-    pub fn query_filter(&self, context: &ExecutionContext<'_>, query: &QueryBinding) -> Result<Option<Expression>, Arc<Failure>> {
-        let Some(filter) = &query.filter else { return Ok(None) };
-        let scope = Scope { arguments: self.values(filter.arguments)?, now: context.now };
-        condition::expression(&applicable(filter, &scope), &scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))
+    /// What the arguments of a read ask for. Fails where one of them is not acceptable.
+    pub fn of_read<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &'a Read) -> Result<ReadArguments<'a>, Arc<Failure>> {
+        let refuse = |message: String| Failure::new(ErrorCode::BadUserInput, message);
+        let scope = |id: ArgumentsId| Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now });
+        let item_filter = match &read.filter {
+            Some(filter) => Some(ItemFilter::new(filter, scope(filter.arguments)?).map_err(refuse)?),
+            None => None,
+        };
+        let ReadAction::Query(query) = &read.action else { return Ok(ReadArguments { item_filter, page: None, query_filter: Ok(None) }) };
+        let page = match query.want {
+            Want::Page { arguments: id, sizes, .. } => Some(paging(self.values(id)?, self.given(id), sizes)?),
+            Want::First | Want::Whole { .. } | Want::Count { .. } => None,
+        };
+        let query_filter = query.filter.as_ref().map(|filter| {
+            let scope = scope(filter.arguments)?;
+            condition::expression(&applicable(filter, &scope), &scope).map_err(refuse)
+        });
+        Ok(ReadArguments { item_filter, page, query_filter: query_filter.transpose().map(Option::flatten) })
     }
 }

@@ -1,9 +1,13 @@
-//! Runs a plan wave by wave: the requests of all its reads → one batch of Gets and the distinct queries side by side → results → rows.
+//! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results → rows.
 
-use super::apply::{apply_results, expand_rows, record_dangling, reset_to_wave};
+use super::apply::{apply_results, end_wave};
+use super::bind::read::{BoundRead, bind};
 use super::query_cache::QueryCache;
 use super::requests::{ReadRequests, Sources, WaveRequests};
 use super::results::WaveResults;
+use super::row_results::{RowResult, row_results};
+use super::shared::collection::shared_queries;
+use super::shared::offers::offers;
 use super::state::ReadState;
 use crate::execute::context::ExecutionContext;
 use crate::execute::page::filler::PageFiller;
@@ -21,31 +25,31 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let planned = plan.waves.get(wave).map(Vec::as_slice).unwrap_or_default();
         wave += 1;
         context.loaders.begin_wave();
-        expand_rows(state);
-        let mut requests = WaveRequests::default();
-        let sources = Sources { context, arguments: &state.arguments, cache: &cache, filler: &filler };
         let reads = planned.iter().chain(&waiting);
-        let reads: Vec<ReadRequests> = reads.map(|read| requests.add(&sources, (*read, &plan.reads[*read]), state.inputs(*read))).collect();
-        let shared = match context.share_queries {
-            true => requests.shared(context.model, plan, &reads[..planned.len()], &cache),
-            false => Vec::new(),
-        };
+        let bound = reads.map(|read| bind(context, &state.arguments, (*read, &plan.reads[*read]), state.inputs(*read)));
+        let bound: Vec<BoundRead<'_>> = bound.collect();
+        let mut requests = WaveRequests::default();
+        let sources = Sources { context, cache: &cache, filler: &filler };
+        let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&sources, bound)).collect();
+        if context.share_queries {
+            let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
+            requests.shared = shared_queries(context.model, offers, requests.gets.len());
+        }
         let mut results = WaveResults::new(requests, &mut cache);
         // Boxed, so that the type of a request's future stays shallow.
-        results.call(&shared, &reads, plan, context.loaders).boxed().await;
-        waiting.clear();
-        for requests in reads {
-            match results.needs_more(&requests) {
-                true => waiting.push(requests.read),
-                false => apply_results(context, state, requests, &results, &filler),
-            }
+        results.call(&reads, context.loaders).boxed().await;
+        let (later, known): (Vec<ReadRequests<'_>>, Vec<ReadRequests<'_>>) =
+            reads.into_iter().partition(|requests| results.needs_more(requests));
+        waiting = later.iter().map(|requests| requests.id).collect();
+        let found = known.into_iter().map(|requests| (requests.id, row_results(context, requests, &results, &filler)));
+        let found: Vec<(ReadId, Vec<RowResult>)> = found.collect();
+        for (read, rows) in found {
+            apply_results(state, read, rows, context.max_nodes);
         }
-        if let Some(again) = record_dangling(&mut filler, state, &context.model.tables, wave) {
-            reset_to_wave(state, again);
+        if let Some(again) = end_wave(state, &mut filler, &context.model.tables, wave) {
             // The waves that run again include them.
             waiting.clear();
             wave = again - 1;
         }
     }
-    expand_rows(state);
 }

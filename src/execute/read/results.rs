@@ -1,14 +1,11 @@
 //! Makes the calls of a wave: its Gets, its queries and the Queries that they share in, what all of them found out. Must not know rows or
 //! the response.
 
-use super::admit::VisibleItem;
-use super::collection::{SharedPart, SharedPartResult, SharedQuery};
 use super::query_cache::QueryCache;
 use super::range_query::QueryResult;
 use super::requests::{PendingQuery, ReadRequests, RowRequest, WaveRequests};
-use super::state::ItemState;
+use super::shared::collection::{SharedPart, SharedPartResult, SharedQuery};
 use crate::execute::error::Failure;
-use crate::plan::tree::{Plan, Read};
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page};
 use crate::table::data::error::TableError;
@@ -54,15 +51,16 @@ impl<'a> WaveResults<'a> {
 
     /// Makes the calls of a wave: first the shared Queries and everything that shares none, then what the shared Queries did not reach and
     /// others wait for. What nothing waits for is left to the next wave.
-    pub async fn call(&mut self, shared: &[SharedQuery], reads: &[ReadRequests], plan: &Plan, loaders: &Loaders) {
+    pub async fn call(&mut self, reads: &[ReadRequests<'_>], loaders: &Loaders) {
+        let shared = std::mem::take(&mut self.requests.shared);
         let parts: HashSet<SharedPart> = shared.iter().flat_map(SharedQuery::parts).collect();
         let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
         let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
-        self.round(Round { gets, queries, shared }, loaders).await;
+        self.round(Round { gets, queries, shared: &shared }, loaders).await;
         if parts.is_empty() {
             return;
         }
-        let awaited = reads.iter().filter(|requests| !plan.reads[requests.read].may_wait && self.needs_more(requests));
+        let awaited = reads.iter().filter(|requests| !requests.read.may_wait && self.needs_more(requests));
         let (mut gets, mut queries) = (Vec::new(), Vec::new());
         for row in awaited.flat_map(|requests| &requests.rows) {
             match row {
@@ -159,13 +157,9 @@ impl<'a> WaveResults<'a> {
         self.cache.insert(self.requests.queries[query].cache_key.clone(), result);
     }
 
-    /// What the Get at a position found for a read.
-    pub fn item(&self, read: &Read, position: usize) -> ItemState {
-        match self.items.get(position) {
-            Some(Some(Ok(Some(item)))) => VisibleItem::by_key(&read.discriminator, item).map_or(ItemState::Absent, ItemState::Item),
-            Some(Some(Err(error))) => ItemState::Failed(Failure::of_table(error)),
-            None | Some(None | Some(Ok(None))) => ItemState::Absent,
-        }
+    /// What the Get at a position found; `None` where no Get has been made.
+    pub fn item(&self, position: usize) -> Option<&Result<Option<Arc<Item>>, TableError>> {
+        self.items.get(position)?.as_ref()
     }
 
     /// What the query at a position found.
@@ -174,7 +168,7 @@ impl<'a> WaveResults<'a> {
     }
 
     /// Whether a read's rows request something that has yet to be read.
-    pub fn needs_more(&self, requests: &ReadRequests) -> bool {
+    pub fn needs_more(&self, requests: &ReadRequests<'_>) -> bool {
         requests.rows.iter().any(|row| match row {
             RowRequest::Gets(positions) => positions.iter().any(|position| self.needs_get(*position)),
             RowRequest::Query(position, _) => {

@@ -1,4 +1,4 @@
-//! The state of a running plan: the rows of each space and the items of each read.
+//! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it.
 
 use super::admit::{self, VisibleItem};
 use super::arguments::FieldArguments;
@@ -91,16 +91,17 @@ impl<'p> ReadState<'p> {
         Self { plan, arguments, rows, results, elements, filled }
     }
 
-    /// Adds the items of a seed: those of a write.
-    pub fn seed(&mut self, space: SpaceId, items: Vec<Arc<Item>>) {
-        let items: Vec<Arc<Item>> = items.into_iter().filter_map(VisibleItem::written).map(VisibleItem::into_shared).collect();
-        self.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
-        self.elements[space] = items;
-    }
-
     /// The number of rows of a space; 0 while they are unknown.
     pub fn len(&self, space: SpaceId) -> usize {
         self.rows[space].as_ref().map_or(0, |rows| rows.parents.len())
+    }
+
+    /// Whether it is known what a holder holds.
+    pub fn is_known(&self, holder: Holder) -> bool {
+        match holder {
+            Holder::Read(read) => !matches!(self.results[read], ReadResult::Pending),
+            Holder::Element(space) => self.rows[space].is_some(),
+        }
     }
 
     /// The row of an outer space to which a row belongs.
@@ -266,9 +267,8 @@ impl<'p> ReadState<'p> {
         }
         // A missing parent has no children. While a parent is being read, its children may be read beside it.
         let parent = read.parent?;
-        let is_known = !matches!(self.results[parent], ReadResult::Pending);
         match self.found(parent, read.space, row) {
-            ItemState::Absent if is_known => Some(ItemState::Absent),
+            ItemState::Absent if self.is_known(Holder::Read(parent)) => Some(ItemState::Absent),
             ItemState::Failed(failure) => Some(ItemState::Failed(failure.clone())),
             _ => None,
         }

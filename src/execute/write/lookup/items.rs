@@ -1,6 +1,7 @@
 //! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its guards.
 
 use crate::execute::error::Refusal;
+use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{Present, ReadResult, ReadState};
 use crate::execute::write::item::{assemble, replicas, unique};
@@ -24,7 +25,7 @@ pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScop
 pub async fn seeded(job: &WriteJob<'_>, lookup: &WriteLookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
     let mut state = ReadState::new(&lookup.plan, job.context);
     for (ty, space) in &lookup.seeds {
-        state.seed(*space, seeds(ty));
+        seed(&mut state, *space, seeds(ty));
     }
     run_waves(job.context, &mut state).await;
     found(job, &state, lookup)

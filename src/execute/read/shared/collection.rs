@@ -1,15 +1,16 @@
-//! Collection reads: the Gets and queries of a wave that read one partition in, the Queries that they share out, and what each of them
-//! finds in the page of such a Query. Must not know how the plan found which reads go together.
+//! Collection reads: the offers of a wave in, the Queries that they share out, and what each of them finds in the page of such a Query.
+//! Must not know how the plan found which reads go together.
 //!
 //! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page continues from its end. What the
 //! page does not reach is read by itself afterwards.
 
-use super::range_query::{MAX_LIMIT, QueryResult, RangeQuery};
 use crate::execute::key::bounds::between;
 use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};
 use crate::execute::key::values::compare;
+use crate::execute::read::range_query::{MAX_LIMIT, QueryResult, RangeQuery};
 use crate::plan::passes::shared_query::{self, GroupMember};
-use crate::plan::tree::Collection;
+use crate::plan::tree::{Collection, Read};
+use crate::schema::model::Model;
 use crate::table::data::attribute::{Item, KeyValue};
 use crate::table::data::call::{Page, Query, SortCondition};
 use indexmap::IndexMap;
@@ -48,6 +49,16 @@ pub struct Offer {
     pub need: u32,
 }
 
+/// What the reads of a collection may share a Query for.
+pub struct CollectionOffers<'p> {
+    /// The collection.
+    pub collection: &'p Collection,
+    /// One of its reads. All of them read one table or index alike.
+    pub read: &'p Read,
+    /// The offers, at least two.
+    pub offers: Vec<Offer>,
+}
+
 /// A member of a shared Query. Gets of one key are one member.
 #[derive(Debug)]
 struct SharedMember {
@@ -78,9 +89,37 @@ pub enum SharedPartResult {
     Query(usize, QueryResult),
 }
 
+/// The Queries that the reads of a wave share. The wave has this number of Gets.
+pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, gets: usize) -> Vec<SharedQuery> {
+    let mut taken: HashSet<SharedPart> = HashSet::new();
+    let mut shared: Vec<SharedQuery> = Vec::new();
+    for CollectionOffers { collection, read, offers } in of_collections {
+        let table = &model.tables[read.table];
+        let call = Query {
+            table: table.name.as_str().into(),
+            index: read.index.map(|index| table.indexes[index].name.as_str().into()),
+            partition: None,
+            sort: None,
+            filter: None,
+            projection: None,
+            forward: true,
+            limit: 0,
+            start: None,
+            consistent: read.consistent,
+        };
+        let sort = table.keys_of(read.index).1.map(|key| key.name.as_str());
+        shared.extend(of_collection(collection, (&call, sort), offers, &mut taken));
+    }
+    // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
+    if (0..gets).any(|get| !taken.contains(&SharedPart::Get(get))) {
+        shared.retain_mut(SharedQuery::leave_to_batch);
+    }
+    shared
+}
+
 /// Groups the offers of a collection's reads into shared Queries. `call` is a Query of their table or index, with the sort key attribute.
 /// `taken` holds the Gets and queries that share a Query already.
-pub fn shared(
+fn of_collection(
     collection: &Collection,
     (call, sort_attribute): (&Query, Option<&str>),
     offers: Vec<Offer>,
@@ -154,7 +193,7 @@ impl SharedQuery {
     }
 
     /// Leaves the Gets that do not come first to the batch of the wave. False if nothing is left to share.
-    pub fn leave_to_batch(&mut self) -> bool {
+    fn leave_to_batch(&mut self) -> bool {
         let first_search = self.sharing.iter().position(|one| !one.offer.member.is_item).unwrap_or_default();
         let mut position = 0;
         self.sharing.retain(|one| {

@@ -1,0 +1,72 @@
+//! A planned Query, its ranges and its arguments in; the query to run, and what the field wants of its items, out. Must not know rows.
+
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::Failure;
+use crate::execute::key::range::KeyRange;
+use crate::execute::key::resume::ResumePoint;
+use crate::execute::page::cursor::{Cursors, Position};
+use crate::execute::page::list_identity::List;
+use crate::execute::page::result::PageRequest;
+use crate::execute::read::arguments::ReadArguments;
+use crate::execute::read::range_query::RangeQuery;
+use crate::plan::tree::{QueryBinding, Read, Want};
+use std::sync::Arc;
+
+/// The query of these ranges, and what the field wants of its items. `None` if nothing can be found.
+pub fn range_query(
+    context: &ExecutionContext<'_>,
+    arguments: &ReadArguments<'_>,
+    (read, query): (&Read, &QueryBinding),
+    ranges: Vec<KeyRange>,
+) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
+    let table = &context.model.tables[read.table];
+    let index = read.index.map(|index| table.indexes[index].name.as_str());
+    let page = arguments.page.clone();
+    let cursors = page.as_ref().map(|_| {
+        let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
+        Arc::new(Cursors::new(context.cursor_key.clone(), &list, query.position_attributes.clone()))
+    });
+    let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
+        (Some(cursors), Some(cursor)) => Some(cursors.decode(cursor)?),
+        _ => None,
+    };
+    let backward = page.as_ref().is_some_and(|page| page.backward);
+    let wanted = match (query.want, &page) {
+        (Want::First, _) => Some(1),
+        (Want::Whole { max }, _) => Some(max.saturating_add(1)),
+        (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
+        (Want::Page { .. }, None) | (Want::Count { .. }, _) => None,
+    };
+    // A page of size 0 reads an item only to tell whether there is one.
+    if ranges.is_empty() || wanted == Some(0) {
+        return Ok(None);
+    }
+    let forward = query.descending == backward;
+    let sort_attribute = query.key.sort_attribute.as_ref().map(|key| key.name.clone());
+    let ranges = match &start {
+        None => ranges.into_iter().map(Some).collect(),
+        Some(start) => {
+            let compared = |name: &String| Some((name.clone(), ranges.get(start.range)?.compared(start.key.get(name)?)?));
+            let key = sort_attribute.as_ref().and_then(compared);
+            ResumePoint { range: start.range, key, ascending: forward, last_first: backward }.rest_of_all(&ranges)
+        }
+    };
+    let range_query = RangeQuery {
+        table: table.name.as_str().into(),
+        index: index.map(Arc::from),
+        ranges,
+        sort: query.key.sort.clone(),
+        sort_attribute,
+        filter: arguments.query_filter.clone()?,
+        projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
+        forward,
+        last_first: backward,
+        consistent: read.consistent,
+        wanted,
+        start,
+        others: query.others,
+        discriminator: read.discriminator.clone(),
+    };
+    let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
+    Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
+}

@@ -1,0 +1,87 @@
+//! A planned read and the values of its rows in; what each row asks for out: nothing, keys to get, or a query to run. Must not know what
+//! other reads request.
+
+use super::query::range_query;
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::Failure;
+use crate::execute::expression::filter::ItemFilter;
+use crate::execute::key::bind_range::key_ranges;
+use crate::execute::key::bound::BoundKey;
+use crate::execute::key::combinations::combinations;
+use crate::execute::key::values::{key_of, primary_key};
+use crate::execute::page::result::PageRequest;
+use crate::execute::read::arguments::{FieldArguments, ReadArguments};
+use crate::execute::read::range_query::RangeQuery;
+use crate::execute::read::state::{ItemState, RowInput};
+use crate::plan::tree::{KeyBinding, Read, ReadAction, ReadId};
+use crate::table::data::attribute::Key;
+use indexmap::IndexSet;
+use std::sync::Arc;
+
+/// A read and what its rows ask for.
+pub struct BoundRead<'a> {
+    /// Its position in the plan.
+    pub id: ReadId,
+    /// The read.
+    pub read: &'a Read,
+    /// The filter that the gateway applies to its items.
+    pub filter: Option<ItemFilter<'a>>,
+    /// What each row of its space asks for.
+    pub rows: Vec<BoundRow>,
+}
+
+/// What a row of a read asks for.
+pub enum BoundRow {
+    /// Nothing: it is not there.
+    Absent,
+    /// Nothing: it cannot be read.
+    Failed(Arc<Failure>),
+    /// The items with these keys; `None` stands for a key that no item can have.
+    Keys(Vec<Option<Key>>),
+    /// The items of a query, and what the field wants of them.
+    Query(Box<RangeQuery>, Box<PageRequest>),
+}
+
+/// Binds a read to the values of its rows. Arguments that do not fit fail every row, even where nothing is there to be read.
+pub fn bind<'a>(
+    context: &'a ExecutionContext<'_>,
+    arguments: &'a FieldArguments<'_>,
+    (id, read): (ReadId, &'a Read),
+    inputs: Vec<RowInput>,
+) -> BoundRead<'a> {
+    let arguments = arguments.of_read(context, read);
+    let rows = inputs.into_iter().map(|input| match (input, &arguments) {
+        (RowInput::Known(ItemState::Failed(why)), _) => BoundRow::Failed(why),
+        (_, Err(why)) => BoundRow::Failed(why.clone()),
+        (RowInput::Known(_), Ok(_)) => BoundRow::Absent,
+        (RowInput::Failed(why), Ok(_)) => BoundRow::Failed(why),
+        (RowInput::Rest(item), Ok(_)) => match key_of(&context.model.tables[read.table], &item) {
+            Some(key) => BoundRow::Keys(vec![Some(key)]),
+            None => BoundRow::Absent,
+        },
+        (RowInput::Key(key), Ok(arguments)) => bind_key(context, read, arguments, key).unwrap_or_else(BoundRow::Failed),
+    });
+    let rows = rows.collect();
+    BoundRead { id, read, filter: arguments.ok().and_then(|arguments| arguments.item_filter), rows }
+}
+
+/// The keys or the query for the values of a row's key.
+fn bind_key(context: &ExecutionContext<'_>, read: &Read, arguments: &ReadArguments<'_>, key: BoundKey) -> Result<BoundRow, Arc<Failure>> {
+    let binding: &KeyBinding = match &read.action {
+        ReadAction::Get(binding) => binding,
+        ReadAction::Query(query) => &query.key,
+        ReadAction::FetchMissing(_) => return Ok(BoundRow::Absent),
+    };
+    let values = combinations(binding, key.fields)?;
+    if let ReadAction::Query(query) = &read.action {
+        let ranges = key_ranges(query, &values, key.range.as_ref());
+        let found = range_query(context, arguments, (read, query), ranges)?;
+        return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
+    }
+    let keys = values.iter().map(|values| primary_key(binding, values));
+    Ok(BoundRow::Keys(match read.answers_each_value {
+        true => keys.collect(),
+        // A list has each item once, where its value comes first.
+        false => keys.collect::<IndexSet<_>>().into_iter().collect(),
+    }))
+}
