@@ -262,3 +262,44 @@ fn usage_is_explained() {
     assert!(in_pantry(&["chekc"]).badly(2).contains("'check'"));
     assert!(in_pantry(&["dev", "--request-timeout", "never"]).badly(2).contains("500ms, 30s, 2m"));
 }
+
+/// The settings of a command: each option, with what the help says of it.
+fn settings(command: &str) -> Vec<(String, String)> {
+    let help = in_pantry(&[command, "--help"]).well();
+    let mut settings: Vec<(String, String)> = Vec::new();
+    for line in help.lines() {
+        match (line.strip_prefix("      --"), settings.last_mut()) {
+            (Some(rest), _) => settings.push((format!("--{}", option_name(rest)), String::new())),
+            (None, Some((_, text))) => *text += &format!("{} ", line.trim()),
+            (None, None) => {}
+        }
+    }
+    settings.sort();
+    settings
+}
+
+/// The name at the beginning of `name <VALUE>`.
+fn option_name(text: &str) -> String {
+    text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect()
+}
+
+#[test]
+fn every_setting_of_a_server_is_documented() {
+    let page = fs::read_to_string(repository("docs/operations.md")).unwrap();
+    let begin = page.find("\n## Settings\n").unwrap();
+    let section = &page[begin..page.find("\n## Health\n").unwrap()];
+    let rows = section.lines().filter(|line| line.starts_with("| ")).map(|row| row.trim_matches('|').split('|').map(str::trim));
+    // The option is the first cell of a setting, and the third of a limit. Other cells mention options.
+    let options = rows.map(|cells| cells.collect::<Vec<_>>()).map(|cells| if cells.len() == 3 { cells[0] } else { cells[2] });
+    let mut documented: Vec<String> =
+        options.filter_map(|option| option.strip_prefix("`--")).map(|rest| format!("--{}", option_name(rest))).collect();
+    documented.sort();
+    documented.dedup();
+    let settings = settings("serve");
+    let names: Vec<&String> = settings.iter().map(|(name, _)| name).collect();
+    assert_eq!(names, documented.iter().collect::<Vec<_>>(), "left: `keyfold serve --help`, right: docs/operations.md");
+    for (name, text) in settings.iter().filter(|(name, _)| name != "--no-introspection") {
+        let variable = name.replace("--", "KEYFOLD_").replace('-', "_").to_uppercase();
+        assert!(text.contains(&format!("[env: {variable}")), "{name}: {text}");
+    }
+}

@@ -1,5 +1,6 @@
-//! An operation and a permit in; its responses out, bounded in time. Shared by HTTP and WebSockets. Must not know either.
+//! An admitted operation in; its responses out, bounded in time. Shared by HTTP and WebSockets. Must not know either.
 
+use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite};
 use super::settings::RequestLimits;
 use crate::execute::error::{ErrorCode, GraphqlError};
@@ -7,7 +8,7 @@ use crate::execute::gateway::Response;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 /// How long after its deadline an operation may still give its own response.
@@ -21,20 +22,20 @@ pub struct Endpoint {
     pub limits: RequestLimits,
     /// Whether clients may ask for explanations.
     pub explain: bool,
-    /// One permit for each operation that runs, even when its client is gone.
-    pub permits: Arc<Semaphore>,
+    /// What all requests share.
+    pub quotas: Quotas,
 }
 
 impl Endpoint {
-    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The permit is given
-    /// back when the operation ends.
+    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission
+    /// is given back when the operation ends.
     ///
     /// Dropping the stream ends a query. It does not end a mutation, which runs in a task of its own: a client that leaves never stops
     /// one between two writes.
-    pub fn run(&self, invocation: Invocation, permit: OwnedSemaphorePermit) -> Result<BoxStream<'static, Response>, MayNotWrite> {
+    pub fn run(&self, invocation: Invocation, admission: Admission) -> Result<BoxStream<'static, Response>, MayNotWrite> {
         let limit = invocation.deadline + GRACE;
         let Execution { writes, responses } = self.backend.begin(invocation)?;
-        let responses = bounded(responses, limit, permit);
+        let responses = bounded(responses, limit, admission);
         Ok(if writes { detached(responses) } else { responses })
     }
 }
@@ -44,12 +45,12 @@ pub fn timed_out() -> Response {
     Response::refused(&[GraphqlError::new(ErrorCode::Timeout, "The request took too long.")])
 }
 
-fn bounded(responses: BoxStream<'static, Response>, limit: Instant, permit: OwnedSemaphorePermit) -> BoxStream<'static, Response> {
-    let begun = Some((responses, permit));
-    let next = move |state: Option<(BoxStream<'static, Response>, OwnedSemaphorePermit)>| async move {
-        let (mut responses, permit) = state?;
+fn bounded(responses: BoxStream<'static, Response>, limit: Instant, admission: Admission) -> BoxStream<'static, Response> {
+    let begun = Some((responses, admission));
+    let next = move |state: Option<(BoxStream<'static, Response>, Admission)>| async move {
+        let (mut responses, admission) = state?;
         match timeout_at(limit, responses.next()).await {
-            Ok(response) => Some((response?, Some((responses, permit)))),
+            Ok(response) => Some((response?, Some((responses, admission)))),
             Err(_) => Some((timed_out(), None)),
         }
     };

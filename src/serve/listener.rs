@@ -1,19 +1,29 @@
 //! A bound socket and the routes in, connections served until the server is asked to stop. Must not know what the routes do.
 
+use super::client::ClientAddress;
+use super::connection::Connection;
+use super::quota::Quota;
 use super::router::Routes;
 use super::settings::RequestLimits;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tower::ServiceExt;
 
 /// How long to wait before the next attempt when the system has no socket to give (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Longest header of a request, in bytes: the longest target that the library reads, and as much for the rest.
+const LONGEST_HEADER: usize = 128 << 10;
 
 /// Whether every request was finished when the server stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,22 +42,35 @@ pub enum Stopped {
 /// A WebSocket closes once its operations are answered. Mutations whose clients have left run to their end.
 pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
-    let places = Arc::new(Semaphore::new(limits.max_connections));
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(LONGEST_HEADER);
+    let most = limits.shared.max_connections;
+    let places = Arc::new(Semaphore::new(most));
+    // The peer of a connection through a proxy is not a client.
+    let clients = if limits.shared.trusted_proxies == 0 { Quota::with_quarters(most) } else { Quota::new(most, most) };
     let mut stop = pin!(stop);
     loop {
         let place = tokio::select! {
             place = places.clone().acquire_owned() => place,
             () = &mut stop => break,
         };
-        let stream = tokio::select! {
-            stream = accept(&listener) => stream,
+        let (stream, peer) = tokio::select! {
+            accepted = accept(&listener) => accepted,
             () = &mut stop => break,
         };
-        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.router.clone())).with_upgrades();
+        // A client that has its part already is hung up on, so that it keeps nobody out.
+        let Ok(share) = clients.take(ClientAddress::of(peer), 1) else { continue };
+        let stream = Connection::new(stream, limits.write_timeout);
+        let (received, proxies) = (stream.received(), limits.shared.trusted_proxies);
+        let service = routes.router.clone().map_request(move |mut request: Request<Incoming>| {
+            let client = ClientAddress::behind_proxies(peer, request.headers(), proxies);
+            request.extensions_mut().insert(client);
+            request.extensions_mut().insert(received.clone());
+            request
+        });
+        let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).with_upgrades();
         let mut open = routes.connections.open();
         tokio::spawn(async move {
-            let _place = place;
+            let _places = (place, share);
             let mut connection = pin!(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
@@ -63,11 +86,10 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
     }
     drop(listener);
     routes.connections.close();
-    let requests = u32::try_from(limits.max_requests).unwrap_or(u32::MAX);
     let finished = async {
         routes.connections.closed().await;
         // What still runs are mutations whose clients have left.
-        let _ = routes.permits.acquire_many(requests).await;
+        routes.operations.all_returned().await;
     };
     match tokio::time::timeout(limits.shutdown_timeout, finished).await {
         Ok(_) => Stopped::Finished,
@@ -75,14 +97,14 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
     }
 }
 
-/// The next connection. An error concerns one connection, or passes: none ends the server.
-async fn accept(listener: &TcpListener) -> TcpStream {
+/// The next connection, and the address of its peer. An error concerns one connection, or passes: none ends the server.
+async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // A response is written at once. Waiting for more of it would only delay it.
                 let _ = stream.set_nodelay(true);
-                return stream;
+                return (stream, peer.ip());
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");

@@ -1,13 +1,18 @@
 //! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
 //!
 //! [`listener`] accepts connections, [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
-//! operations, [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
+//! operations, [`admission`] says how many may run, [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
 
+pub mod admission;
 pub mod backend;
+pub mod client;
+pub mod connection;
 pub mod endpoint;
 pub mod http;
 pub mod listener;
 pub mod logging;
+pub mod pace;
+pub mod quota;
 pub mod router;
 pub mod settings;
 pub mod shutdown;

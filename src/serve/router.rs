@@ -1,24 +1,25 @@
 //! The parts of a server in; its routes out: which handler answers which path, and what happens around every request.
 
+use super::admission::Quotas;
 use super::backend::Backend;
 use super::endpoint::Endpoint;
 use super::http::graphql::{self, refuse};
 use super::http::health::{self, Readiness};
+use super::http::host::{self, Hosts};
 use super::http::media_type::{MediaType, negotiate};
 use super::http::status::HttpRefusal;
 use super::http::{playground, request_log};
+use super::quota::Quota;
 use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware;
 use axum::routing::{any, get};
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::Semaphore;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use url::Url;
 
@@ -37,14 +38,16 @@ pub struct Parts {
     pub playground: Option<String>,
     /// The origins whose pages may call the API; `*` is every one.
     pub allow_origins: Vec<String>,
+    /// The hosts that requests may be for.
+    pub hosts: Hosts,
 }
 
 /// Every route of the server, and what tells when its requests are done.
 pub struct Routes {
     /// Answers the requests.
     pub router: Router,
-    /// One permit for each operation that may run at once. A server that stops waits until all are back.
-    pub permits: Arc<Semaphore>,
+    /// The operations that run. A server that stops waits until they have ended.
+    pub operations: Arc<Quota>,
     /// The open connections. A server that stops asks them to close, and waits for them.
     pub connections: OpenConnections,
 }
@@ -56,18 +59,18 @@ pub struct NotAnOrigin(String);
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, limits, explain, playground, allow_origins } = parts;
+    let Parts { backend, limits, explain, playground, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
-    let body_limit = DefaultBodyLimit::max(limits.body_limit);
-    let permits = Arc::new(Semaphore::new(limits.max_requests));
-    let places = Arc::new(Semaphore::new(limits.max_connections));
-    let endpoint = Arc::new(Endpoint { backend, limits, explain, permits: permits.clone() });
+    let quotas = Quotas::new(&limits.shared);
+    let operations = quotas.operations.clone();
+    let places = Quota::with_quarters(limits.shared.max_connections);
+    let endpoint = Arc::new(Endpoint { backend, limits, explain, quotas });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let page: Option<Arc<str>> = playground.map(Into::into);
 
     let mut routes = Router::new()
-        .route("/graphql", any(graphql::handle).layer(body_limit).with_state(endpoint))
+        .route("/graphql", any(graphql::handle).with_state(endpoint))
         .route("/graphql/ws", get(connection::handle).with_state(sockets))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
@@ -76,7 +79,8 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }
-    Ok(Routes { router: routes.layer(middleware::from_fn(request_log::around)), permits, connections: open })
+    let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
+    Ok(Routes { router, operations, connections: open })
 }
 
 /// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.

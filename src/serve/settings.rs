@@ -27,7 +27,12 @@ pub struct ServerSettings {
     #[command(flatten)]
     pub features: Features,
 
-    /// Bounds of one request.
+    /// Serve requests for this host, such as `api.example.com`; repeat it for several [default: in dev, the address, localhost and
+    /// loopback addresses only; in serve, every host]
+    #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
+    pub allow_hosts: Vec<String>,
+
+    /// Bounds of one request and of its connection.
     #[command(flatten)]
     pub limits: RequestLimits,
 
@@ -60,33 +65,69 @@ pub struct Features {
     pub explain: Option<bool>,
 }
 
-/// Bounds of one request.
+/// Bounds of one request and of its connection.
 #[derive(Debug, Clone, Args)]
 pub struct RequestLimits {
     /// Largest request body, in bytes
     #[arg(long, env = "KEYFOLD_BODY_LIMIT", value_name = "BYTES", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
 
-    /// Time for one request: 30s, 500ms, 2m
-    #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
-    pub request_timeout: Duration,
-
     /// Time for a client to send the header of a request, and to stay silent between two requests; behind a load balancer, choose more
     /// than its idle timeout (75s for AWS)
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
+    /// Time for a client to send a body, or a message over a WebSocket; after two seconds, it must have sent 1 kB for each second more
+    #[arg(long, env = "KEYFOLD_BODY_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub body_timeout: Duration,
+
+    /// Time for one operation, once its request has arrived: 30s, 500ms, 2m
+    #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub request_timeout: Duration,
+
+    /// Time in which a client that takes its response slowly must take 8 KiB for each second
+    #[arg(long, env = "KEYFOLD_WRITE_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub write_timeout: Duration,
+
     /// Time for running requests to finish when the server is asked to stop
     #[arg(long, env = "KEYFOLD_SHUTDOWN_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub shutdown_timeout: Duration,
 
-    /// Requests that run at once; others get 503
-    #[arg(long, env = "KEYFOLD_MAX_REQUESTS", value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
+    /// Bounds that clients share.
+    #[command(flatten)]
+    pub shared: SharedLimits,
+}
+
+/// Bounds of all clients together, and of the part that one of them may have.
+#[derive(Debug, Clone, Args)]
+pub struct SharedLimits {
+    /// Connections that are open at once; others wait. One client may have a quarter, unless it comes through --trusted-proxies
+    #[arg(long, env = "KEYFOLD_MAX_CONNECTIONS", value_name = "N", default_value_t = Self::default().max_connections, value_parser = at_least_one)]
+    pub max_connections: usize,
+
+    /// Operations that run at once; others get 503
+    #[arg(long, env = "KEYFOLD_MAX_REQUESTS", value_name = "N", default_value_t = Self::default().max_requests, value_parser = at_least_one)]
     pub max_requests: usize,
 
-    /// Connections that are open at once; others wait
-    #[arg(long, env = "KEYFOLD_MAX_CONNECTIONS", value_name = "N", default_value_t = 8192, value_parser = at_least_one)]
-    pub max_connections: usize,
+    /// Operations of one client that run at once; others get 429 [default: a quarter of --max-requests]
+    #[arg(long, env = "KEYFOLD_MAX_REQUESTS_PER_CLIENT", value_name = "N", value_parser = at_least_one)]
+    pub max_requests_per_client: Option<usize>,
+
+    /// Operations of one WebSocket that run at once; others get an error
+    #[arg(long, env = "KEYFOLD_MAX_SOCKET_OPERATIONS", value_name = "N", default_value_t = Self::default().max_socket_operations, value_parser = at_least_one)]
+    pub max_socket_operations: usize,
+
+    /// Memory for requests that arrive or run, of which one client may have a quarter
+    #[arg(long, env = "KEYFOLD_REQUEST_MEMORY", value_name = "BYTES", default_value_t = Self::default().request_memory)]
+    pub request_memory: usize,
+
+    /// Memory for responses that clients have not taken yet, of which one client may have a quarter
+    #[arg(long, env = "KEYFOLD_RESPONSE_MEMORY", value_name = "BYTES", default_value_t = Self::default().response_memory)]
+    pub response_memory: usize,
+
+    /// Proxies in front of this server that append the address of their client to X-Forwarded-For
+    #[arg(long, env = "KEYFOLD_TRUSTED_PROXIES", value_name = "N", default_value_t = Self::default().trusted_proxies)]
+    pub trusted_proxies: usize,
 }
 
 /// Bounds of one operation.
@@ -132,6 +173,20 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+impl Default for SharedLimits {
+    fn default() -> Self {
+        Self {
+            max_connections: 8192,
+            max_requests: 1024,
+            max_requests_per_client: None,
+            max_socket_operations: 32,
+            request_memory: 64 << 20,
+            response_memory: 64 << 20,
+            trusted_proxies: 0,
+        }
+    }
 }
 
 impl Features {

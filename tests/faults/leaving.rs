@@ -4,9 +4,10 @@ use crate::backend::{Backend, CONTAINER, Call, is_write};
 use crate::scripted::Reply;
 use futures_util::{SinkExt, StreamExt};
 use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
-use keyfold::serve::settings::RequestLimits;
+use keyfold::serve::settings::{RequestLimits, SharedLimits};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -46,15 +47,16 @@ impl Held {
         });
         let limits = RequestLimits {
             body_limit: 100_000,
-            request_timeout: BOUND,
             header_timeout: BOUND,
+            body_timeout: BOUND,
+            request_timeout: BOUND,
+            write_timeout: BOUND,
             shutdown_timeout: BOUND,
-            max_requests: 1,
-            max_connections: 100,
+            shared: SharedLimits { max_requests: 1, ..SharedLimits::default() },
         };
         let current = Arc::new(CurrentGateway::new(backend.gateway.clone()));
-        let parts = Parts { backend: current, limits: limits.clone(), explain: false, playground: None, allow_origins: Vec::new() };
-        let routes = router(parts).unwrap();
+        let (playground, allow_origins, hosts) = (None, Vec::new(), Hosts::All);
+        let routes = router(Parts { backend: current, limits: limits.clone(), explain: false, playground, allow_origins, hosts }).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

@@ -3,7 +3,7 @@
 use crate::machine::{Machine, limits, parts, start};
 use keyfold::serve::listener::Stopped;
 use keyfold::serve::router::Parts;
-use keyfold::serve::settings::RequestLimits;
+use keyfold::serve::settings::{RequestLimits, SharedLimits};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,6 +13,10 @@ const SHORT: Duration = Duration::from_millis(20);
 
 fn bounded(limits: RequestLimits) -> Parts {
     Parts { limits, ..parts(Machine::default()) }
+}
+
+fn shared(shared: SharedLimits) -> RequestLimits {
+    RequestLimits { shared, ..limits() }
 }
 
 async fn code(response: reqwest::Response) -> (u16, String) {
@@ -70,7 +74,7 @@ async fn a_connection_that_sends_no_header_is_closed() {
 async fn requests_beyond_the_limit_are_told_to_come_back() {
     let machine = Machine::default();
     let (held, release) = (machine.held.clone(), machine.release.clone());
-    let server = start(Parts { limits: RequestLimits { max_requests: 1, ..limits() }, ..parts(machine) }).await;
+    let server = start(Parts { limits: shared(SharedLimits { max_requests: 1, ..SharedLimits::default() }), ..parts(machine) }).await;
     let first = tokio::spawn(server.post(r#"{"query": "hold"}"#).send());
     held.notified().await;
     let busy = server.post(r#"{"query": "echo"}"#).send().await.unwrap();

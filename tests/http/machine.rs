@@ -5,9 +5,10 @@ use futures_util::future::BoxFuture;
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
 use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite};
+use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
-use keyfold::serve::settings::RequestLimits;
+use keyfold::serve::settings::{RequestLimits, SharedLimits};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,16 +101,18 @@ impl Running {
 pub fn limits() -> RequestLimits {
     RequestLimits {
         body_limit: 1000,
-        request_timeout: Duration::from_secs(30),
         header_timeout: Duration::from_secs(30),
+        body_timeout: Duration::from_secs(30),
+        request_timeout: Duration::from_secs(30),
+        write_timeout: Duration::from_secs(30),
         shutdown_timeout: Duration::from_secs(30),
-        max_requests: 100,
-        max_connections: 100,
+        shared: SharedLimits::default(),
     }
 }
 
 pub fn parts(backend: impl Backend) -> Parts {
-    Parts { backend: Arc::new(backend), limits: limits(), explain: true, playground: Some("<p>page</p>".into()), allow_origins: vec![] }
+    let playground = Some("<p>page</p>".into());
+    Parts { backend: Arc::new(backend), limits: limits(), explain: true, playground, allow_origins: vec![], hosts: Hosts::All }
 }
 
 pub async fn start(parts: Parts) -> Running {

@@ -94,6 +94,11 @@ impl Process {
         }
     }
 
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks it to stop, as a supervisor does.
     pub fn terminate(&self) {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();

@@ -2,6 +2,7 @@
 
 use crate::execute::gateway::Gateway;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::http::host::Hosts;
 use crate::serve::http::playground;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, router};
@@ -19,18 +20,22 @@ pub struct Server {
     listener: TcpListener,
     settings: ServerSettings,
     features: Features,
+    hosts: Hosts,
     /// The address it listens on.
     pub address: SocketAddr,
 }
 
 impl Server {
-    /// Binds the address of the settings, or else `default`. `development` decides the features that are not set.
+    /// Binds the address of the settings, or else `default`. `development` decides the features that are not set, and whether every
+    /// host is served.
     pub async fn bind(settings: ServerSettings, default: &str, development: bool) -> Result<Self> {
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
         let features = settings.features.or(development);
-        Ok(Self { listener, settings, features, address })
+        let restricted = development || !settings.allow_hosts.is_empty();
+        let hosts = if restricted { Hosts::at(address.ip(), &settings.allow_hosts) } else { Hosts::All };
+        Ok(Self { listener, settings, features, hosts, address })
     }
 
     /// Whether browsers get GraphiQL.
@@ -52,6 +57,7 @@ impl Server {
             explain: self.features.explain == Some(true),
             playground: page,
             allow_origins: self.settings.allow_origins.clone(),
+            hosts: self.hosts.clone(),
         })
         .context("--allow-origin")?;
         let mut first = Signals::new()?;

@@ -1,20 +1,24 @@
 //! `/graphql`: an HTTP request in, a GraphQL response out, by the rules of GraphQL over HTTP. Must not know what runs the operation.
 
+use super::body;
 use super::media_type::{MediaType, negotiate};
 use super::request::{from_json, from_query_string, is_json};
 use super::status::{self, HttpRefusal};
 use crate::execute::gateway::Response;
 use crate::execute::request::Request;
+use crate::serve::admission::unsent;
 use crate::serve::backend::{Invocation, MayNotWrite};
+use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::{Endpoint, timed_out};
+use crate::serve::quota::Share;
+use axum::Extension;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
-use axum::extract::{FromRequest, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::IntoResponse;
 use futures_util::stream::StreamExt;
 use std::sync::Arc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// The header that asks for the plan and the calls of an operation.
 pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
@@ -24,25 +28,31 @@ pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
 pub struct OperationName(pub String);
 
 /// Handles every method, so that every refusal has a GraphQL error as its body.
-pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extract::Request) -> axum::response::Response {
+pub async fn handle(
+    State(endpoint): State<Arc<Endpoint>>,
+    Extension(client): Extension<ClientAddress>,
+    request: axum::extract::Request,
+) -> axum::response::Response {
     if request.method() != Method::GET && request.method() != Method::POST {
         return refuse(MediaType::Json, &HttpRefusal::Method);
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
-    let Ok(permit) = endpoint.permits.clone().try_acquire_owned() else { return refuse(media, &HttpRefusal::Busy) };
-
-    let deadline = Instant::now() + endpoint.limits.request_timeout;
     let may_write = request.method() == Method::POST;
     let explain = endpoint.explain && wants_explanation(request.headers());
-    let operation = match timeout_at(deadline, read(request, endpoint.limits.body_limit)).await {
-        Ok(Ok(operation)) => operation,
-        Ok(Err(refusal)) => return refuse(media, &refusal),
-        Err(_) => return refuse(media, &HttpRefusal::SlowBody),
+    let (operation, memory) = match read(&endpoint, client, request).await {
+        Ok(read) => read,
+        Err(refusal) => return refuse(media, &refusal),
+    };
+    // An operation is admitted when its request is there, so that clients that send slowly keep nobody out.
+    let admission = match endpoint.quotas.admit(client, memory) {
+        Ok(admission) => admission,
+        Err(exhausted) => return refuse(media, &exhausted.into()),
     };
     let name = operation.operation_name.clone();
+    let deadline = Instant::now() + endpoint.limits.request_timeout;
     let invocation = Invocation { request: operation, may_write, deadline, explain };
-    let mut response = match endpoint.run(invocation, permit) {
-        Ok(mut responses) => respond(media, responses.next().await.unwrap_or_else(timed_out)),
+    let mut response = match endpoint.run(invocation, admission) {
+        Ok(mut responses) => respond(&endpoint, client, media, responses.next().await.unwrap_or_else(timed_out)),
         Err(MayNotWrite) => refuse(media, &HttpRefusal::NotByGet),
     };
     if let Some(name) = name {
@@ -53,22 +63,25 @@ pub async fn handle(State(endpoint): State<Arc<Endpoint>>, request: axum::extrac
 
 /// The response to a request that is refused.
 pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Response {
-    let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body);
+    let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body.into());
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     }
-    if *refusal == HttpRefusal::Busy {
+    if refusal.passes() {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
 }
 
-fn respond(media: MediaType, response: Response) -> axum::response::Response {
-    reply(media, status::of_response(media, response.refused), response.body)
+fn respond(endpoint: &Endpoint, client: ClientAddress, media: MediaType, response: Response) -> axum::response::Response {
+    match endpoint.quotas.hold_response(client, response.body.len()) {
+        Ok(share) => reply(media, status::of_response(media, response.refused), unsent(response.body, share)),
+        Err(exhausted) => refuse(media, &HttpRefusal::ResponseDropped(exhausted)),
+    }
 }
 
 /// A response is for its client only: no cache may keep it.
-fn reply(media: MediaType, status: StatusCode, body: Vec<u8>) -> axum::response::Response {
+fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::Response {
     let headers = [
         (header::CONTENT_TYPE, media.content_type()),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
@@ -77,19 +90,17 @@ fn reply(media: MediaType, status: StatusCode, body: Vec<u8>) -> axum::response:
     (status, headers, Body::from(body)).into_response()
 }
 
-async fn read(request: axum::extract::Request, body_limit: usize) -> Result<Request, HttpRefusal> {
+/// The operation of a request, and the memory that it holds.
+async fn read(endpoint: &Endpoint, client: ClientAddress, request: axum::extract::Request) -> Result<(Request, Share), HttpRefusal> {
+    let memory = endpoint.quotas.requests.take(client, 0)?;
     if request.method() == Method::GET {
-        return from_query_string(request.uri()).map_err(HttpRefusal::Malformed);
+        return Ok((from_query_string(request.uri()).map_err(HttpRefusal::Malformed)?, memory));
     }
     if !is_json(request.headers()) {
         return Err(HttpRefusal::NotJson);
     }
-    // A layer that the router puts around this handler enforces the limit while the body is read.
-    let body = Bytes::from_request(request, &()).await.map_err(|rejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => HttpRefusal::TooLarge(body_limit),
-        _ => HttpRefusal::Malformed("The body ended early.".into()),
-    })?;
-    from_json(&body).map_err(HttpRefusal::Malformed)
+    let (text, memory) = body::read(request.into_body(), &endpoint.limits, memory).await?;
+    Ok((from_json(&text).map_err(HttpRefusal::Malformed)?, memory))
 }
 
 fn wants_explanation(headers: &HeaderMap) -> bool {

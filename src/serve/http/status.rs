@@ -2,6 +2,7 @@
 
 use super::media_type::MediaType;
 use crate::execute::error::{ErrorCode, GraphqlError};
+use crate::serve::quota::Exhausted;
 use axum::http::StatusCode;
 
 /// Why a request was turned away before it was a GraphQL operation.
@@ -25,8 +26,18 @@ pub enum HttpRefusal {
     NotJson,
     /// A page of an origin that is not allowed asks for a WebSocket.
     ForeignOrigin,
+    /// The request is for this host, which is not the server's.
+    ForeignHost(String),
     /// The server runs as many requests as its settings allow, or is stopping.
     Busy,
+    /// The client has as many requests at once as the settings allow.
+    ClientBusy,
+    /// The WebSocket has as many operations at once as the settings allow.
+    SocketBusy,
+    /// The request needs more memory than the settings allow for all requests.
+    TooMuchMemory,
+    /// The operation ran, and there is no memory to keep its response until the client takes it.
+    ResponseDropped(Exhausted),
     /// The handler failed because of a bug.
     Failed,
 }
@@ -69,10 +80,12 @@ impl HttpRefusal {
             Self::Method | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) | Self::TooMuchMemory => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
+            Self::ClientBusy | Self::SocketBusy | Self::ResponseDropped(Exhausted::Part) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Busy | Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -84,6 +97,11 @@ impl HttpRefusal {
             Self::NotByGet => Some("POST"),
             _ => None,
         }
+    }
+
+    /// Whether the client may try again in a moment.
+    pub fn passes(&self) -> bool {
+        matches!(self.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS)
     }
 
     /// The refusal as an error in the body.
@@ -100,10 +118,34 @@ impl HttpRefusal {
                 (ErrorCode::BadUserInput, "The body must be JSON in UTF-8, with the header content-type: application/json.".into())
             }
             Self::ForeignOrigin => (ErrorCode::Forbidden, "Pages of this origin may not call the API.".into()),
+            Self::ForeignHost(host) => {
+                (ErrorCode::Forbidden, format!("This server does not serve the host \"{host}\". Its option --allow-host can allow it."))
+            }
             Self::Busy => (ErrorCode::Unavailable, "The server is busy. Try again later.".into()),
+            Self::ClientBusy => (ErrorCode::LimitExceeded, "This client has too many requests at once. Try again later.".into()),
+            Self::SocketBusy => {
+                (ErrorCode::LimitExceeded, "This WebSocket has too many operations at once. Wait until one is answered.".into())
+            }
+            Self::TooMuchMemory => (ErrorCode::LimitExceeded, "The request needs more memory than the server has for requests.".into()),
+            Self::ResponseDropped(Exhausted::Part) => {
+                (ErrorCode::LimitExceeded, "The operation ran, but its response is dropped: the client has not taken earlier ones.".into())
+            }
+            Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => {
+                (ErrorCode::Unavailable, "The operation ran, but its response is dropped: too many wait for their clients.".into())
+            }
             Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
         };
         GraphqlError::new(code, message)
+    }
+}
+
+impl From<Exhausted> for HttpRefusal {
+    fn from(exhausted: Exhausted) -> Self {
+        match exhausted {
+            Exhausted::Total => Self::Busy,
+            Exhausted::Part => Self::ClientBusy,
+            Exhausted::TooLarge => Self::TooMuchMemory,
+        }
     }
 }
 

@@ -4,31 +4,34 @@
 //! A page of any origin may open a WebSocket without a preflight, so the origin is checked here.
 
 use super::executor::SocketExecutor;
+use super::messages::{Messages, Unfinished};
+use crate::serve::client::ClientAddress;
+use crate::serve::connection::ReceivedBytes;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
 use crate::serve::http::status::HttpRefusal;
+use crate::serve::quota::Quota;
 use crate::serve::shutdown::{OpenConnection, OpenConnections};
 use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
-use axum::Error;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::Extension;
+use axum::extract::ws::{Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use futures_util::future::FutureExt;
 use futures_util::sink::SinkExt;
-use futures_util::stream::{self, Stream, StreamExt};
+use futures_util::stream::StreamExt;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// How long a client may leave a ping unanswered.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// How long a client may take to confirm that the socket is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+/// How much a socket reads at once, in bytes. The library keeps a buffer of this size for each.
+const READ_BUFFER: usize = 8 << 10;
 
 /// What every WebSocket needs.
 #[derive(Clone)]
@@ -37,60 +40,56 @@ pub struct Sockets {
     pub endpoint: Arc<Endpoint>,
     /// The origins whose pages may open a WebSocket, besides the server's own; `*` is every one.
     pub allow_origins: Arc<[String]>,
-    /// One permit for each open WebSocket.
-    pub places: Arc<Semaphore>,
+    /// The WebSockets that may be open.
+    pub places: Arc<Quota>,
     /// The connections that are open; a WebSocket is one.
     pub open: OpenConnections,
 }
 
 /// Opens a WebSocket.
-pub async fn handle(State(sockets): State<Sockets>, headers: HeaderMap, protocol: GraphQLProtocol, upgrade: WebSocketUpgrade) -> Response {
+pub async fn handle(
+    State(sockets): State<Sockets>,
+    (Extension(client), Extension(received)): (Extension<ClientAddress>, Extension<ReceivedBytes>),
+    headers: HeaderMap,
+    protocol: GraphQLProtocol,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     if !may_open(&headers, &sockets.allow_origins) {
         return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }
-    let Ok(place) = sockets.places.try_acquire_owned() else { return refuse(MediaType::Json, &HttpRefusal::Busy) };
-    let open = sockets.open.open();
-    let longest = sockets.endpoint.limits.body_limit;
-    let upgrade = upgrade.protocols(ALL_WEBSOCKET_PROTOCOLS).max_message_size(longest).max_frame_size(longest);
+    let reserved = sockets.places.take(client, 1).and_then(|place| Ok((place, sockets.endpoint.quotas.requests.take(client, 0)?)));
+    let (place, memory) = match reserved {
+        Ok(reserved) => reserved,
+        Err(exhausted) => return refuse(MediaType::Json, &exhausted.into()),
+    };
+    let limits = &sockets.endpoint.limits;
+    let longest = limits.body_limit;
+    let upgrade =
+        upgrade.protocols(ALL_WEBSOCKET_PROTOCOLS).max_message_size(longest).max_frame_size(longest).read_buffer_size(READ_BUFFER);
+    let (open, body_timeout) = (sockets.open.open(), limits.body_timeout);
     upgrade.on_upgrade(move |socket| async move {
-        serve(socket, protocol, sockets.endpoint, open).await;
+        let executor = SocketExecutor::new(sockets.endpoint, client, open.clone());
+        serve(socket, protocol, executor, Unfinished::new(received, memory, body_timeout), open).await;
         drop(place);
     })
 }
 
-/// Serves a WebSocket until its client leaves, or until the server stops and its last operation is answered.
-async fn serve(socket: WebSocket, protocol: GraphQLProtocol, endpoint: Arc<Endpoint>, open: OpenConnection) {
-    let (mut sink, mut messages) = socket.split();
-    let executor = SocketExecutor::new(endpoint, open.clone());
-    let until_answered = until_answered(&mut messages, open.clone(), executor.clone());
-    GraphQLWebSocket::new_with_pair(&mut sink, until_answered, executor, protocol).keepalive_timeout(KEEP_ALIVE).serve().await;
-    if open.is_closing() {
-        let frame = CloseFrame { code: close_code::AWAY, reason: "The server is shutting down.".into() };
-        // Without the client's confirmation, the system may drop what the client has not received yet.
+/// Serves a WebSocket until its client leaves, or until the server ends it.
+async fn serve(socket: WebSocket, protocol: GraphQLProtocol, executor: SocketExecutor, unfinished: Unfinished, open: OpenConnection) {
+    let (mut sink, messages) = socket.split();
+    let mut messages = Messages::new(messages, executor.clone(), unfinished, open);
+    GraphQLWebSocket::new_with_pair(&mut sink, &mut messages, executor, protocol).keepalive_timeout(KEEP_ALIVE).serve().await;
+    if let (Some(frame), mut messages) = messages.into_end() {
+        let going_away = frame.code == close_code::AWAY;
         let confirmed = async {
-            if sink.send(Message::Close(Some(frame))).await.is_ok() {
+            // Without the client's confirmation, the system may drop what the client has not received yet. A client that is refused is not
+            // waited for: it still has the memory of its message.
+            if sink.send(Message::Close(Some(frame))).await.is_ok() && going_away {
                 while let Some(Ok(_)) = messages.next().await {}
             }
         };
         let _ = timeout(CLOSE_LIMIT, confirmed).await;
     }
-}
-
-/// The messages of a client, which end when the server stops and no operation is left to answer.
-fn until_answered<'a>(
-    mut messages: impl Stream<Item = Result<Message, Error>> + Unpin + Send + 'a,
-    mut open: OpenConnection,
-    executor: SocketExecutor,
-) -> impl Stream<Item = Result<Message, Error>> + 'a {
-    let mut asked = async move { open.closing().await }.boxed();
-    let mut closing = false;
-    stream::poll_fn(move |context| {
-        closing = closing || asked.poll_unpin(context).is_ready();
-        if closing && executor.is_idle() {
-            return Poll::Ready(None);
-        }
-        messages.poll_next_unpin(context)
-    })
 }
 
 /// Whether a request comes from no page, from a page of this server, or from a page of an allowed origin.

@@ -2,25 +2,33 @@
 
 use crate::execute::{gateway, request};
 use crate::serve::backend::{Invocation, MayNotWrite};
+use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::http::status::HttpRefusal;
+use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// Runs the operations of one WebSocket. Each takes one of the server's permits while it runs.
+/// Runs the operations of one WebSocket. Each is admitted as one over HTTP is.
 #[derive(Clone)]
 pub struct SocketExecutor {
     endpoint: Arc<Endpoint>,
+    client: ClientAddress,
     open: OpenConnection,
     running: Arc<AtomicUsize>,
+    expected: Arc<Mutex<Option<Share>>>,
 }
+
+/// The responses of an operation, each with what it holds; the operation, which is unanswered until this is dropped; what the response
+/// holds that is being sent.
+type Answering = (BoxStream<'static, (Response, Option<Share>)>, Unanswered, Option<Share>);
 
 /// One operation that is not answered yet.
 struct Unanswered {
@@ -34,9 +42,9 @@ impl Drop for Unanswered {
 }
 
 impl SocketExecutor {
-    /// An executor of a WebSocket that has just been opened.
-    pub fn new(endpoint: Arc<Endpoint>, open: OpenConnection) -> Self {
-        Self { endpoint, open, running: Arc::default() }
+    /// An executor of this client's WebSocket, which has just been opened.
+    pub fn new(endpoint: Arc<Endpoint>, client: ClientAddress, open: OpenConnection) -> Self {
+        Self { endpoint, client, open, running: Arc::default(), expected: Arc::default() }
     }
 
     /// Whether every operation is answered.
@@ -44,11 +52,33 @@ impl SocketExecutor {
         self.running.load(Ordering::Relaxed) == 0
     }
 
-    fn begin(&self, request: Request) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
+    /// Whether so many refusals wait to be sent that the client's messages must wait, too.
+    pub fn is_flooded(&self) -> bool {
+        self.running.load(Ordering::Relaxed) >= 2 * self.endpoint.limits.shared.max_socket_operations
+    }
+
+    /// Takes the memory of the message that comes next.
+    pub fn expect(&self, memory: Share) {
+        *self.expected() = Some(memory);
+    }
+
+    fn expected(&self) -> MutexGuard<'_, Option<Share>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins an operation beside so many others of the same socket.
+    ///
+    /// One that is too many is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
+    fn begin(&self, request: Request, others: usize) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
+        let memory = self.expected().take();
         if self.open.is_closing() {
             return Err(HttpRefusal::Busy);
         }
-        let permit = self.endpoint.permits.clone().try_acquire_owned().map_err(|_| HttpRefusal::Busy)?;
+        if others >= self.endpoint.limits.shared.max_socket_operations {
+            return Err(HttpRefusal::SocketBusy);
+        }
+        let memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
+        let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let variables = match serde_json::to_value(&request.variables).map(exact) {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
@@ -56,7 +86,15 @@ impl SocketExecutor {
         let request = request::Request { query: request.query, operation_name: request.operation_name, variables };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
-        self.endpoint.run(invocation, permit).map_err(|MayNotWrite| HttpRefusal::NotByGet)
+        self.endpoint.run(invocation, admission).map_err(|MayNotWrite| HttpRefusal::NotByGet)
+    }
+
+    /// A response, and what it holds until it is sent.
+    fn held(&self, response: &gateway::Response) -> (Response, Option<Share>) {
+        match self.endpoint.quotas.hold_response(self.client, response.body.len()) {
+            Ok(share) => (converted(response), Some(share)),
+            Err(exhausted) => (refused(&HttpRefusal::ResponseDropped(exhausted)), None),
+        }
     }
 }
 
@@ -67,18 +105,22 @@ impl Executor for SocketExecutor {
     }
 
     fn execute_stream(&self, request: Request, _: Option<Arc<Data>>) -> BoxStream<'static, Response> {
-        self.running.fetch_add(1, Ordering::Relaxed);
+        let others = self.running.fetch_add(1, Ordering::Relaxed);
         let unanswered = Unanswered { running: self.running.clone() };
-        let responses = match self.begin(request) {
-            Ok(responses) => responses.map(|response| converted(&response)).boxed(),
-            Err(refusal) => stream::once(std::future::ready(failed(&refusal.error().message))).boxed(),
+        let responses = match self.begin(request, others) {
+            Ok(responses) => {
+                let executor = self.clone();
+                responses.map(move |response| executor.held(&response)).boxed()
+            }
+            Err(refusal) => stream::once(std::future::ready((refused(&refusal), None))).boxed(),
         };
-        // The operation counts as unanswered until the stream is dropped.
-        let next = |(mut responses, unanswered): (BoxStream<'static, Response>, Unanswered)| async move {
-            let response = responses.next().await?;
-            Some((response, (responses, unanswered)))
+        let next = |(mut responses, unanswered, sent): Answering| async move {
+            // The stream is asked again when its response is sent.
+            drop(sent);
+            let (response, share) = responses.next().await?;
+            Some((response, (responses, unanswered, share)))
         };
-        stream::unfold((responses, unanswered), next).boxed()
+        stream::unfold((responses, unanswered, None), next).boxed()
     }
 }
 
@@ -120,6 +162,10 @@ fn raw(body: &[u8]) -> serde_json::Result<Response> {
         response.data = async_graphql::Value::Object([(Name::new(RAW), data.get().into())].into_iter().collect());
     }
     Ok(response)
+}
+
+fn refused(refusal: &HttpRefusal) -> Response {
+    converted(&gateway::Response::refused(&[refusal.error()]))
 }
 
 fn failed(message: &str) -> Response {

@@ -2,3 +2,4 @@
 
 pub mod connection;
 mod executor;
+mod messages;

@@ -19,7 +19,7 @@ const CREATE_LIMIT: Duration = Duration::from_secs(300);
 /// Longest time to compare all tables.
 const COMPARE_LIMIT: Duration = Duration::from_secs(30);
 /// Longest time of a readiness check: a probe cannot wait.
-const READY_LIMIT: Duration = Duration::from_secs(3);
+const READY_LIMIT: Duration = Duration::from_millis(800);
 /// Longest time until a server's first answer: the user may have typed a wrong address.
 const REACH_LIMIT: Duration = Duration::from_secs(5);
 /// Tables that are described side by side.
@@ -65,7 +65,7 @@ impl SdkStore {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 3 seconds at most.
+    /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 800 ms at most.
     pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
         let deadline = Instant::now() + READY_LIMIT;
         let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();

@@ -1,0 +1,103 @@
+//! Requests of clients in; what each holds of the server's quotas while it arrives, runs and is answered out. Must not know how a request
+//! is sent, nor what an operation does.
+
+use super::client::ClientAddress;
+use super::quota::{Exhausted, Quota, Share};
+use super::settings::SharedLimits;
+use axum::body::Bytes;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The longest response that counts as taken as soon as it is written, in bytes. The system's buffers of a connection have room for it.
+const SMALL_RESPONSE: usize = 16 << 10;
+
+/// The quotas of a server.
+#[derive(Debug, Clone)]
+pub struct Quotas {
+    /// Operations that run, even those whose clients are gone.
+    pub operations: Arc<Quota>,
+    /// Bytes of requests, from their first byte until their operations end.
+    pub requests: Arc<Quota>,
+    /// Bytes of responses that clients have not taken yet.
+    pub responses: Arc<Quota>,
+}
+
+/// What an operation holds until it ends.
+#[derive(Debug)]
+pub struct Admission {
+    _operation: Share,
+    _request: Share,
+}
+
+/// A response that its client has not taken yet.
+struct Unsent {
+    body: Vec<u8>,
+    _share: Share,
+}
+
+impl Quotas {
+    /// The quotas of these settings.
+    pub fn new(limits: &SharedLimits) -> Self {
+        let part = limits.max_requests_per_client.unwrap_or(limits.max_requests.div_ceil(4));
+        Self {
+            operations: Quota::new(limits.max_requests, part),
+            requests: Quota::with_quarters(limits.request_memory),
+            responses: Quota::with_quarters(limits.response_memory),
+        }
+    }
+
+    /// Lets an operation run whose request has arrived.
+    pub fn admit(&self, client: ClientAddress, request: Share) -> Result<Admission, Exhausted> {
+        Ok(Admission { _operation: self.operations.take(client, 1)?, _request: request })
+    }
+
+    /// What a response of this length holds until its client has taken it.
+    pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, Exhausted> {
+        self.responses.take(client, if length > SMALL_RESPONSE { length } else { 0 })
+    }
+}
+
+/// The bytes of a response, which give the share back when the last of them is written.
+pub fn unsent(body: Vec<u8>, share: Share) -> Bytes {
+    Bytes::from_owner(Unsent { body, _share: share })
+}
+
+impl AsRef<[u8]> for Unsent {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// The memory of a request while and after its JSON is parsed, in bytes, by its text: the text itself, and a value for each sign that may
+/// begin one.
+pub fn parsed_size(json: &[u8]) -> usize {
+    let values = json.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
+    json.len().saturating_add(values.saturating_mul(size_of::<Value>()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_list_of_numbers_is_larger_than_its_text() {
+        let text = format!("[{}1]", "1,".repeat(1000));
+        assert!(parsed_size(text.as_bytes()) > 1000 * size_of::<Value>());
+        assert_eq!(parsed_size(b"\"text\""), 6);
+    }
+
+    #[test]
+    fn a_response_is_held_until_its_last_byte_is_gone() {
+        let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
+        let client = ClientAddress::of([127, 0, 0, 1].into());
+        let share = quotas.hold_response(client, 90_000).unwrap();
+        let mut bytes = unsent(vec![0; 90_000], share);
+        let first = bytes.split_to(1);
+        drop(bytes);
+        assert_eq!(quotas.hold_response(client, 20_000).unwrap_err(), Exhausted::Total);
+        assert!(quotas.hold_response(client, 100).is_ok(), "a small one is not counted");
+        drop(first);
+        assert!(quotas.hold_response(client, 20_000).is_ok());
+    }
+}

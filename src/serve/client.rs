@@ -1,0 +1,65 @@
+//! The address of a peer and the header of its request in, the client whose request it is out. Must not know what a client may do.
+
+use axum::http::HeaderMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+/// The header in which each proxy appends the address that it was called from.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// A client, by its IP address. One client usually has a whole network of IPv6 addresses, of which this is the first (RFC 6177: a /64).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClientAddress(IpAddr);
+
+impl ClientAddress {
+    /// The client at this address.
+    pub fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+            address => address,
+        })
+    }
+
+    /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left are the client's own
+    /// word, which may be anything. Without a readable address, it is the peer.
+    pub fn behind_proxies(peer: IpAddr, headers: &HeaderMap, proxies: usize) -> Self {
+        let Some(skipped) = proxies.checked_sub(1) else { return Self::of(peer) };
+        let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
+        let address = lines.iter().rev().flat_map(|line| line.rsplit(',')).nth(skipped).and_then(|text| address_in(text.trim()));
+        Self::of(address.unwrap_or(peer))
+    }
+}
+
+/// Some proxies write the port, too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+fn address_in(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());
+    text.trim_matches(['[', ']']).parse().ok().or_else(with_port)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn client(lines: &[&str], proxies: usize) -> String {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(FORWARDED_FOR, line.parse().unwrap());
+        }
+        ClientAddress::behind_proxies([10, 0, 0, 1].into(), &headers, proxies).0.to_string()
+    }
+
+    #[test]
+    fn a_client_is_told_by_the_last_trusted_proxy_only() {
+        let lines = ["9.9.9.9, 1.1.1.1", "2.2.2.2:4711,[2001:db8:1:2:3::4]:80"];
+        let clients: Vec<String> = (0..=5).map(|proxies| client(&lines, proxies)).collect();
+        assert_eq!(clients, ["10.0.0.1", "2001:db8:1:2::", "2.2.2.2", "1.1.1.1", "9.9.9.9", "10.0.0.1"]);
+    }
+
+    #[test]
+    fn without_a_readable_address_it_is_the_peer() {
+        for lines in [&[][..], &["unknown"], &["1.1.1.1, "], &["1.1.1.1:x"]] {
+            assert_eq!(client(lines, 1), "10.0.0.1", "{lines:?}");
+        }
+        assert_eq!(client(&["::ffff:1.1.1.1"], 1), "1.1.1.1");
+    }
+}

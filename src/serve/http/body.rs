@@ -1,0 +1,37 @@
+//! The body of a request in, its bytes out: within its size, its time and the memory of requests. Must not know what it says.
+
+use super::status::HttpRefusal;
+use crate::serve::admission::parsed_size;
+use crate::serve::pace::next_bytes_by;
+use crate::serve::quota::Share;
+use crate::serve::settings::RequestLimits;
+use axum::body::{Body, HttpBody};
+use futures_util::stream::StreamExt;
+use tokio::time::{Instant, timeout_at};
+
+/// Reads a body. `memory` grows with it, to what the body takes when it is parsed.
+///
+/// A body that says that it is too long is refused before any of it is read. A client that waits for `100 Continue` does not get it then:
+/// hyper sends it when the body is first asked for.
+pub async fn read(body: Body, limits: &RequestLimits, mut memory: Share) -> Result<(Vec<u8>, Share), HttpRefusal> {
+    let too_large = |bytes: u64| bytes > limits.body_limit as u64;
+    if too_large(body.size_hint().lower()) {
+        return Err(HttpRefusal::TooLarge(limits.body_limit));
+    }
+    let (began, mut chunks, mut bytes) = (Instant::now(), body.into_data_stream(), Vec::<u8>::new());
+    loop {
+        let next = timeout_at(next_bytes_by(began, bytes.len(), limits.body_timeout), chunks.next());
+        match next.await.map_err(|_| HttpRefusal::SlowBody)? {
+            Some(Ok(chunk)) if too_large((bytes.len() + chunk.len()) as u64) => return Err(HttpRefusal::TooLarge(limits.body_limit)),
+            Some(Ok(chunk)) => {
+                bytes.reserve(chunk.len());
+                memory.resize(bytes.capacity())?;
+                bytes.extend_from_slice(&chunk);
+            }
+            Some(Err(_)) => return Err(HttpRefusal::Malformed("The body ended early.".into())),
+            None => break,
+        }
+    }
+    memory.resize(parsed_size(&bytes))?;
+    Ok((bytes, memory))
+}

@@ -1,0 +1,128 @@
+//! A request in, a refusal out if it is not for this server: a page can give its own host name the address of this machine (DNS
+//! rebinding), but it cannot make a browser send another `Host`.
+
+use super::graphql::refuse;
+use super::media_type::MediaType;
+use super::status::HttpRefusal;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{Version, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Longest host that a refusal repeats, in bytes.
+const LONGEST: usize = 100;
+
+/// The hosts that a server serves.
+#[derive(Debug, Clone)]
+pub enum Hosts {
+    /// Every one.
+    All,
+    /// The address that it listens on, `localhost`, loopback addresses, and these names. A server that listens on all addresses serves
+    /// each of them: only names can be rebound.
+    These {
+        /// The address that it listens on.
+        address: IpAddr,
+        /// Names in lower case, without a port.
+        names: Arc<[String]>,
+    },
+}
+
+impl Hosts {
+    /// The hosts of a server that listens on this address, with these names besides its own.
+    pub fn at(address: IpAddr, names: &[String]) -> Self {
+        Self::These { address, names: names.iter().map(|name| bare(name)).collect() }
+    }
+
+    fn has(&self, host: &str) -> bool {
+        let Self::These { address, names } = self else { return true };
+        let host = bare(host);
+        match host.trim_matches(['[', ']']).parse::<IpAddr>().map(|literal| literal.to_canonical()) {
+            Ok(literal) if literal.is_loopback() || address.is_unspecified() || literal == address.to_canonical() => true,
+            _ => host == "localhost" || names.contains(&host),
+        }
+    }
+}
+
+/// Refuses requests for other hosts, and requests without one where HTTP demands it (RFC 9112 section 3.2). Health checks are for every
+/// host, since a load balancer names none that means anything.
+pub async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    let refusal = match host_of(&request) {
+        Err(refusal) => Some(refusal),
+        Ok(Some(host)) if !request.uri().path().starts_with("/health/") && !hosts.has(host.host()) => {
+            let shown = host.host();
+            Some(HttpRefusal::ForeignHost(shown[..shown.floor_char_boundary(LONGEST)].to_owned()))
+        }
+        Ok(_) => None,
+    };
+    match refusal {
+        Some(refusal) => refuse(MediaType::Json, &refusal),
+        None => next.run(request).await,
+    }
+}
+
+/// The host that a request is for: that of its target, or else of its header. None in HTTP/1.0, which browsers do not speak.
+fn host_of(request: &Request) -> Result<Option<Authority>, HttpRefusal> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) if request.version() == Version::HTTP_10 => Ok(request.uri().authority().cloned()),
+        (None, _) => Err(HttpRefusal::Malformed("The header Host is missing.".into())),
+        (Some(_), Some(_)) => Err(HttpRefusal::Malformed("The header Host is given twice.".into())),
+        (Some(value), None) => {
+            let host = Authority::try_from(value.as_bytes());
+            let host = host.map_err(|_| HttpRefusal::Malformed("The header Host cannot be read.".into()))?;
+            Ok(Some(request.uri().authority().cloned().unwrap_or(host)))
+        }
+    }
+}
+
+/// A host in lower case, without the dot that ends a full name.
+fn bare(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use axum::body::Body;
+
+    fn hosts(address: &str, names: &[&str]) -> Hosts {
+        Hosts::at(address.parse().unwrap(), &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_server_is_reached_by_its_own_names_only() {
+        let local = hosts("127.0.0.1", &["Api.Example"]);
+        for own in ["localhost", "LocalHost.", "127.0.0.1", "127.0.0.2", "[::1]", "api.example", "API.example."] {
+            assert!(local.has(own), "{own}");
+        }
+        for other in ["evil.test", "localhost.evil.test", "192.168.0.2", "127.0.0.1.evil.test", "", "0x7f.1", "api.example.evil.test"] {
+            assert!(!local.has(other), "{other}");
+        }
+        assert!(hosts("192.168.0.2", &[]).has("192.168.0.2") && !hosts("192.168.0.2", &[]).has("192.168.0.3"));
+        assert!(hosts("0.0.0.0", &[]).has("192.168.0.3") && !hosts("0.0.0.0", &[]).has("evil.test"));
+        assert!(Hosts::All.has("evil.test"));
+    }
+
+    #[test]
+    fn the_target_decides_and_the_header_must_be_there() {
+        let host = |target: &str, version: Version, headers: &[&str]| {
+            let mut request = Request::builder().uri(target).version(version);
+            for value in headers {
+                request = request.header(header::HOST, *value);
+            }
+            host_of(&request.body(Body::empty()).unwrap()).map(|host| host.map(|host| host.host().to_owned()))
+        };
+        let named = |host: &str| Ok(Some(host.to_owned()));
+        assert_eq!(host("/graphql", Version::HTTP_11, &["localhost:4000"]), named("localhost"));
+        assert_eq!(host("/graphql", Version::HTTP_11, &["[::1]:4000"]), named("[::1]"));
+        assert_eq!(host("http://evil.test/graphql", Version::HTTP_11, &["localhost"]), named("evil.test"));
+        assert_eq!(host("/graphql", Version::HTTP_10, &[]), Ok(None));
+        for headers in [&[][..], &["a", "a"], &[""], &["a b"]] {
+            assert!(host("/graphql", Version::HTTP_11, headers).is_err(), "{headers:?}");
+        }
+    }
+}

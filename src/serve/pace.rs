@@ -1,0 +1,30 @@
+//! What a peer has sent of a body or a message in, until when it may send more out.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a peer may take before its speed counts.
+const GRACE: Duration = Duration::from_secs(2);
+/// The slowest that a peer may send: this many bytes in each millisecond, about 1 KiB a second. A phone at the edge of a network sends ten
+/// times as fast.
+const BYTES_PER_MILLISECOND: u64 = 1;
+
+/// Until when the next bytes must be there, of what began then and has this many bytes so far. It may take `longest` in all.
+pub fn next_bytes_by(began: Instant, bytes: usize, longest: Duration) -> Instant {
+    let earned = GRACE + Duration::from_millis(bytes as u64 / BYTES_PER_MILLISECOND);
+    began + earned.min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_earns_time_up_to_the_bound() {
+        let (began, seconds) = (Instant::now(), Duration::from_secs);
+        assert_eq!(next_bytes_by(began, 0, seconds(10)), began + seconds(2));
+        assert_eq!(next_bytes_by(began, 3_000, seconds(10)), began + seconds(5));
+        assert_eq!(next_bytes_by(began, 2 << 20, seconds(10)), began + seconds(10));
+        assert_eq!(next_bytes_by(began, 0, seconds(1)), began + seconds(1));
+    }
+}

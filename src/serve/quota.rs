@@ -1,0 +1,165 @@
+//! A bound that all clients share, and of which one client may have a part, in; shares of it, given back when they are dropped, out. An
+//! amount is a number of bytes, requests or connections: this file does not know which.
+
+use super::client::ClientAddress;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A bound for the whole process.
+#[derive(Debug)]
+pub struct Quota {
+    total: usize,
+    part: usize,
+    shares: Mutex<Shares>,
+    all_returned: Notify,
+}
+
+/// What is taken.
+#[derive(Debug, Default)]
+struct Shares {
+    taken: usize,
+    by_client: HashMap<ClientAddress, usize>,
+}
+
+/// A part of a quota that a client has until this is dropped.
+#[derive(Debug)]
+pub struct Share {
+    quota: Arc<Quota>,
+    client: ClientAddress,
+    amount: usize,
+}
+
+/// Why an amount cannot be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exhausted {
+    /// All clients together have too much.
+    Total,
+    /// This client has its part already.
+    Part,
+    /// The amount is larger than the whole quota.
+    TooLarge,
+}
+
+impl Quota {
+    /// A quota of this total amount, of which one client may have a part.
+    pub fn new(total: usize, part: usize) -> Arc<Self> {
+        Arc::new(Self { total, part, shares: Mutex::default(), all_returned: Notify::new() })
+    }
+
+    /// A quota of which one client may have a quarter, so that no client leaves the others without any.
+    pub fn with_quarters(total: usize) -> Arc<Self> {
+        Self::new(total, total.div_ceil(4))
+    }
+
+    /// Takes an amount for a client.
+    pub fn take(self: &Arc<Self>, client: ClientAddress, amount: usize) -> Result<Share, Exhausted> {
+        let mut share = Share { quota: self.clone(), client, amount: 0 };
+        share.resize(amount)?;
+        Ok(share)
+    }
+
+    /// Waits until every share is returned.
+    pub async fn all_returned(&self) {
+        loop {
+            let returned = self.all_returned.notified();
+            if self.shares().taken == 0 {
+                return;
+            }
+            returned.await;
+        }
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces an amount of a client by another. A client that has nothing else may have more than its part: otherwise what is larger
+    /// than the part could never be taken.
+    fn replace(&self, client: ClientAddress, old: usize, new: usize) -> Result<(), Exhausted> {
+        let mut shares = self.shares();
+        let others = shares.by_client.get(&client).map_or(0, |amount| amount.saturating_sub(old));
+        if new > old {
+            if new > self.total {
+                return Err(Exhausted::TooLarge);
+            }
+            if (shares.taken - old).saturating_add(new) > self.total {
+                return Err(Exhausted::Total);
+            }
+            if others > 0 && others.saturating_add(new) > self.part {
+                return Err(Exhausted::Part);
+            }
+        }
+        shares.taken = shares.taken - old + new;
+        if others + new == 0 {
+            shares.by_client.remove(&client);
+        } else {
+            shares.by_client.insert(client, others + new);
+        }
+        if shares.taken == 0 && old > 0 {
+            self.all_returned.notify_waiters();
+        }
+        Ok(())
+    }
+}
+
+impl Share {
+    /// Makes the share larger or smaller. If it cannot be made larger, it stays as it is; it can always be made smaller.
+    pub fn resize(&mut self, amount: usize) -> Result<(), Exhausted> {
+        self.quota.replace(self.client, self.amount, amount)?;
+        self.amount = amount;
+        Ok(())
+    }
+
+    /// Hands the whole amount to a new share, which leaves this one empty.
+    pub fn split(&mut self) -> Share {
+        Share { quota: self.quota.clone(), client: self.client, amount: std::mem::take(&mut self.amount) }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let _ = self.resize(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn client(last: u8) -> ClientAddress {
+        ClientAddress::of([127, 0, 0, last].into())
+    }
+
+    #[test]
+    fn a_client_has_its_part_at_most_and_others_the_rest() {
+        let quota = Quota::new(10, 4);
+        let mut mine = quota.take(client(1), 3).unwrap();
+        assert_eq!(quota.take(client(1), 2).unwrap_err(), Exhausted::Part);
+        assert_eq!(mine.resize(11), Err(Exhausted::TooLarge));
+        let yours = (quota.take(client(2), 4).unwrap(), quota.take(client(3), 3).unwrap());
+        assert_eq!(quota.take(client(4), 1).unwrap_err(), Exhausted::Total);
+        drop(yours);
+        assert!(mine.resize(1).is_ok() && quota.take(client(1), 3).is_ok());
+    }
+
+    #[test]
+    fn what_is_larger_than_a_part_is_taken_by_a_client_that_has_nothing_else() {
+        let quota = Quota::new(10, 4);
+        let mut large = quota.take(client(1), 2).unwrap();
+        large.resize(8).unwrap();
+        assert_eq!(quota.take(client(1), 1).unwrap_err(), Exhausted::Part);
+    }
+
+    #[test]
+    fn what_is_dropped_is_returned_and_forgotten() {
+        let quota = Quota::with_quarters(8);
+        let shares = [quota.take(client(1), 2).unwrap(), quota.take(client(2), 2).unwrap()];
+        assert!(quota.all_returned().now_or_never().is_none());
+        drop(shares);
+        assert!(quota.all_returned().now_or_never().is_some());
+        assert!(quota.shares().by_client.is_empty());
+    }
+}

@@ -1,0 +1,22 @@
+//! What hostile clients do, a file for each attack: a `keyfold` of its own in; what the attack costs its memory and another client out.
+//!
+//! One attack runs at a time. The attackers come from 127.0.0.2 and the innocent client from 127.0.0.1, since some bounds are each client's.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
+
+mod attack;
+mod lengths;
+mod malformed;
+mod operations;
+mod rebinding;
+mod slow_bodies;
+mod unfinished_messages;
+mod unread;
+
+#[path = "../served/dynamo.rs"]
+mod dynamo;
+#[path = "../http/machine.rs"]
+mod machine;
+#[path = "../served/process.rs"]
+mod process;
+#[path = "../served/server.rs"]
+mod server;

@@ -1,0 +1,118 @@
+//! Clients that ask for much and take nothing of it, or a little now and then.
+
+use super::attack::{Target, answer, operation, post, text_frame, upgrade};
+use super::process::keyfold;
+use super::server::Server;
+use futures_util::future::join_all;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+const SCHEMA: &str = r#"
+extend schema @table(name: "notes")
+type Note @item(keys: { pk: "{id}" }) { id: ID! text: String }
+type Query { note(id: ID!): Note @find }
+"#;
+
+/// A text of 380 kB, near the largest that an item may hold.
+const LENGTH: usize = 380_000;
+
+/// How long a client may take nothing in these tests.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+
+fn start() -> Server {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("schema.graphql"), SCHEMA).unwrap();
+    std::fs::create_dir(directory.path().join("samples")).unwrap();
+    let note = format!("{{\"Item\": {{\"pk\": {{\"S\": \"1\"}}, \"text\": {{\"S\": \"{}\"}}}}}}\n", "x".repeat(LENGTH));
+    std::fs::write(directory.path().join("samples/notes.jsonl"), note).unwrap();
+    Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--write-timeout", "2s"]), directory)
+}
+
+async fn target() -> Target {
+    Target::keyfold(start, r#"{ note(id: \"2\") { id } }"#).await
+}
+
+/// How often a response has the text: it has 6 MB, more than the system's buffers hold.
+const TIMES: usize = 16;
+
+/// An operation with such a response.
+fn large() -> String {
+    let fields: String = (0..TIMES).map(|n| format!("a{n}: note(id: 1) {{ text }} ")).collect();
+    format!("{{ {fields} }}")
+}
+
+/// Takes the rest of what was sent and says whether that was the whole response.
+async fn is_whole(stream: &mut TcpStream) -> bool {
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+    rest.len() > TIMES * LENGTH
+}
+
+#[tokio::test]
+async fn clients_that_never_read_their_responses() {
+    let target = target().await;
+    let request = operation(&large()).replace("content-length", "connection: close\r\ncontent-length");
+    let client = async |mut stream: TcpStream, reads: bool| {
+        for _ in 0..30 {
+            sleep(2 * WRITE_TIMEOUT / 30).await;
+            // A byte now and then is no sign that a client takes its response.
+            if reads {
+                let _ = stream.read_u8().await;
+            }
+        }
+        stream
+    };
+    let attack = async {
+        let mut streams = Vec::new();
+        for _ in 0..30 {
+            let mut stream = target.connect().await;
+            stream.write_all(request.as_bytes()).await.unwrap();
+            // What is measured is what waits to be taken, not how much is made at once.
+            stream.readable().await.unwrap();
+            streams.push(stream);
+        }
+        join_all(streams.into_iter().enumerate().map(|(n, stream)| client(stream, n % 2 == 0))).await
+    };
+    let (streams, harm) = target.under(attack).await;
+    for mut stream in streams {
+        assert!(!is_whole(&mut stream).await, "a client that read nothing for longer than the limit was waited for");
+    }
+    harm.is_small();
+}
+
+#[tokio::test]
+async fn web_sockets_that_never_read_their_responses() {
+    let target = target().await;
+    let subscribe = text_frame(&format!(r#"{{"id": "1", "type": "subscribe", "payload": {{"query": "{}"}}}}"#, large()));
+    let attack = async {
+        let mut streams = Vec::new();
+        for _ in 0..12 {
+            let mut stream = target.connect().await;
+            upgrade(&mut stream).await;
+            stream.write_all(&subscribe).await.unwrap();
+            // The first response begins to arrive.
+            stream.readable().await.unwrap();
+            streams.push(stream);
+        }
+        sleep(2 * WRITE_TIMEOUT).await;
+        streams
+    };
+    let (streams, harm) = target.under(attack).await;
+    for mut stream in streams {
+        assert!(!is_whole(&mut stream).await, "a client that read nothing for longer than the limit was waited for");
+    }
+    harm.is_small();
+}
+
+#[tokio::test]
+async fn a_client_that_reads_gets_all_however_large() {
+    let target = target().await;
+    let mut stream = target.connect().await;
+    for _ in 0..5 {
+        stream.write_all(post(&format!("{{\"query\": \"{}\"}}", large())).as_bytes()).await.unwrap();
+        let (status, body) = answer(&mut stream).await;
+        assert!(status == 200 && body.len() > TIMES * LENGTH, "{status} {:.300}", body);
+    }
+}
