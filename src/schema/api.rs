@@ -63,7 +63,7 @@ pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> 
         Err(WithErrors { partial, errors }) => {
             for diagnostic in errors.iter() {
                 let location = diagnostic.error.location().filter(|location| !is_ours(&partial.sources, Some(*location)));
-                let message = format!("without its inaccessible parts this is no valid schema: {}", diagnostic.error);
+                let message = format!("without its inaccessible parts, the schema is not valid: {}", diagnostic.error);
                 findings.error("KF0504", &span::of(location), message, None);
             }
             None

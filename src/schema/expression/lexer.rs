@@ -53,7 +53,7 @@ fn read(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMi
             '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => (1, Some(Token::Mark(letter)), None),
             '\'' | '"' => quoted(rest, letter),
             ':' => match dotted_length(&rest[1..]) {
-                0 => (1, None, Some(("An argument is written as a colon and its name.".to_owned(), None))),
+                0 => (1, None, Some(("Write an argument as a colon and its name.".to_owned(), None))),
                 length => (1 + length, Some(Token::Argument(&rest[1..=length])), None),
             },
             _ if name_length(rest) > 0 => (name_length(rest), Some(Token::Word(&rest[..name_length(rest)])), None),
@@ -99,7 +99,7 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
             }
         }
     }
-    (rest.len(), Some(Token::Text(text)), Some(("This text is not closed; a quote within it is written twice.".to_owned(), None)))
+    (rest.len(), Some(Token::Text(text)), Some(("This text is not closed. Write a quote inside text twice.".to_owned(), None)))
 }
 
 /// A comparator, or a sign that a condition does not know.
@@ -122,7 +122,7 @@ fn sign(rest: &str, letter: char) -> Lexed<'_> {
     match comparators.into_iter().chain([("=", Equal)]).find(|(sign, _)| rest.starts_with(sign)) {
         Some((sign, comparator)) => (sign.len(), Some(Token::Comparator(comparator)), None),
         None => {
-            let help = (letter == '#').then(|| "A field is written by its name in the API, without #.".to_owned());
+            let help = (letter == '#').then(|| "Write the field's name as in the API, without #.".to_owned());
             (letter.len_utf8(), None, Some((format!("A condition does not know `{letter}`."), help)))
         }
     }

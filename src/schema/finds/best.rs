@@ -96,7 +96,7 @@ pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {
         let name = argument.name.as_str();
         if !(is_paging(name, given.bindings) || given.bindings.uses(name) || filtering.contains(&name)) {
             let message = format!(
-                "nothing uses the argument `{name}`: it is no field of `{}`, and is not used in `where:` or `filter:`",
+                "nothing uses the argument `{name}`: it is not a field of `{}`, and `where:` and `filter:` do not use it",
                 wanted.target.item
             );
             findings.error("KF0411", &span::of(argument.name.location()), message, suggest(name, wanted.record.keys().map(String::as_str)));

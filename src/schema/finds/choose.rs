@@ -12,11 +12,11 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
     let optional = optional(given);
     if optional.len() > OPTIONAL {
         let message = format!(
-            "`{}` has {} optional arguments for its keys, which makes too many combinations",
+            "`{}` has {} optional arguments for its keys, which gives too many combinations",
             given.wanted.coordinate(),
             optional.len()
         );
-        let help = format!("make some non-null, or move them into `filter:`; at most {OPTIONAL} are checked");
+        let help = format!("at most {OPTIONAL} are allowed: make some non-null, or use them in `filter:`");
         findings.error("KF0412", &given.wanted.directive.span, message, Some(help));
         return None;
     }

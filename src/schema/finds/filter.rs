@@ -19,8 +19,8 @@ pub fn read(wanted: &FindContext, findings: &mut Findings) -> Result<Option<Cond
         for mut mistake in mistakes {
             let name = written.value.get(mistake.span.clone()).unwrap_or_default();
             if wanted.record.contains_key(name) && names.attribute(name).is_none() {
-                mistake.message = format!("`{name}` is only a part of a key's text, where a filter cannot read it");
-                mistake.help = Some(format!("keep it in an attribute of its own as well: `@attribute(name: \"{name}\")`"));
+                mistake.message = format!("`{name}` is only part of a key's text, so a filter cannot read it");
+                mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
             }
             findings.error("KF0419", &span::within(wanted.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
         }

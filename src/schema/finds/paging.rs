@@ -46,11 +46,11 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
     let sorted = matches!(wanted.target.returns, Returns::Connection | Returns::List | Returns::One);
     match name {
         "first" | "last" | "after" | "before" if !connection => {
-            let message = format!("`{name}` pages a connection, which `{}` of type `{}` is not", wanted.coordinate(), wanted.field.ty);
-            Some((message, "return a connection, or name the argument otherwise and use it in `where:`"))
+            let message = format!("`{name}` pages a connection, but `{}` of type `{}` is not a connection", wanted.coordinate(), wanted.field.ty);
+            Some((message, "return a connection, or rename the argument and use it in `where:`"))
         }
         "orderBy" | "order" if !sorted => {
-            Some((format!("`{name}` sorts items, and `{}` returns none", wanted.coordinate()), "leave it out"))
+            Some((format!("`{name}` sorts items, but `{}` does not return items", wanted.coordinate()), "leave it out"))
         }
         "first" | "last" if !typed(&["Int"]) => Some((wrong("a number of items"), "make it an `Int`")),
         "after" | "before" if !typed(&["String", "ID"]) => Some((wrong("a cursor"), "make it a `String`")),
@@ -79,7 +79,7 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
     let argument = wanted.argument("orderBy").filter(|_| is_paging("orderBy", bindings));
     let own = wanted.directive.order_by.as_ref();
     if let Some(field) = own.filter(|field| !sortable(&field.value)) {
-        let message = format!("`{}` is no field of `{}` to sort by", field.value, wanted.target.item);
+        let message = format!("`{}` is not a field of `{}` to sort by", field.value, wanted.target.item);
         findings.error("KF0410", &field.span, message, suggest(&field.value, wanted.record.keys().map(String::as_str)));
         sound = false;
     }
@@ -96,7 +96,7 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
             Some(field) => orders.push(Order { value: Some(value.to_string()), field: Some(field.clone()), span }),
             None => {
                 let names: Vec<String> = wanted.record.keys().map(|name| upper_case(name)).collect();
-                let message = format!("`{value}` is no field of `{}` in upper case, as an `orderBy` argument needs", wanted.target.item);
+                let message = format!("`{value}` is not the name of a field of `{}` in upper case", wanted.target.item);
                 findings.error("KF0410", &span, message, suggest(value, names.iter().map(String::as_str)));
                 sound = false;
             }

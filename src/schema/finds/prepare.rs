@@ -48,8 +48,8 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     let Some(written) = &directive.max else { return Some(MAX_DEFAULT) };
     let max = u32::try_from(written.value).ok().filter(|max| (1..=MAX_LIMIT).contains(max));
     if max.is_none() {
-        let message = format!("`max: {}` is not a length of a list", written.value);
-        findings.error("KF0418", &written.span, message, Some(format!("it is from 1 to {MAX_LIMIT}; page beyond that")));
+        let message = format!("`max: {}` is not a valid length of a list", written.value);
+        findings.error("KF0418", &written.span, message, Some(format!("write a number from 1 to {MAX_LIMIT}, or return a connection for longer lists")));
     }
     max
 }
@@ -65,13 +65,13 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
     match position.and_then(|position| wanted.table.indexes.get(position)) {
         Some(index) if is_in(index) && (index.local || !wanted.directive.consistent) => Ok(position),
         Some(index) if is_in(index) => {
-            let message = format!("the global index `{}` cannot be read strongly", index.name);
+            let message = format!("the global index `{}` has no strongly consistent reads", index.name);
             findings.error("KF0417", &written.span, message, Some("leave `consistent:` out, or read the table or a local index".into()));
             Err(())
         }
         found => {
             let message = match found {
-                Some(_) => format!("`{item}` is not in the index `{}`: its keys have no template for it", written.value),
+                Some(_) => format!("`{item}` is not in the index `{}`: `keys:` has no template for the index", written.value),
                 None => format!("the table `{}` has no index `{}`", wanted.table.name, written.value),
             };
             let choices = wanted.table.indexes.iter().filter(|index| is_in(index)).map(|index| index.name.as_str());
@@ -85,7 +85,7 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
 fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };
-    let message = format!("the list `{}` reads several items, but `{}` returns one", argument.name, wanted.coordinate());
+    let message = format!("the list `{}` finds several items, but `{}` returns one", argument.name, wanted.coordinate());
     findings.error("KF0408", &span::of(argument.name.location()), message, Some("return a list or a connection".into()));
     false
 }
@@ -105,8 +105,8 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
             })
         });
         if !allowed {
-            let message = format!("no sort key of `{}` can be ranged by `{field}`", wanted.target.item);
-            let help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` any text";
+            let message = format!("no sort key of `{}` supports a range of `{field}`", wanted.target.item);
+            let help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` works with any text";
             findings.error("KF0425", &bounds.span, message, Some(help.into()));
             sound = false;
         }
@@ -145,11 +145,11 @@ pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Opt
         .collect();
     let refusal = match () {
         () if !bound.is_empty() => {
-            Some((format!("a scan binds no key, but {} is bound", list(&bound)), "leave `scan:` out, or use `filter:`"))
+            Some((format!("a scan binds no key, but this find binds {}", list(&bound)), "leave `scan:` out, or use `filter:`"))
         }
         () if sorted => Some(("a scan has no order".to_owned(), "leave the order out, or read an index that sorts")),
         () if !unheld.is_empty() => Some((
-            format!("the filter reads {}, which `{}` does not hold", list(&unheld), wanted.place_name(index)),
+            format!("the filter reads {}, but `{}` does not hold it", list(&unheld), wanted.place_name(index)),
             "scan the table, or include it in the index",
         )),
         () => None,

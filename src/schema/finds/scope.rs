@@ -91,10 +91,10 @@ fn of_spread(wanted: &FindContext, spread: Spread, argument: &InputValueDefiniti
     let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
     let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
     if deep || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
-        let message = format!("the argument `{}` of type `{}` cannot be a {}", argument.name, argument.ty, spread.kind.word());
+        let message = format!("the argument `{}` of type `{}` cannot give a {}", argument.name, argument.ty, spread.kind.word());
         let help = match spread.kind {
             SpreadKind::Shard => "make it `Int`, or a list of it",
-            SpreadKind::Replica => "make it a text, a number or another type of a key",
+            SpreadKind::Replica => "use a type that keys can hold, such as a text or a number",
         };
         findings.error("KF0408", &span::of(argument.name.location()), message, Some(help.into()));
         return None;
@@ -118,7 +118,7 @@ fn of_argument(wanted: &FindContext, argument: &str, (name, declared): (&str, &D
     let value = values::of_named(wanted.draft.schema, definition.ty.inner_named_type());
     if nested || !value.is_some_and(|value| values::fits(&value, &declared.value)) {
         let message = format!(
-            "the argument `{argument}` of type `{}` cannot be `{}.{name}` of type `{}`",
+            "the argument `{argument}` of type `{}` cannot bind `{}.{name}` of type `{}`",
             definition.ty, wanted.target.item, declared.ty
         );
         let help = format!("make it `{}`, or a list of it", declared.ty.inner_named_type());

@@ -41,7 +41,7 @@ pub fn of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Resu
     let coordinate = format!("{type_name}.{}", field.name);
 
     if field.ty.is_list() && field.ty.item_type().is_list() {
-        return Err(refuse("KF0402", format!("`{coordinate}` is a list of lists, which no find returns"), "make it a list"));
+        return Err(refuse("KF0402", format!("`{coordinate}` is a list of lists, but a find cannot return one"), "make it a list"));
     }
     let many = if field.ty.is_list() { Returns::List } else { Returns::One };
     let named = directive.item.as_ref();
@@ -59,7 +59,7 @@ pub fn of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Resu
         (None, ExtendedType::Scalar(_)) if inner == "Boolean" && many == Returns::One => (None, Returns::Exists),
         (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
         _ => {
-            let help = "a find returns an item type, a list or connection of one, `Boolean` (is there one?) or `Int` (how many?)";
+            let help = "a find returns an item type, a list or connection of one, `Boolean` (does an item exist?) or `Int` (how many items exist?)";
             return Err(refuse("KF0402", format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty), help));
         }
     };

@@ -60,12 +60,12 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
         // A mistake of the relation itself is reported at the relation.
         let target = target::of_relation(route.draft, &reached, name)?;
         if matches!(target.returns, Returns::Exists | Returns::Count) {
-            let message = format!("`{reached}.{name}` is of type `{}`, which leads nowhere", definition.ty);
+            let message = format!("`{reached}.{name}` is of type `{}`, so it leads to no items", definition.ty);
             findings.error("KF0420", &place, message, None);
             return None;
         }
         if target::is_abstract(route.draft, &target.item) {
-            let message = format!("`{reached}.{name}` reaches items of several types (`{}`), which cannot be followed", target.item);
+            let message = format!("`{reached}.{name}` reaches items of several types (`{}`), and `through:` cannot follow it", target.item);
             let help = "follow a relation to one of the types: `@find(item: …)`";
             findings.error("KF0420", &place, message, Some(help.into()));
             return None;
@@ -90,8 +90,8 @@ fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     ];
     let mut sound = true;
     for (name, place) in others.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
-        let message = format!("`{name}:` cannot stand beside `through:`");
-        findings.error("KF0423", place, message, Some("write it at the relation that is followed".into()));
+        let message = format!("`{name}:` does not go with `through:`");
+        findings.error("KF0423", place, message, Some("write it at the relation that `through:` follows".into()));
         sound = false;
     }
     sound
@@ -107,7 +107,7 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
     };
     if last.target.item != route.target.item {
         let message = format!("`{}` reaches `{}`, but `{coordinate}` returns `{}`", written.value, last.target.item, route.target.item);
-        return refuse(message, "follow another relation, or return what is reached");
+        return refuse(message, "follow another relation, or return the type that it reaches");
     }
     let fanning: Vec<&str> = hops.iter().filter(|hop| hop.target.returns != Returns::One).map(|hop| hop.definition.name.as_str()).collect();
     match (route.target.returns, fanning.len()) {
@@ -115,11 +115,11 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
             refuse(format!("`{coordinate}` of type `{}` cannot follow relations", route.field.ty), "return the items")
         }
         (Returns::One, 1..) => {
-            refuse(format!("`{coordinate}` is one item, but {} reach several", list(&fanning)), "return a list or a connection")
+            refuse(format!("`{coordinate}` returns one item, but {} reach several", list(&fanning)), "return a list or a connection")
         }
         (Returns::Connection, count) if count != 1 => {
             let message =
-                format!("`{coordinate}` is a connection, so exactly one relation of `{}` reaches several, not {count}", written.value);
+                format!("`{coordinate}` is a connection, so exactly one relation of `{}` must reach several items, not {count}", written.value);
             refuse(message, "return a list, or one item")
         }
         _ => true,
@@ -142,7 +142,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
             if !(argument.ty.is_named() && typed.contains(&argument.ty.inner_named_type().as_str())) {
                 refuse(
                     &place,
-                    format!("the argument `{name}` pages, which a `{}` cannot", argument.ty),
+                    format!("the argument `{name}` pages, but a `{}` has no pages", argument.ty),
                     Some(format!("make it `{}`", typed[0])),
                 );
             }
@@ -154,7 +154,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
             let names = hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
             refuse(
                 &place,
-                format!("no relation that is followed has an argument `{name}`"),
+                format!("no relation in `through:` has an argument `{name}`"),
                 suggest(name, names.filter(|name| !pages(name))),
             );
             continue;
@@ -166,7 +166,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
         {
             refuse(
                 &place,
-                format!("the argument `{name}` of type `{}` goes to one of type `{}`", argument.ty, taker.ty),
+                format!("`through:` passes the argument `{name}` of type `{}` to an argument of type `{}`", argument.ty, taker.ty),
                 Some(format!("make it `{}`", taker.ty)),
             );
         }
@@ -189,7 +189,7 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
     while let Some((type_name, field_name)) = open.pop() {
         if type_name == route.parent && route.field.name == field_name.as_str() {
             let message = format!("`{}` leads back to `{type_name}.{field_name}` itself", written.value);
-            findings.error("KF0423", &written.span, message, Some("follow relations that are found by keys".into()));
+            findings.error("KF0423", &written.span, message, Some("follow relations that keys find".into()));
             return false;
         }
         let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));

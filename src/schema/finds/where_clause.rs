@@ -22,7 +22,7 @@ pub fn read(wanted: &FindContext, findings: &mut Findings) -> Option<Bindings> {
     let mut sound = true;
     if let Some(place) = &wanted.directive.malformed_where {
         let help = "write `{ userId: \"{id}\" }`";
-        findings.error("KF0404", place, "`where:` is an object of fields with what they are bound to", Some(help.into()));
+        findings.error("KF0404", place, "`where:` is an object that binds fields", Some(help.into()));
         sound = false;
     }
     for (field, value) in &wanted.directive.bindings {
@@ -40,7 +40,7 @@ pub fn read(wanted: &FindContext, findings: &mut Findings) -> Option<Bindings> {
             continue;
         }
         let Some(declared) = wanted.record.get(&field.value).filter(|declared| !declared.ty.is_list()) else {
-            let message = format!("`{}` is no field of `{}` that can be bound", field.value, wanted.target.item);
+            let message = format!("`{}` is not a field of `{}` that can be bound", field.value, wanted.target.item);
             let choices = wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
             findings.error("KF0405", &field.span, message, suggest(&field.value, choices));
             sound = false;
@@ -91,7 +91,7 @@ impl Entry<'_> {
                     bounds.begins_with.replace(self.operand(operand, false, findings)?).is_some()
                 }
                 "beginsWith" => {
-                    let message = format!("`{}` of type {} is no text, which `beginsWith` needs", self.field.value, self.value.name());
+                    let message = format!("`beginsWith` needs a text, but `{}` is of type {}", self.field.value, self.value.name());
                     findings.error("KF0406", &place, message, None);
                     return None;
                 }
@@ -123,8 +123,8 @@ impl Entry<'_> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
-            let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text; null where nothing is to bind it";
-            findings.error("KF0404", &place, format!("`{}` is bound to a text", self.field.value), Some(help.into()));
+            let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text; write null to leave the field unbound";
+            findings.error("KF0404", &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
             return None;
         };
         let parts = self.parts(&text, findings)?;
@@ -195,7 +195,7 @@ impl Entry<'_> {
             return Some(());
         }
         let message = match fits {
-            false => format!("`{}` is of type {}, which this value is not", self.field.value, self.value.name()),
+            false => format!("`{}` is of type {}, but this value is not", self.field.value, self.value.name()),
             true => format!("a list cannot bind `{}` here", self.field.value),
         };
         let help = fits.then(|| "only an argument may be a list, and only for equality".to_owned());
@@ -222,7 +222,7 @@ impl Entry<'_> {
         if fits && !lists {
             return Some(Source::Text(parts));
         }
-        let message = format!("`{}` is of type {}, which \"{}\" is not", self.field.value, self.value.name(), text.value);
+        let message = format!("`{}` is of type {}, but \"{}\" is not", self.field.value, self.value.name(), text.value);
         let help = match self.value {
             V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
             _ => None,

@@ -22,9 +22,9 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
             sharing.extend([earlier, position]);
             let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
-                let message = format!("an item could be `{name}` or `{other_name}`: their keys do not tell them apart");
+                let message = format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
                 let help = format!(
-                    "give the sort keys different texts, or constants: `attributes: {{ entity: \"{name}\" }}` and likewise for `{other_name}`"
+                    "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`"
                 );
                 findings.error("KF0216", &named(directive), message, Some(help));
             }

@@ -58,7 +58,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
     let (name, place) = (&item.object.name, named(item.directive));
     if let Some(other) = keys.keys.values().flatten().flat_map(Template::spreads).find(|other| *other != spread) {
         let message = format!("`{name}` is spread by `{{{}}}` and by `{{{}}}`", spread.placeholder(), other.placeholder());
-        let help = "a type has one number of shards, or one number of replicas, which is the same in all its keys";
+        let help = "a type has one number of shards or one number of replicas, and it is the same in all keys";
         findings.error("KF0218", &place, message, Some(help.into()));
         return false;
     }
@@ -72,7 +72,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
     };
     let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
     let message =
-        format!("the copies of a `{name}` would be found side by side by `{}`, which has no `{{{}}}`", key.name, spread.placeholder());
+        format!("`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`", key.name, spread.placeholder());
     let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
     findings.error("KF0219", &place, message, Some(help));
     false
@@ -97,7 +97,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         findings.error(
             "KF0204",
             place,
-            format!("these keys of `{}` are not attributes with templates", item.object.name),
+            format!("the keys of `{}` must be attributes with templates", item.object.name),
             Some(help.into()),
         );
     };
@@ -114,7 +114,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
                 return None;
             }
             Some(_) if entries.iter().any(|(known, _)| known.value == attribute.value) => {
-                findings.error("KF0204", &attribute.span, format!("the key `{}` is given twice", attribute.value), None);
+                findings.error("KF0204", &attribute.span, format!("the key `{}` occurs twice", attribute.value), None);
                 return None;
             }
             Some(templates) => entries.push((attribute, templates)),
@@ -130,7 +130,7 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
         let message = format!("`{}` is not a key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
         let mut help = suggest(&attribute.value, known.iter().map(|key| key.name.as_str()));
         if item.table.0.sort.is_none() {
-            let declared = format!("the table has no sort key; `sortKey: \"{}\"` in its `@table` gives it one", attribute.value);
+            let declared = format!("the table has no sort key; to add one, write `sortKey: \"{}\"` in its `@table`", attribute.value);
             help = Some(help.map_or(declared.clone(), |help| format!("{help} Otherwise: {declared}")));
         }
         findings.error("KF0205", &attribute.span, message, help);
@@ -146,8 +146,8 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
             Ok(template) => {
                 check_kind(item, key, &template, text, findings).then_some(())?;
                 if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
-                    let message = format!("a key could be of this template and of \"{}\" as well", written[position].value);
-                    findings.error("KF0209", &text.span, message, Some("begin each alternative with a text of its own".into()));
+                    let message = format!("this template and \"{}\" could give the same key", written[position].value);
+                    findings.error("KF0209", &text.span, message, Some("begin each alternative with a different text".into()));
                     return None;
                 }
                 parsed.push(template);
@@ -176,7 +176,7 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
         }
         TemplateMistakeKind::UnknownField(field) => {
             let help = match item.object.fields.contains_key(field.as_str()) {
-                _ if SpreadKind::named(field).is_some() => Some(format!("say how many there are: `{{{field}:10}}`")),
+                _ if SpreadKind::named(field).is_some() => Some(format!("write how many: `{{{field}:10}}`")),
                 true => Some(format!("`{field}` is a relation; a key holds stored fields")),
                 false => suggest(field, item.record.keys().map(String::as_str)),
             };
@@ -188,7 +188,7 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
             findings.error("KF0208", &place, format!("`{type_name}.{field}` of type `{ty}` cannot be part of a key"), Some(help.into()));
         }
         TemplateMistakeKind::NotInvertible(why) => {
-            let help = "put a text between the placeholders that tells them apart: `{a}#{b}`";
+            let help = "put a text between the placeholders to separate them: `{a}#{b}`";
             findings.error("KF0209", &place, why.clone(), Some(help.into()));
         }
     }
@@ -219,7 +219,7 @@ fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &A
     if let Some((field, _)) = template.bare_number().filter(|_| sorts(item.table.0)) {
         let placeholder = format!("{{{field}}}");
         let place = text.value.find(&placeholder).map(|at| span::within(item.text, &text.span, &(at..at + placeholder.len())));
-        let message = format!("the number `{field}` stands in a sort key as it is, so that 350 sorts before 87");
+        let message = format!("the number `{field}` is not padded in a sort key, so 350 sorts before 87");
         findings.warning("KF0213", &place.unwrap_or(text.span.clone()), message, Some(format!("pad it: `{{{field}:08}}`")));
     }
     true
@@ -262,7 +262,7 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
                 first.name,
                 missing(first).unwrap_or_default()
             );
-            findings.error("KF0214", &place, message, Some("give both, or neither".into()));
+            findings.error("KF0214", &place, message, Some("add both, or neither".into()));
             complete = false;
         }
     }
@@ -288,7 +288,7 @@ fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, St
             return None;
         }
         if found.iter().any(|(known, _)| known == name.as_str()) {
-            findings.error("KF0215", &place, format!("the constant `{name}` is given twice"), None);
+            findings.error("KF0215", &place, format!("the constant `{name}` occurs twice"), None);
             return None;
         }
         found.push((name.to_string(), text.to_owned()));

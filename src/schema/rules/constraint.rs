@@ -43,8 +43,8 @@ pub fn read(what: &Constrained, value: Option<&ValueType>, directive: &Node<Dire
     let format = format(directive, findings)?;
     let empty = min_length.is_none() && max_length.is_none() && pattern.is_none() && format.is_none() && min.is_none() && max.is_none();
     if empty {
-        let help = "give it `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
-        findings.error("KF0805", &named(directive), format!("this constraint of `{}` has no rule", what.coordinate), Some(help.into()));
+        let help = "add `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
+        findings.error("KF0805", &named(directive), format!("the `@constraint` of `{}` is empty", what.coordinate), Some(help.into()));
         return None;
     }
     let sound = fits == [true, true] && lengths && bounds;
@@ -66,10 +66,10 @@ fn check_type(
     };
     let Some(first) = names.iter().find(|name| argument(directive, name).is_some()).filter(|_| !fits) else { return true };
     let (of, help) = match texts {
-        true => ("text", "it is for String and ID"),
-        false => ("a number", "it is for Int, Long, Float and Decimal"),
+        true => ("texts", "use it on String and ID"),
+        false => ("numbers", "use it on Int, Long, Float and Decimal"),
     };
-    let message = format!("`{first}` is a rule for {of}, and `{}` is `{}`", what.coordinate, what.ty);
+    let message = format!("`{first}` is for {of}, but `{}` is `{}`", what.coordinate, what.ty);
     findings.error("KF0805", &place(directive, first), message, Some(help.into()));
     false
 }
@@ -79,7 +79,7 @@ fn length(what: &Constrained, directive: &Node<Directive>, name: &str, findings:
     let Some(written) = argument(directive, name).and_then(|value| value.to_i32()) else { return Some(None) };
     let length = u64::try_from(written).ok();
     if length.is_none() {
-        let message = format!("`{}` has no text of {written} characters", what.coordinate);
+        let message = format!("a text of `{}` cannot have {written} characters", what.coordinate);
         findings.error("KF0806", &place(directive, name), message, Some("a length is 0 or more".into()));
     }
     length.map(Some)
@@ -97,8 +97,8 @@ fn ordered(
     if least <= greatest {
         return true;
     }
-    let message = format!("no value of `{}` has {lower} {least} and {upper} {greatest}", what.coordinate);
-    findings.error("KF0806", &place(directive, lower), message, Some("change one of the two".into()));
+    let message = format!("no value of `{}` can satisfy {lower} {least} and {upper} {greatest}", what.coordinate);
+    findings.error("KF0806", &place(directive, lower), message, Some("change one of the bounds".into()));
     false
 }
 
@@ -122,7 +122,7 @@ fn format(directive: &Node<Directive>, findings: &mut Findings) -> Option<Option
     let known = FORMATS.iter().find(|(name, _)| *name == written.value).map(|(_, format)| *format);
     if known.is_none() {
         let help = suggest(&written.value, FORMATS.iter().map(|(name, _)| *name));
-        findings.error("KF0808", &written.span, format!("there is no format `{}`", written.value), help);
+        findings.error("KF0808", &written.span, format!("the format `{}` does not exist", written.value), help);
     }
     known.map(Some)
 }

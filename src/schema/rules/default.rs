@@ -65,7 +65,7 @@ pub fn read(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings
         return None;
     }
     if of.field.directives.has("version") {
-        let message = format!("`{}.{}` starts with 1 and is counted by Keyfold", of.object.name, of.field.name);
+        let message = format!("`{}.{}` is a `@version` field: it starts with 1, and Keyfold counts it", of.object.name, of.field.name);
         findings.error("KF0804", &named(directive), message, Some("leave `@default` out".into()));
         return None;
     }
@@ -100,8 +100,8 @@ fn parts(of: &Defaulted, written: &At<String>, findings: &mut Findings) -> Optio
             (Some(part), _) => parts.push(part),
             (None, _) => {
                 let place = span::within(of.draft.text, &written.span, &(at..at + length));
-                let help = "a placeholder is `{name}`; a brace of the text is written twice";
-                findings.error("KF0802", &place, "this brace has no partner", Some(help.into()));
+                let help = "write a placeholder as `{name}`, and a brace itself twice";
+                findings.error("KF0802", &place, "this brace is not closed, or closes nothing", Some(help.into()));
                 sound = false;
             }
         }
@@ -128,14 +128,14 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
         let read = seconds(offset);
         if read.is_none() {
             let help = "write a number and a unit, s, m, h, d or w: `{now+24h}`, `{now-1d12h}`";
-            findings.error("KF0802", place, format!("`{offset}` is not a length of time"), Some(help.into()));
+            findings.error("KF0802", place, format!("`{offset}` is not a duration"), Some(help.into()));
         }
         return read.map(|offset| DefaultPart::Now { offset });
     }
     let known = of.record.and_then(|record| record.get(inner)).filter(|_| of.field.name != inner);
     if known.is_none_or(|declared| !has_text(declared)) {
         let message = match known {
-            Some(declared) => format!("`{}.{inner}` of type `{}` has no text", of.object.name, declared.ty),
+            Some(declared) => format!("a default cannot use `{}.{inner}` of type `{}`: it is not a single value", of.object.name, declared.ty),
             None => format!("`{inner}` is neither a placeholder of a default nor another stored field of `{}`", of.object.name),
         };
         let fields = of.record.into_iter().flatten().filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
@@ -187,9 +187,9 @@ fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String>
     match alone {
         _ if hashed => (!free).then(|| "a hash, which is text".to_owned()),
         Some(DefaultPart::Literal(text)) if of.field.ty.is_list() => {
-            (text != "[]").then(|| format!("\"{text}\"; a list begins empty: \"[]\""))
+            (text != "[]").then(|| format!("\"{text}\"; the only default of a list is \"[]\""))
         }
-        _ if of.field.ty.is_list() => Some("made of placeholders: it is a list".to_owned()),
+        _ if of.field.ty.is_list() => Some("a text with placeholders, because it is a list".to_owned()),
         Some(DefaultPart::Literal(text)) => (!is_value(kind, text)).then(|| format!("\"{text}\"")),
         Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
         Some(DefaultPart::Now { .. }) => (!matches!(kind, V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned()),
@@ -237,8 +237,8 @@ pub fn check_circles(object: &ObjectType, record: &StoredFields, findings: &mut 
             && path.iter().all(|name| **name >= **start)
             && let Some(directive) = object.fields.get(start.as_str()).and_then(|field| field.directives.get("default"))
         {
-            let message = format!("the defaults of {} are made of each other", list(&path));
-            findings.error("KF0804", &place_of(directive, "value"), message, Some("give one of them a value of its own".into()));
+            let message = format!("the defaults of {} depend on each other", list(&path));
+            findings.error("KF0804", &place_of(directive, "value"), message, Some("give one of them a default that does not use the others".into()));
         }
     }
 }

@@ -65,11 +65,11 @@ fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition
             .is_some_and(|keys| keys.keys.values().flatten().any(|template| template.fields().contains(&field.name.as_str())));
         if !item || !integer || in_key {
             let message = match () {
-                () if !item => format!("`{}` is no item, so it has no versions", object.name),
-                () if !integer => format!("`{}.{}` counts versions, which `{}` cannot", object.name, field.name, field.ty),
+                () if !item => format!("`{}` is not an item type, so it has no versions", object.name),
+                () if !integer => format!("`{}.{}` is of type `{}`, which cannot count versions", object.name, field.name, field.ty),
                 () => format!("`{}.{}` changes with every write, so it cannot be part of a key", object.name, field.name),
             };
-            findings.error("KF0811", &named(directive), message, Some("make it an `Int!` of an item, outside of its keys".into()));
+            findings.error("KF0811", &named(directive), message, Some("make it an `Int!` of an item type, and do not use it in keys".into()));
         }
         item && integer && !in_key
     });
@@ -80,7 +80,7 @@ fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition
 fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     for directive in field.directives.iter().filter(|directive| RULES.contains(&directive.name.as_str())) {
         let message = format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);
-        let help = "put it on the stored field, or for `@constraint` on the argument or input field that brings the value";
+        let help = "put it on the stored field, or, for `@constraint`, on the argument or input field that gives the value";
         findings.error("KF0801", &named(directive), message, Some(help.into()));
     }
 }
@@ -92,8 +92,8 @@ fn check_versions(object: &ObjectType, record: &StoredFields, findings: &mut Fin
     for second in versions {
         let field = object.fields.get(second.as_str());
         if let (Some(first), Some(directive)) = (first, field.and_then(|field| field.directives.get("version"))) {
-            let message = format!("`{}` has two versions, `{first}` and `{second}`", object.name);
-            findings.error("KF0811", &named(directive), message, Some("one field counts".into()));
+            let message = format!("`{}` has two `@version` fields, `{first}` and `{second}`", object.name);
+            findings.error("KF0811", &named(directive), message, Some("remove one of them".into()));
         }
     }
 }
@@ -104,7 +104,7 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
     let mut see = |coordinate: String, input: &InputValueDefinition| {
         if let Some(directive) = input.directives.get("default") {
             let message = format!("`{coordinate}` is not stored, so `@default` has no meaning");
-            let help = "put it on the stored field, or give the input a default of GraphQL's: `unit: String = \"g\"`";
+            let help = "put it on the stored field, or use a default value of GraphQL: `unit: String = \"g\"`";
             findings.error("KF0801", &named(directive), message, Some(help.into()));
         }
         if let Some(directive) = input.directives.get("constraint") {

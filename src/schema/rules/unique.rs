@@ -29,13 +29,13 @@ pub fn check(
     let text_keys = table.is_none_or(|table| table.primary_key().all(|key| key.kind == KeyType::S));
     let (message, help) = match () {
         () if draft.kind(&object.name) != Some(&Kind::Item) => {
-            (format!("`{coordinate}` stands within other items, whose uniqueness nothing can guard"), "make it a field of an item")
+            (format!("`{coordinate}` is in an embedded object, where Keyfold cannot keep values unique"), "make it a field of an item type")
         }
         () if declared.ty.is_list() || values::stored_key_type(&declared.value).is_none() => {
-            (format!("`{coordinate}` of type `{}` cannot be unique", field.ty), "what is unique is a text, a number, a date or an enum")
+            (format!("`{coordinate}` of type `{}` cannot be unique", field.ty), "a unique field is a text, a number, a date or an enum")
         }
         () if !text_keys => (
-            format!("`{coordinate}` cannot be unique: the keys of its table are no texts, which a guard needs"),
+            format!("`{coordinate}` cannot be unique: its guards need a table whose keys are texts"),
             "make the table's keys of type S",
         ),
         () => return true,
@@ -61,8 +61,8 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
             });
             let directive = draft.schema.get_object(type_name).and_then(|object| object.fields.get(field_name.as_str()));
             if let (Some((other, _)), Some(directive)) = (confused, directive.and_then(|field| field.directives.get("unique"))) {
-                let message = format!("the guards of `{type_name}.{field_name}` could be taken for items of `{other}`");
-                let help = format!("give a key of `{other}` a text of its own: `{other}#{{…}}`");
+                let message = format!("the guards of `{type_name}.{field_name}` could have the same keys as items of `{other}`");
+                let help = format!("begin a key of `{other}` with a different text: `{other}#{{…}}`");
                 findings.error("KF0810", &named(directive), message, Some(help));
             }
         }

@@ -179,7 +179,7 @@ impl ValueType {
             ValueType::DateTime(_) => "it is a date and time with an offset, such as \"2026-11-20T09:30:00Z\"".to_owned(),
             ValueType::Date => "it is a day of the calendar, such as \"2026-11-20\"".to_owned(),
             ValueType::Long => "it is an integer of 64 bits".to_owned(),
-            ValueType::Decimal => "it is a string such as \"12.50\", since a number with decimals may not be exact in JSON".to_owned(),
+            ValueType::Decimal => "it is a string such as \"12.50\", because JSON numbers may lose decimals".to_owned(),
             ValueType::Json => "it is any value".to_owned(),
             ValueType::Binary => "it is a string in base64, with padding".to_owned(),
             ValueType::Enum(values) => {
@@ -239,7 +239,7 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
     for value in values {
         let value = element.coerce(value)?;
         if value.is_null() {
-            return Err(format!("[{}] cannot hold null: it is kept as a set.", element.name()));
+            return Err(format!("[{}] cannot hold null: it is stored as a set.", element.name()));
         }
         if seen.insert(value.to_string()) {
             elements.push(value);

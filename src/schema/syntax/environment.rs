@@ -27,7 +27,7 @@ pub fn expand(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Resul
         let named =
             name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !named {
-            return Err(Unset { span: open..close + 1, message: format!("`{name}` is no name of an environment variable") });
+            return Err(Unset { span: open..close + 1, message: format!("`{name}` is not a valid name of an environment variable") });
         }
         match environment(name).filter(|value| !value.is_empty()).or(default.map(str::to_owned)) {
             Some(value) => out.push_str(&value),
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(expand("t-${STAGE", &environment).map_err(|unset| unset.span), Err(2..9));
         assert_eq!(
             expand("${a b}", &environment).map_err(|unset| unset.message).err().as_deref(),
-            Some("`a b` is no name of an environment variable")
+            Some("`a b` is not a valid name of an environment variable")
         );
     }
 }

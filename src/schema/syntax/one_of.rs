@@ -45,11 +45,11 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
     for (input, field) in inputs.flat_map(|input| input.fields.values().map(move |field| (input, field))) {
         let place = span::of(field.name.location());
         if field.ty.is_non_null() {
-            let message = format!("`{}.{}` is never null, but exactly one field of a `@oneOf` input is given", input.name, field.name);
+            let message = format!("`{}.{}` is non-null, but clients give exactly one field of a `@oneOf` input", input.name, field.name);
             findings.error("KF0002", &place, message, Some(format!("make it `{}`", (*field.ty).clone().nullable())));
         }
         if field.default_value.is_some() {
-            let message = format!("`{}.{}` has a default, but exactly one field of a `@oneOf` input is given", input.name, field.name);
+            let message = format!("`{}.{}` has a default, but clients give exactly one field of a `@oneOf` input", input.name, field.name);
             findings.error("KF0002", &place, message, Some("leave the default out".into()));
         }
     }

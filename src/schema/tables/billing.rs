@@ -18,7 +18,7 @@ pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing
     let capacity = |name: &str, findings: &mut Findings| {
         let written = argument(directive, name)?;
         if !provisioned {
-            let message = format!("`{name}` is of no use: each request is paid for");
+            let message = format!("`{name}` has no effect: the table is billed by request");
             findings.error("KF0108", &span::of(written.location()), message, Some(ONLY_PROVISIONED.to_owned()));
         }
         units(name, written, findings)
@@ -34,10 +34,10 @@ pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: 
         let written = member(written, name)?;
         let place = span::of(written.location());
         if local {
-            let help = "leave it out: its capacity is the table's".to_owned();
-            findings.error("KF0108", &place, "a local index has no capacity of its own", Some(help));
+            let help = "leave it out: a local index uses the table's capacity".to_owned();
+            findings.error("KF0108", &place, "a local index does not have its own capacity", Some(help));
         } else if billing == Billing::PayPerRequest {
-            let message = format!("`{name}` is of no use: each request is paid for");
+            let message = format!("`{name}` has no effect: the table is billed by request");
             findings.error("KF0108", &place, message, Some(ONLY_PROVISIONED.to_owned()));
         }
         units(name, written, findings)
@@ -54,7 +54,7 @@ fn units(name: &str, written: &Node<Value>, findings: &mut Findings) -> Option<u
     let number = written.to_i32()?;
     let units = u32::try_from(number).ok().filter(|units| *units > 0);
     if units.is_none() {
-        findings.error("KF0108", &span::of(written.location()), format!("`{name}` is {number}, and the least is 1"), None);
+        findings.error("KF0108", &span::of(written.location()), format!("`{name}` is {number}, but the minimum is 1"), None);
     }
     units
 }

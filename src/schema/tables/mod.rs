@@ -47,7 +47,7 @@ pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<St
             same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
         });
         if let Some(twice) = twice {
-            findings.error("KF0101", &written.span, format!("the table `{twice}` is declared twice"), None);
+            findings.error("KF0101", &written.span, format!("the schema declares the table `{twice}` twice"), None);
             continue;
         }
         tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
@@ -70,7 +70,7 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
     };
     if table.sort.as_ref().is_some_and(|sort| sort.name == table.partition.name) {
         let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
-        findings.error("KF0105", &place, format!("`{}` is the partition key already", table.partition.name), None);
+        findings.error("KF0105", &place, format!("`{}` is already the partition key", table.partition.name), None);
     }
     for written in argument(directive, "indexes").map(items).unwrap_or_default() {
         if let Some(index) = index(&table, written, findings) {
@@ -89,7 +89,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
     let name = member(written, "name").and_then(string)?;
     check_name("index", &name, findings);
     if table.indexes.iter().any(|index| index.name == name.value) {
-        findings.error("KF0102", &name.span, format!("the index `{}` is declared twice", name.value), None);
+        findings.error("KF0102", &name.span, format!("the table declares the index `{}` twice", name.value), None);
         return None;
     }
     let key = |attribute: &str, kind: &str| {
@@ -101,15 +101,15 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
     let local = partition.is_none();
     if local && (sort.is_none() || table.sort.is_none()) {
         let message = match sort {
-            None => format!("the index `{}` has no key attribute of its own", name.value),
+            None => format!("the index `{}` does not have its own key attribute", name.value),
             Some(_) => format!("the index `{}` is local, and `{}` has no sort key", name.value, table.name),
         };
-        findings.error("KF0104", &name.span, message, Some("a local index needs a `sortKey`, a global one a `partitionKey`".into()));
+        findings.error("KF0104", &name.span, message, Some("a local index needs a `sortKey`, and a global index needs a `partitionKey`".into()));
         return None;
     }
     let used = partition.as_ref().map_or(&table.partition.name, |partition| &partition.value.name);
     if let Some(sort) = sort.as_ref().filter(|sort| sort.value.name == *used) {
-        findings.error("KF0105", &sort.span, format!("`{}` is the partition key already", sort.value.name), None);
+        findings.error("KF0105", &sort.span, format!("`{}` is already the partition key", sort.value.name), None);
     }
     Some(Index {
         local,
@@ -127,12 +127,12 @@ fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings)
         member(written, "include").map(items).unwrap_or_default().iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
     match (kind, included.is_empty()) {
         (Some("INCLUDE"), true) => {
-            let message = format!("the index `{}` includes attributes but names none", name.value);
+            let message = format!("the index `{}` has the projection INCLUDE, but names no attributes", name.value);
             findings.error("KF0106", &name.span, message, Some("list them: `include: [\"title\"]`".into()));
         }
         (Some("INCLUDE"), false) | (_, true) => {}
         (_, false) => {
-            let message = format!("the index `{}` names attributes to include, but its projection is not INCLUDE", name.value);
+            let message = format!("the index `{}` has an `include` list, but its projection is not INCLUDE", name.value);
             findings.error("KF0106", &name.span, message, Some("write `projection: INCLUDE`, or leave `include` out".into()));
         }
     }
@@ -151,7 +151,7 @@ fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &m
         if let Some(other) = other {
             let place = member(written, member_name).map(|value| span::of(value.location())).unwrap_or_default();
             let message =
-                format!("`{}` is of type {:?} here and of type {:?} in another key of `{}`", key.name, key.kind, other.kind, table.name);
+                format!("`{}` has the type {:?} here, but {:?} in another key of `{}`", key.name, key.kind, other.kind, table.name);
             findings.error("KF0107", &place, message, Some(format!("write `{member_name}Type: {:?}`", other.kind)));
         }
     }
@@ -161,8 +161,8 @@ fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &m
 fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
     let fits = (3..=255).contains(&name.value.len()) && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if !fits {
-        let message = format!("`{}` is no {what} name that DynamoDB takes", name.value);
-        findings.error("KF0103", &name.span, message, Some("3 to 255 letters, digits, `_`, `-` and `.`".into()));
+        let message = format!("`{}` is not a valid {what} name in DynamoDB", name.value);
+        findings.error("KF0103", &name.span, message, Some("use 3 to 255 characters: letters, digits, `_`, `-` and `.`".into()));
     }
 }
 
@@ -191,7 +191,7 @@ pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Direc
             let in_file = tables.iter().position(|table| table.name == written.value);
             let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
             if found.is_none() {
-                let message = format!("there is no table `{}`", written.value);
+                let message = format!("the table `{}` does not exist", written.value);
                 findings.error("KF0202", &written.span, message, crate::schema::diagnostics::suggestion::suggest(&written.value, names));
             }
             found
@@ -199,11 +199,11 @@ pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Direc
         (None, 1) => Some(0),
         (_, 0) => {
             let help = "declare it: `extend schema @table(name: \"data\", partitionKey: \"PK\", sortKey: \"SK\")`";
-            findings.error("KF0201", &place, format!("`{type_name}` is an item, but the schema has no table"), Some(help.into()));
+            findings.error("KF0201", &place, format!("`{type_name}` is an item type, but the schema has no table"), Some(help.into()));
             None
         }
         (None, _) => {
-            let message = format!("`{type_name}` does not say in which table it is");
+            let message = format!("`{type_name}` does not name its table");
             findings.error("KF0202", &place, message, Some(format!("add `table:` with one of {}", list(&names))));
             None
         }

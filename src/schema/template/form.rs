@@ -59,8 +59,8 @@ pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<Strin
     };
     match width.map(usize::from) {
         None => Ok(text),
-        Some(_) if text.starts_with('-') => Err(format!("{text} is negative, and a padded number sorts only from 0 on.")),
-        Some(width) if text.len() > width => Err(format!("{text} is wider than the {width} digits that the key has for it.")),
+        Some(_) if text.starts_with('-') => Err(format!("{text} is negative, but a padded number must be 0 or more.")),
+        Some(width) if text.len() > width => Err(format!("{text} has more than the {width} digits that the key allows.")),
         Some(width) => Ok(format!("{text:0>width$}")),
     }
 }

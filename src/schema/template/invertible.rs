@@ -17,7 +17,7 @@ pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
         let Some(part @ Part::Placeholder { field, value, .. }) = part else { continue };
         let next = parts.get(position + 1);
         let reason = match value {
-            ValueType::Binary => (parts.len() > 1).then(|| format!("`{field}` is Binary, which can only be the whole key.")),
+            ValueType::Binary => (parts.len() > 1).then(|| format!("`{field}` is Binary, so it must be the whole key.")),
             ValueType::Enum(values) => unlike_values(field, values, &parts[position + 1..]),
             _ => next.and_then(|next| runs_on(part, next.part.as_ref()?)),
         };
@@ -38,13 +38,13 @@ fn runs_on(part: &Part, next: &Part) -> Option<String> {
     }
     match next {
         Part::Placeholder { field: next, .. } => {
-            Some(format!("Where `{field}` ends and `{next}` begins cannot be told; put a separator such as # between them."))
+            Some(format!("The end of `{field}` and the start of `{next}` are ambiguous; put a separator such as # between them."))
         }
         Part::Literal(literal) if literal.starts_with(continuations_of_escapes) && free => Some(format!(
-            "`{literal}` after `{field}` begins with a character that escapes are made of (% 0-9 A-F); put a separator such as # before it."
+            "`{literal}` after `{field}` begins with a character of escapes (% 0-9 A-F); put a separator such as # before it."
         )),
         Part::Literal(literal) if !free && literal.starts_with(|letter| continuations.contains(letter)) => Some(format!(
-            "`{literal}` after the number `{field}` could be a part of the number; put a separator such as # before it, or pad the number."
+            "`{literal}` after the number `{field}` could be part of the number; put a separator such as # before it, or pad the number."
         )),
         Part::Literal(_) => None,
     }
@@ -62,7 +62,7 @@ fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Opti
     let rest: Vec<&Part> = rest.iter().map(|spanned| spanned.part.as_ref()).collect::<Option<_>>()?;
     for (position, (value, stored)) in values.stored.iter().enumerate() {
         if stored.is_empty() {
-            return Some(format!("The value {value} of `{field}` ({name}) is stored as empty text, which cannot be told in a key."));
+            return Some(format!("The value {value} of `{field}` ({name}) is stored as empty text, which a key cannot show."));
         }
         for (other, text) in values.stored.iter().skip(position + 1) {
             if stored == text {
@@ -72,7 +72,7 @@ fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Opti
             let Some(more) = long.strip_prefix(short.as_str()).map(|more| Part::Literal(more.to_owned())) else { continue };
             if overlap::overlap(rest.iter().copied(), std::iter::once(&more).chain(rest.iter().copied())) {
                 return Some(format!(
-                    "The stored value `{short}` of `{field}` ({name}), with what follows it, could be read as `{long}`; put another separator after `{{{field}}}`."
+                    "The stored value `{short}` of `{field}` ({name}), together with the text after it, could also be `{long}`; put another separator after `{{{field}}}`."
                 ));
             }
         }

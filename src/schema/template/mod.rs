@@ -96,7 +96,7 @@ impl Template {
             }
         }
         if key.len() > LONGEST_KEY && !self.is_binary() {
-            let sentence = format!("It makes a key of {} bytes, and a key has {LONGEST_KEY} at most.", key.len());
+            let sentence = format!("It gives a key of {} bytes, but a key has at most {LONGEST_KEY}.", key.len());
             return Err(RenderMistake::Unfit(longest.1.to_owned(), sentence));
         }
         Ok(Some(key))

@@ -27,11 +27,11 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
             Some(0) if rest.starts_with("{{") => (2, Ok(Part::Literal("{".to_owned()))),
             Some(0) if rest.starts_with("}}") => (2, Ok(Part::Literal("}".to_owned()))),
             Some(0) if rest.starts_with('}') => {
-                (1, malformed("This brace closes nothing; a brace that stands in the key is written `}}`."))
+                (1, malformed("This brace closes nothing; write `}}` for a brace in the key."))
             }
             Some(0) => match rest.find('}') {
                 Some(end) => (end + 1, placeholder(&rest[1..end], resolve)),
-                None => (rest.len(), malformed("This brace is not closed; a brace that stands in the key is written `{{`.")),
+                None => (rest.len(), malformed("This brace is not closed; write `{{` for a brace in the key.")),
             },
             Some(brace) => (brace, Ok(Part::Literal(rest[..brace].to_owned()))),
             None => (rest.len(), Ok(Part::Literal(rest.to_owned()))),
@@ -49,9 +49,9 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
     let whole = if text.is_empty() {
         Some("A template cannot be empty: DynamoDB has no empty keys.".to_owned())
     } else if text.len() > LONGEST_KEY {
-        Some(format!("A template cannot be longer than a key, which is {LONGEST_KEY} bytes at most."))
+        Some(format!("A template cannot be longer than a key, which has at most {LONGEST_KEY} bytes."))
     } else if parts.len() > MOST_PARTS {
-        Some(format!("A template has {MOST_PARTS} parts at most."))
+        Some(format!("A template has at most {MOST_PARTS} parts."))
     } else {
         None
     };
@@ -79,7 +79,7 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         None => (inside, None),
     };
     if !is_name(name) {
-        return malformed(&format!("`{{{inside}}}` holds no field's name; a brace that stands in the key is written `{{{{`."));
+        return malformed(&format!("`{{{inside}}}` does not name a field; write `{{{{` for a brace in the key."));
     }
     let value = resolve(name);
     // For a field named `shard` or `replica`, a leading zero makes the number after the colon a padding width, not a count.
@@ -95,11 +95,11 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     let width = match format {
         None => None,
         Some(_) if !form::is_integer(&value) => {
-            return malformed(&format!("`{name}` is {}: only Int and Long are padded with zeros.", value.name()));
+            return malformed(&format!("`{name}` is {}, but only Int and Long can be padded with zeros.", value.name()));
         }
         Some(format) => match width(format) {
             Some(width) => Some(width),
-            None => return malformed(&format!("`{name}` is padded by a 0 and a width from 1 to {}: `{{{name}:08}}`.", form::WIDEST)),
+            None => return malformed(&format!("To pad `{name}`, write a 0 and a width from 1 to {}: `{{{name}:08}}`.", form::WIDEST)),
         },
     };
     Ok(Part::Placeholder { field: name.to_owned(), value, width })
@@ -115,7 +115,7 @@ fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
             Ok(Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None })
         }
         None => Err(TemplateMistakeKind::Spread(format!(
-            "`{{{word}:{count}}}` says no number of {word}s from {} to {}.",
+            "The number of {word}s in `{{{word}:{count}}}` must be from {} to {}.",
             spread::FEWEST,
             spread::MOST
         ))),

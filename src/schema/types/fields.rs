@@ -39,11 +39,11 @@ pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, 
 /// A stored field must have no arguments and no write directive.
 fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     if let Some(argument) = field.arguments.first() {
-        let message = format!("`{}.{}` is stored, so its argument `{}` has no meaning", object.name, field.name, argument.name);
+        let message = format!("`{}.{}` is stored, so its argument `{}` has no effect", object.name, field.name, argument.name);
         findings.error("KF0305", &span::of(argument.name.location()), message, Some("add `@find` if it is a relation".into()));
     }
     if let Some(write) = crate::schema::syntax::directives::write_of(&field.directives) {
-        let message = format!("`@{}` stands on `{}.{}`, but only fields of the Mutation type write", write.name, object.name, field.name);
+        let message = format!("`@{}` is on `{}.{}`, but only fields of the Mutation type write", write.name, object.name, field.name);
         findings.error("KF0505", &named(write), message, None);
     }
 }
@@ -60,13 +60,13 @@ fn declared(
     let coordinate = format!("{}.{}", object.name, field.name);
     let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
         (_, None) | (Some(Kind::NoConnection), _) => return None,
-        (Some(Kind::Item), _) => Some((format!("`{coordinate}` holds items of `{inner}`, which no attribute can hold"), true)),
-        (Some(Kind::Connection(_)), _) => Some((format!("`{coordinate}` is a connection, which no attribute can hold"), true)),
+        (Some(Kind::Item), _) => Some((format!("`{coordinate}` holds items of `{inner}`, but an attribute cannot hold items"), true)),
+        (Some(Kind::Connection(_)), _) => Some((format!("`{coordinate}` is a connection, but an attribute cannot hold one"), true)),
         (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo), _) | (None, Some(ExtendedType::InputObject(_))) => {
-            Some((format!("`{coordinate}` is a `{inner}`, which no attribute can hold"), false))
+            Some((format!("`{coordinate}` is a `{inner}`, but an attribute cannot hold one"), false))
         }
         (None, Some(ExtendedType::Interface(_) | ExtendedType::Union(_))) => {
-            Some((format!("`{coordinate}` is of the abstract type `{inner}`, which no attribute can hold"), false))
+            Some((format!("`{coordinate}` is of the abstract type `{inner}`, but an attribute cannot hold one"), false))
         }
         _ => None,
     };
@@ -91,7 +91,7 @@ fn declared(
         time_to_live(&mut declared, &coordinate, findings);
     }
     if declared.attribute.is_empty() {
-        findings.error("KF0301", &declared.span, format!("`{coordinate}` is stored in an attribute without a name"), None);
+        findings.error("KF0301", &declared.span, format!("the attribute of `{coordinate}` has no name"), None);
     }
     Some(declared)
 }
@@ -107,8 +107,8 @@ fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, fi
         }
         other => {
             let help = match other {
-                "SET" => "a set is a list of texts, numbers or binary values",
-                _ => "an epoch is a DateTime",
+                "SET" => "only a list of texts, numbers or binary values can be stored as a set",
+                _ => "only a DateTime can be stored as an epoch",
             };
             let message = format!("`{coordinate}` of type `{}` cannot be stored as {other}", declared.ty);
             findings.error("KF0303", &stored.span, message, Some(help.into()));
@@ -122,7 +122,7 @@ fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findin
         ValueType::DateTime(_) if !declared.ty.is_list() => declared.value = ValueType::DateTime(Moment::EpochSeconds),
         ValueType::Int | ValueType::Long if !declared.ty.is_list() => {}
         _ => {
-            let message = format!("`{coordinate}` is the table's time to live, which is no `{}`", declared.ty);
+            let message = format!("`{coordinate}` is the table's time to live, which cannot be a `{}`", declared.ty);
             findings.error("KF0307", &declared.span, message, Some("make it a DateTime".into()));
         }
     }
@@ -188,17 +188,17 @@ pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, 
             false => !keeps(declared, key.kind),
         });
         if let Some(key) = clash {
-            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, which is a key attribute of other content");
+            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, a key attribute with other content");
             let names: Vec<&str> = key_attributes.iter().map(|key| key.name.as_str()).collect();
             let help = match keeps(declared, key.kind) {
-                true => format!("make the key `{{{name}}}`, or name another attribute than {}", list(&names)),
-                false => format!("name another attribute than {}", list(&names)),
+                true => format!("make the key `{{{name}}}`, or choose an attribute other than {}", list(&names)),
+                false => format!("choose an attribute other than {}", list(&names)),
             };
             findings.error("KF0302", &declared.span, message, Some(help));
         }
         if keys.constants.iter().any(|(constant, _)| *constant == attribute) {
-            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, which is a constant of the type");
-            findings.error("KF0302", &declared.span, message, Some("name another attribute for one of them".into()));
+            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, a constant of the type");
+            findings.error("KF0302", &declared.span, message, Some("choose another attribute for one of them".into()));
         }
     }
 }

@@ -82,7 +82,7 @@ pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result
     match (from, to) {
         (ValueType::Embedded(from), ValueType::Embedded(to)) if from == to => Ok(()),
         (ValueType::Embedded(from), ValueType::Embedded(to)) => {
-            let unlike = || format!("a `{from}` is no `{to}`");
+            let unlike = || format!("`{from}` is not `{to}`");
             let object = object_of(draft.schema, from).ok_or_else(unlike)?;
             object_fits(draft, object, draft.records.get(to).ok_or_else(unlike)?, DEEPEST)
         }
@@ -100,7 +100,7 @@ pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result
 fn object_fits(draft: &SchemaDraft, object: &InputObjectType, record: &StoredFields, depth: usize) -> Result<(), String> {
     for (name, field) in &object.fields {
         let Some(declared) = record.get(name.as_str()) else {
-            return Err(format!("`{}.{name}` has no field to be written to", object.name));
+            return Err(format!("no field matches `{}.{name}`", object.name));
         };
         let inner = field.ty.inner_named_type();
         let sound = match (object_of(draft.schema, inner), &declared.value) {
@@ -114,13 +114,13 @@ fn object_fits(draft: &SchemaDraft, object: &InputObjectType, record: &StoredFie
             (None, to) => values::of_named(draft.schema, inner).map_or(Ok(()), |from| writable(draft, &from, to)),
         };
         if sound.is_err() || depth_of(&field.ty) != depth_of(&declared.ty) {
-            return Err(format!("`{}.{name}` of type `{}` cannot be written as `{}`", object.name, field.ty, declared.ty));
+            return Err(format!("`{}.{name}` of type `{}` does not fit `{}`", object.name, field.ty, declared.ty));
         }
     }
     for (name, declared) in record {
         let brought = object.fields.get(name.as_str()).is_some_and(|field| field.ty.is_non_null());
         if declared.ty.is_non_null() && declared.rules.default.is_none() && !brought {
-            return Err(format!("`{}` may lack `{name}`, which is never null", object.name));
+            return Err(format!("`{}` may omit `{name}`, which is never null", object.name));
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Finding
         .into_iter()
         .find(|operation| schema.root_operation(*operation) == Some(&object.name));
     if let (Some(operation), Some(item)) = (root, item) {
-        let message = format!("`{}` is the root of every {operation}, not an item", object.name);
+        let message = format!("`{}` is the root type of every {operation}, not an item type", object.name);
         findings.error("KF0203", &named(item), message, None);
     }
     match (root, item) {
@@ -110,8 +110,8 @@ fn connection<'s>(
 fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
     for (name, field) in &edge.fields {
         if !(name == "node" || name == "cursor" && is_cursor(field)) {
-            let message = format!("`{}` is an edge over `{node}`, and `{name}` is no part of an edge", edge.name);
-            findings.error("KF0502", &span::of(name.location()), message, Some("an edge has `node` and `cursor: String!`".into()));
+            let message = format!("`{}` is an edge of `{node}`, but `{name}` is not part of an edge", edge.name);
+            findings.error("KF0502", &span::of(name.location()), message, Some("an edge has only `node` and `cursor: String!`".into()));
         }
     }
 }
@@ -121,11 +121,11 @@ fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findin
     let others: Vec<&str> =
         object.fields.keys().map(|name| name.as_str()).filter(|name| !["nodes", "edges", "pageInfo"].contains(name)).collect();
     let why = if !others.is_empty() {
-        format!("{} does not belong to one", list(&others))
+        format!("{} does not belong to a connection", list(&others))
     } else if object.fields.len() == 1 {
         "it has neither `nodes` nor `edges`".to_owned()
     } else {
-        "its `nodes`, or the `node` of its `edges`, are not lists of one item type".to_owned()
+        "its `nodes`, or the `node` of its `edges`, are not of one item type".to_owned()
     };
     let help =
         "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";

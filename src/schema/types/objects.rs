@@ -66,11 +66,11 @@ fn field_kind(
                 }
                 (OperationType::Mutation, None, Some(find)) => {
                     let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
-                    findings.error("KF0505", &named(find), format!("`{coordinate}` reads, and writes nothing"), Some(help.into()));
+                    findings.error("KF0505", &named(find), format!("`{coordinate}` reads but does not write"), Some(help.into()));
                     None
                 }
                 (_, Some(write), _) => {
-                    let message = format!("`@{}` stands on `{coordinate}`, but only fields of the Mutation type write", write.name);
+                    let message = format!("`@{}` is on `{coordinate}`, but only fields of the Mutation type write", write.name);
                     findings.error("KF0505", &named(write), message, None);
                     None
                 }
@@ -91,7 +91,7 @@ fn field_kind(
         },
         Kind::Connection(_) | Kind::Edge | Kind::PageInfo => {
             if let Some(directive) = find.or(write_of(&field.directives)) {
-                let message = format!("`{coordinate}` is a part of a page and comes with it, so `@{}` has no meaning", directive.name);
+                let message = format!("`{coordinate}` is part of a page, so `@{}` has no effect", directive.name);
                 findings.error("KF0503", &named(directive), message, Some("leave it out".into()));
             }
             Some(FieldKind::Page)

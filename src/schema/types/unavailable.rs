@@ -15,7 +15,7 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
             .flat_map(|field| field.directives.iter().map(|directive| (directive, format!("`{}.{}`", object.name, field.name))));
         for (directive, what) in own.chain(of_fields).filter(|(directive, _)| directive.name == "auth") {
             let message = format!("`@auth` is not enforced yet: everybody may read {what}");
-            findings.warning("KF0605", &named(directive), message, Some("keep what is private `@inaccessible` for now".into()));
+            findings.warning("KF0605", &named(directive), message, Some("make private fields `@inaccessible` for now".into()));
         }
     }
 }

@@ -48,16 +48,16 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
                 findings.error("KF0306", &place, format!("`{}.{name}` is stored as an empty text", values.name), None);
             }
             if let Some((other, _)) = values.stored.iter().take(position).find(|(_, known)| *known == stored) {
-                let message = format!("`{}.{name}` is stored as \"{stored}\", as `{other}` is", values.name);
-                findings.error("KF0306", &place, message, Some("each value needs a stored text of its own".into()));
+                let message = format!("`{}.{name}` and `{other}` are both stored as \"{stored}\"", values.name);
+                findings.error("KF0306", &place, message, Some("each value needs a different stored text".into()));
             }
             if let Some(place) = named.filter(|directive| directive.specified_argument_by_name("stored").is_some()) {
-                let message = format!("`stored:` says nothing about `{}.{name}`", values.name);
+                let message = format!("`stored:` has no effect on the enum value `{}.{name}`", values.name);
                 findings.error(
                     "KF0303",
                     &crate::schema::syntax::directives::named(place),
                     message,
-                    Some("`@attribute(name:)` gives its stored text".into()),
+                    Some("set its stored text with `@attribute(name:)`".into()),
                 );
             }
         }

@@ -67,8 +67,8 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
         [input] => checked(writing, wish, declared, input, findings).map(Some),
         [first, ..] => {
             let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-            let message = format!("`{}.{}` could be any of {}", wish.owner, wish.name, list(&names));
-            findings.error("KF0713", &first.span, message, Some("say which in `set:` or `where:`, or name one of them otherwise".into()));
+            let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
+            findings.error("KF0713", &first.span, message, Some("choose one in `set:` or `where:`, or rename the others".into()));
             Err(())
         }
     }
@@ -88,7 +88,7 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
     if let Err(why) = sound {
         let coordinate = format!("{}.{}", wish.owner, wish.name);
         let message =
-            format!("the argument `{}` of type `{}` cannot be `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
+            format!("the argument `{}` of type `{}` does not fit `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
         findings.error("KF0704", &input.span, message, None);
         return Err(());
     }
@@ -135,8 +135,8 @@ fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &m
         several => {
             let names: Vec<String> = several.iter().map(|(item, field)| format!("{}.{field}", item.item)).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let message = format!("`{}.{}` could be any of {}", wish.owner, wish.name, list(&names));
-            let help = format!("say which in `{}:`", acting.directive.clause());
+            let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
+            let help = format!("choose one in `{}:`", acting.directive.clause());
             findings.error("KF0713", span, message, Some(help));
             Err(())
         }

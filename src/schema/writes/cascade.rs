@@ -43,11 +43,11 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
             }
             () if through.is_some() => {
                 let through = through.map(|at| at.value).unwrap_or_default();
-                let message = format!("`{reached}.{name}` goes through other relations, whose items are not said to go");
+                let message = format!("`{reached}.{name}` goes through other relations, and `cascade:` must name each of them");
                 Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
             }
             () => needs.map(|argument| {
-                (format!("`{reached}.{name}` needs the argument `{}`, which a cascade does not give", argument.name), None)
+                (format!("`{reached}.{name}` needs the argument `{}`, but a cascade passes no arguments", argument.name), None)
             }),
         };
         if let Some((message, help)) = refusal {

@@ -28,7 +28,7 @@ pub fn read(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &
     let clause = acting.directive.clause();
     if let Some(place) = &acting.directive.malformed {
         let help = format!("write `{clause}: {{ userId: \"{{id}}\" }}`");
-        findings.error("KF0702", place, format!("`{clause}:` is an object of fields with what they are bound to"), Some(help));
+        findings.error("KF0702", place, format!("`{clause}:` is an object that binds fields"), Some(help));
         sound = false;
     }
     for (field, written) in &acting.directive.bindings {
@@ -45,7 +45,7 @@ pub fn read(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &
         match (Entry { acting, owner, field, declared }).read(written, findings) {
             Some(value) if !bound.contains_key(&field.value) => _ = bound.insert(field.value.clone(), value),
             Some(_) => {
-                findings.error("KF0702", &field.span, format!("`{}` is bound twice", field.value), None);
+                findings.error("KF0702", &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
                 sound = false;
             }
             None => sound = false,
@@ -67,8 +67,8 @@ impl Entry<'_> {
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
             let help =
-                "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; null where nothing is to bind it";
-            findings.error("KF0702", &place, format!("`{}` is bound to a text", self.field.value), Some(help.into()));
+                "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";
+            findings.error("KF0702", &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
             return None;
         };
         let parts = self.parts(&text, findings)?;
@@ -149,7 +149,7 @@ impl Entry<'_> {
         match sound {
             Ok(()) => Some(()),
             Err(why) => {
-                let message = format!("this value cannot be `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
+                let message = format!("this value does not fit `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
                 findings.error("KF0704", place, message, None);
                 None
             }
@@ -175,10 +175,10 @@ impl Entry<'_> {
         if fits && whole {
             return Some(Source::Text(parts));
         }
-        let message = format!("`{}.{}` is of type `{}`, which \"{}\" is not", self.owner, self.field.value, self.declared.ty, text.value);
+        let message = format!("`{}.{}` is of type `{}`, but \"{}\" is not", self.owner, self.field.value, self.declared.ty, text.value);
         let help = match &self.declared.value {
             V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
-            _ if constant => Some("a value that is always the same is its `@default`, or stands in an `expression:`".to_owned()),
+            _ if constant => Some("write a constant as its `@default` or in an `expression:`".to_owned()),
             _ => None,
         };
         findings.error("KF0704", &text.span, message, help);

@@ -23,7 +23,7 @@ pub fn read(acting: &Acting, written: &At<String>, findings: &mut Findings) -> O
     let words: Vec<(&Token, Span)> = words.iter().map(|word| (&word.token, place(&word.span))).collect();
     let malformed = |findings: &mut Findings, span: &Span| {
         let help = "write the list, `foods`, or one of its elements, `foods[id = :foodId]`";
-        findings.error("KF0714", span, "this names no element of a list", Some(help.into()));
+        findings.error("KF0714", span, "`at:` must name a list or one of its elements", Some(help.into()));
     };
     if let Some(mistake) = mistakes.first() {
         malformed(findings, &place(&mistake.span));
@@ -82,7 +82,7 @@ fn named_by(
     let single =
         |name: &str| record.get(name).filter(|declared| !declared.ty.is_list() && values::stored_key_type(&declared.value).is_some());
     let Some(declared) = single(field) else {
-        let message = format!("`{field}` is no field of `{element}` that tells its elements apart");
+        let message = format!("`{field}` is not a field of `{element}` that can identify an element");
         findings.error(
             "KF0714",
             field_span,
@@ -95,13 +95,13 @@ fn named_by(
         Token::Argument(name) => {
             let Some(input) = inputs::input(writing.draft.schema, writing.field, name) else {
                 let choices: Vec<String> = inputs::arguments(writing.field).map(|input| input.name).collect();
-                let message = format!("there is no argument `{name}`");
+                let message = format!("the argument `{name}` does not exist");
                 findings.error("KF0714", span, message, suggest(name, choices.iter().map(String::as_str)));
                 return None;
             };
             let fits = input.value(writing.draft.schema).is_some_and(|value| values::fits(&value, &declared.value));
             if !fits || depth_of(input.ty) > 0 || input.nullable {
-                let message = format!("`:{name}` of type `{}` cannot name a `{element}` by its `{field}`", input.ty);
+                let message = format!("`:{name}` of type `{}` cannot identify a `{element}` by its `{field}`", input.ty);
                 let help = format!("make it `{}!`", declared.ty.inner_named_type());
                 findings.error("KF0714", span, message, Some(help));
                 return None;
@@ -112,8 +112,8 @@ fn named_by(
             Source::Text(vec![TextPart::Literal(text.clone())])
         }
         _ => {
-            let help = "write an argument, `:foodId`, or for text a literal, `'milk'`";
-            findings.error("KF0714", span, format!("this is no value of `{element}.{field}`"), Some(help.into()));
+            let help = "write an argument such as `:foodId`, or, for text, a literal such as `'milk'`";
+            findings.error("KF0714", span, format!("this is not a value of `{element}.{field}`"), Some(help.into()));
             return None;
         }
     };
@@ -124,13 +124,13 @@ fn named_by(
 fn check_use(acting: &Acting, ((list, _), names_one): (&Named, bool), span: &Span, findings: &mut Findings) -> Option<()> {
     let (message, help) = match (acting.directive.verb, names_one) {
         (Verb::Put, true) if !acting.directive.replace => {
-            ("`@put` appends an element, so it names none".to_owned(), format!("write `at: \"{list}\"`, or `replace: true`"))
+            ("`@put` appends an element, so `at:` names only the list".to_owned(), format!("write `at: \"{list}\"`, or `replace: true`"))
         }
         (Verb::Put, false) if acting.directive.replace => {
-            ("`replace:` writes over an element, so `at:` has to name one".to_owned(), format!("write `at: \"{list}[id = :id]\"`"))
+            ("`replace:` overwrites an element, so `at:` must name it".to_owned(), format!("write `at: \"{list}[id = :id]\"`"))
         }
         (Verb::Update | Verb::Delete, false) => (
-            format!("`{}` works on one element, so `at:` has to name it", acting.directive.name()),
+            format!("`{}` works on one element, so `at:` must name it", acting.directive.name()),
             format!("write `at: \"{list}[id = :id]\"`"),
         ),
         _ => return Some(()),

@@ -64,8 +64,8 @@ fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistake
     for mut mistake in mistakes {
         let name = written.value.get(mistake.span.clone()).unwrap_or_default();
         if acting.record.contains_key(name) && acting.names().attribute(name).is_none() {
-            mistake.message = format!("`{name}` is only a part of a key's text, which cannot be compared or used in expressions");
-            mistake.help = Some(format!("keep it in an attribute of its own as well: `@attribute(name: \"{name}\")`"));
+            mistake.message = format!("`{name}` is only part of a key's text, so conditions and expressions cannot use it");
+            mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
         }
         findings.error(code, &span::within(acting.writing.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
     }
@@ -85,13 +85,13 @@ fn check_change(
     let coordinate = format!("{}.{field}", acting.item);
     let Some(declared) = acting.record.get(field) else { return true };
     if acting.primary_fields().contains(&field) {
-        let help = "put a new item and delete the old one in one field";
+        let help = "in one field, put a new item and delete the old one";
         let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
         findings.error("KF0709", &place, message, Some(help.into()));
         return false;
     }
     if declared.rules.version {
-        findings.error("KF0709", &place, format!("`{coordinate}` is counted by Keyfold"), Some("leave it out".into()));
+        findings.error("KF0709", &place, format!("`{coordinate}` is a `@version` field, which only Keyfold changes"), Some("leave it out".into()));
         return false;
     }
     let known = update.changes.get(field).is_some_and(Option::is_some);
@@ -175,9 +175,9 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     let clash = match () {
         () if at && directive.expression.is_some() => Some(("expression:", "`at:` sets fields of one element")),
         () if at && !directive.cascade.is_empty() => Some(("cascade:", "`at:` deletes an element, which has no relations")),
-        () if at && directive.upsert => Some(("upsert:", "`at:` changes an element of an item that is there")),
+        () if at && directive.upsert => Some(("upsert:", "`at:` changes an element of an item that exists")),
         () if at && directive.many => Some(("many:", "`at:` works on one item")),
-        () if directive.upsert && directive.many => Some(("upsert:", "`many:` writes what is found")),
+        () if directive.upsert && directive.many => Some(("upsert:", "`many:` writes only items that it finds")),
         () => None,
     };
     if let Some((option, why)) = clash {

@@ -143,9 +143,9 @@ fn check_decided(
     let span =
         inputs::input(writing.draft.schema, writing.field, argument).map_or_else(|| wanted.directive.span.clone(), |input| input.span);
     let used: Vec<&str> = best.bindings.keys().map(String::as_str).collect();
-    let message = format!("`{field}` could tell which `{}` is found, and so could {}", wanted.target.item, list(&used));
+    let message = format!("it is ambiguous whether `{field}` or {1} finds the `{0}`", wanted.target.item, list(&used));
     let help =
-        format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it tells the item, `where: {{ {field}: null }}` if it does not");
+        format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not");
     findings.error("KF0434", &span, message, Some(help));
     None
 }
@@ -159,7 +159,7 @@ fn check_there(writing: &Writing, arguments: &[String], findings: &mut Findings)
     findings.error(
         "KF0719",
         &first,
-        format!("{} may be null, but what is written is found by it", list(&names)),
+        format!("{} may be null, but it finds the item to write", list(&names)),
         Some("make it non-null".into()),
     );
     None

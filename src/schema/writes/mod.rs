@@ -38,7 +38,7 @@ pub fn read(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings
     let writing = Writing { draft, parent, field };
     let directives = ActionDirective::all(field);
     if directives.len() > MOST_ACTIONS {
-        let message = format!("`{}` has {} actions, and a transaction takes {MOST_ACTIONS}", writing.coordinate(), directives.len());
+        let message = format!("`{}` has {} actions, but a transaction takes at most {MOST_ACTIONS}", writing.coordinate(), directives.len());
         findings.error("KF0716", &whole::place(&writing), message, None);
         return None;
     }
@@ -173,7 +173,7 @@ fn check_upsert(acting: &Acting, values: &values::WrittenValues, expression: Opt
             && !primary.contains(&name.as_str())
     });
     let Some((name, declared)) = missing else { return Some(()) };
-    let message = format!("`upsert:` may make a `{}` without `{name}`, which is never null", acting.item);
+    let message = format!("`upsert:` may create a `{}` without `{name}`, which is never null", acting.item);
     let help = format!("add an argument `{name}: {}`, or give the field a `@default`", declared.ty);
     findings.error("KF0705", &acting.directive.span, message, Some(help));
     None

@@ -102,8 +102,8 @@ fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b FieldBinding> {
 fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Option<()> {
     let idle = acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
     let Some((field, bound)) = idle else { return Some(()) };
-    let message = format!("`{field}` does not find the `{}`: {} does already", acting.item, list(used));
-    findings.error("KF0702", &bound.span, message, Some("`where:` says where the item is; use `if:` for what must hold of it".into()));
+    let message = format!("`{field}` is not needed to find the `{}`: the access path uses only {}", acting.item, list(used));
+    findings.error("KF0702", &bound.span, message, Some("`where:` finds the item; put conditions on it into `if:`".into()));
     None
 }
 
@@ -152,8 +152,8 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
         bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
     if acting.directive.upsert {
-        let message = format!("`upsert:` makes a `{}` where there is none, which needs its whole key", acting.item);
-        let help = format!("its key is made of {}", list(&acting.primary_fields()));
+        let message = format!("`upsert:` may create a `{}`, so it needs the whole key", acting.item);
+        let help = format!("the key consists of {}", list(&acting.primary_fields()));
         findings.error("KF0720", &acting.directive.span, message, Some(help));
         return None;
     }
@@ -186,10 +186,10 @@ fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &
         by_name && (idle && !writes || written) && paths.iter().any(|path| uses(path, field))
     });
     let Some((field, bound)) = open else { return Some(()) };
-    let or = if writes { ", or be written to it" } else { ", and the path that is read leaves it out" };
-    let message = format!("`{field}` could tell which `{}` is meant{or}", acting.item);
+    let or = if writes { " or changes it" } else { "; the access path does not use it" };
+    let message = format!("it is ambiguous whether `{field}` finds the `{}`{or}", acting.item);
     let argument = bound.arguments.first().map_or(*field, String::as_str);
-    let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it does, `where: {{ {field}: null }}` if not");
+    let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
     findings.error("KF0434", &bound.span, message, Some(help));
     None
 }
@@ -222,7 +222,7 @@ fn refuse(
         let missing: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
         let message = format!("`{name}` finds several items of `{item}`: nothing binds {}", list(&missing));
         let many = match acting.directive.verb {
-            Verb::Update | Verb::Delete if acting.directive.at.is_none() => ", or say `many: true` to write them all",
+            Verb::Update | Verb::Delete if acting.directive.at.is_none() => ", or add `many: true` to write them all",
             _ => "",
         };
         findings.error("KF0707", span, message, Some(format!("bind the rest of the key{many}")));

@@ -44,7 +44,7 @@ pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Op
             }
             (None, None) => continue,
             (Some(bound), None) if never_null && bound.nullable => {
-                let message = format!("`{}.{name}` is never null, but what is written to it may be", written.owner);
+                let message = format!("`{}.{name}` is never null, but its new value may be", written.owner);
                 let help = match bound.arguments.first() {
                     Some(argument) => format!("make `{argument}` non-null, or give the field a `@default`"),
                     None => "give the field a `@default`".to_owned(),
@@ -75,7 +75,7 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
         };
         if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
             let message = format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
-            let help = "put a new item and delete the old one in one field, or use the argument to find the item";
+            let help = "use the argument to find the item, or put a new item and delete the old one in one field";
             findings.error("KF0709", &bound.span, message, Some(help.into()));
             sound = false;
         }
@@ -85,8 +85,8 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
         }
     }
     if sound && brings && values.is_empty() {
-        let message = format!("`@update` of `{}` changes nothing: no argument brings a value for it", written.owner);
-        let help = "add an argument or an input field of a stored field's name, or an `expression:`";
+        let message = format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
+        let help = "add an argument or an input field named after a stored field, or an `expression:`";
         findings.error("KF0718", &acting.directive.span, message, Some(help.into()));
         return None;
     }
@@ -133,7 +133,7 @@ fn empty_list(declared: &Declared) -> Option<DefaultValue> {
 }
 
 fn missing(acting: &Acting, written: &Written, (name, declared): (&str, &Declared), findings: &mut Findings) {
-    let message = format!("nothing gives `{}.{name}` of type `{}` a value", written.owner, declared.ty);
+    let message = format!("no value for `{}.{name}` of type `{}`", written.owner, declared.ty);
     let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);
     findings.error("KF0705", &acting.directive.span, message, Some(help));
 }

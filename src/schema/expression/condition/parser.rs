@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         let span = self.place();
         if !FUNCTIONS.contains(&name) {
             let choices = FUNCTIONS.map(str::to_owned);
-            self.typing.mistake(span, format!("There is no function `{name}`."), suggest(name, choices.iter().map(String::as_str)));
+            self.typing.mistake(span, format!("The function `{name}` does not exist."), suggest(name, choices.iter().map(String::as_str)));
             return None;
         }
         self.at += 1;
@@ -236,7 +236,7 @@ impl<'a> Parser<'a> {
                 Err(choices) => {
                     self.typing.mistake(
                         span.clone(),
-                        format!("There is no argument `{name}`."),
+                        format!("The argument `{name}` does not exist."),
                         suggest(name, choices.iter().map(String::as_str)),
                     );
                     TermKind::Unknown
@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
     fn size(&mut self, name: &str) -> Option<Term> {
         let from = self.place();
         if name != "size" {
-            self.typing.mistake(from, format!("`{name}` gives no value to compare; only size(…) does."), None);
+            self.typing.mistake(from, format!("`{name}` does not return a value to compare; only size(…) does."), None);
             return None;
         }
         self.at += 1;

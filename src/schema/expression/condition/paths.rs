@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
             Ok(resolved) => resolved,
             Err((position, choices)) => {
                 let (name, span) = steps.get(position).map_or(("", whole), |(name, span, _)| (*name, span.clone()));
-                self.typing.mistake(span, format!("There is no field `{name}`."), suggest(name, choices.iter().map(String::as_str)));
+                self.typing.mistake(span, format!("The field `{name}` does not exist."), suggest(name, choices.iter().map(String::as_str)));
                 return TermKind::Unknown;
             }
         };
@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
 fn misplaced(name: &str, list: bool, positions: usize, last: bool) -> Option<(String, Option<String>)> {
     match (list, positions) {
         (false, 1..) => Some((format!("`{name}` is not a list, so it has no positions."), None)),
-        (true, 2..) => Some((format!("`{name}` is a list, whose elements have no positions."), None)),
+        (true, 2..) => Some((format!("`{name}` is a list, and its elements are not lists."), None)),
         (true, 0) if !last => Some((format!("`{name}` is a list."), Some(format!("Name one element by its position: `{name}[0]`.")))),
         _ => None,
     }

@@ -169,9 +169,9 @@ fn values_are_kept_as_what_they_stand_against() {
 #[test]
 fn mistakes_are_told_with_their_places() {
     for (text, place, sentence) in [
-        ("titel = 'a'", "titel", "There is no field `titel`."),
-        ("address.citty = 'a'", "citty", "There is no field `citty`."),
-        ("title = :serch", ":serch", "There is no argument `serch`."),
+        ("titel = 'a'", "titel", "The field `titel` does not exist."),
+        ("address.citty = 'a'", "citty", "The field `citty` does not exist."),
+        ("title = :serch", ":serch", "The argument `serch` does not exist."),
         ("title = 5", "5", "5 cannot be compared with `title`, which is String."),
         ("count = '5'", "'5'", "'5' cannot be compared with `count`, which is Int."),
         ("flag = 'true'", "'true'", "'true' cannot be compared with `flag`, which is Boolean."),
@@ -189,33 +189,33 @@ fn mistakes_are_told_with_their_places() {
             "`expiresAt` and `clippedAt` are not stored in the same form, so DynamoDB cannot compare them.",
         ),
         ("address = 'x'", "'x'", "'x' cannot be compared with `address`, which is Address."),
-        ("begins_with(count, 'x')", "count", "begins_with is for text, and `count` is Int."),
-        ("begins_with(expiresAt, 'x')", "expiresAt", "begins_with is for text, and `expiresAt` is DateTime."),
-        ("contains(count, 1)", "count", "contains is for text and lists of single values, and `count` is Int."),
-        ("contains(foods, 'x')", "foods", "contains is for text and lists of single values, and `foods` is [Food]."),
+        ("begins_with(count, 'x')", "count", "begins_with is for text, but `count` is Int."),
+        ("begins_with(expiresAt, 'x')", "expiresAt", "begins_with is for text, but `expiresAt` is DateTime."),
+        ("contains(count, 1)", "count", "contains is for text and lists of single values, but `count` is Int."),
+        ("contains(foods, 'x')", "foods", "contains is for text and lists of single values, but `foods` is [Food]."),
         ("size(flag) > 1", "flag", "`flag` is Boolean, which has no size."),
         ("size(title) = 'x'", "'x'", "'x' cannot be compared with `size(title)`, which is Long."),
         ("foods.name = 'x'", "foods", "`foods` is a list."),
         ("title[0] = 'x'", "title", "`title` is not a list, so it has no positions."),
         ("tags[0] = 'x'", "tags", "`tags` is not a list, so it has no positions."),
-        ("foods[0][1].name = 'x'", "foods", "`foods` is a list, whose elements have no positions."),
-        ("attribute_type(title, 'X')", "'X'", "attribute_type asks for one of DynamoDB's types."),
+        ("foods[0][1].name = 'x'", "foods", "`foods` is a list, and its elements are not lists."),
+        ("attribute_type(title, 'X')", "'X'", "The second argument of attribute_type must be a DynamoDB type."),
         ("attribute_exists(:search)", ":search", "Expected a field's name; found `:search`."),
-        ("begin_with(title, 'x')", "begin_with", "There is no function `begin_with`."),
-        ("lower(title) = 'x'", "lower", "There is no function `lower`."),
-        ("title = lower(title)", "lower", "`lower` gives no value to compare; only size(…) does."),
+        ("begin_with(title, 'x')", "begin_with", "The function `begin_with` does not exist."),
+        ("lower(title) = 'x'", "lower", "The function `lower` does not exist."),
+        ("title = lower(title)", "lower", "`lower` does not return a value to compare; only size(…) does."),
         ("title = title", "title = title", "`title` is compared with itself."),
         ("count BETWEEN 1 AND count", "count BETWEEN 1 AND count", "`count` is compared with itself."),
         (":cost IN (1, :cost)", ":cost IN (1, :cost", "`:cost` is compared with itself."),
         ("begins_with(title, null)", "null", "No text begins with null."),
-        ("'a' = 'b'", "'a' = 'b'", "This compares constants; one side has to be a field or an argument."),
+        ("'a' = 'b'", "'a' = 'b'", "This compares constants. One side must be a field or an argument."),
         ("title", "", "Expected a comparison: = <> < <= > >=, BETWEEN or IN; the condition ends here."),
         ("", "", "Expected a field, an argument or a literal; the condition ends here."),
         ("title = ", "", "Expected a field, an argument or a literal; the condition ends here."),
         ("title = 'a' 'b'", "'b'", "Expected AND, OR or the end; found `'b'`."),
         ("title = 'a')", ")", "Expected AND, OR or the end; found `)`."),
         ("(title = 'a'", "", "Expected `)`; the condition ends here."),
-        ("title = 'a", "'a", "This text is not closed; a quote within it is written twice."),
+        ("title = 'a", "'a", "This text is not closed. Write a quote inside text twice."),
         ("title == 'a'", "==", "A condition does not know `==`."),
         ("title != 'a'", "!=", "A condition does not know `!=`."),
         ("title = 'a' && flag = true", "&&", "A condition does not know `&&`."),
@@ -226,7 +226,7 @@ fn mistakes_are_told_with_their_places() {
         ("and = 1", "and", "Expected a field, an argument or a literal; found `and`."),
         ("foods[x].name = 'a'", "x", "Expected a position in the list, from 0; found `x`."),
         ("count = 1e999", "1e999", "Decimal cannot be \"1e999\": it is outside of 1E-130 to 9.9E+125, the range of DynamoDB's numbers."),
-        ("title = : search", ":", "An argument is written as a colon and its name."),
+        ("title = : search", ":", "Write an argument as a colon and its name."),
         ("é = 1", "é", "A condition does not know `é`."),
     ] {
         let found = mistakes(text);
@@ -235,7 +235,7 @@ fn mistakes_are_told_with_their_places() {
     assert_eq!(mistakes(&format!("count IN ({}1)", "1, ".repeat(100))).len(), 1);
     let help = |text| Condition::parse(text, &Favorites).unwrap_err().remove(0).help.unwrap();
     assert!(help("titel = 'a'") == "did you mean `title`?");
-    assert_eq!(help("title = :words"), "A list stands for its values in an IN: `title IN (:words)`.");
+    assert_eq!(help("title = :words"), "To compare with each value of a list, use IN: `title IN (:words)`.");
     assert_eq!(help("foods.name = 'x'"), "Name one element by its position: `foods[0]`.");
 }
 

@@ -61,7 +61,7 @@ impl Typing<'_> {
         let list: Vec<Term> = list.into_iter().map(one_of_many).collect();
         let terms: Vec<&Term> = std::iter::once(&value).chain(&list).collect();
         if list.len() > MOST_OPERANDS {
-            let message = format!("IN takes {MOST_OPERANDS} values at most, and these are {}.", list.len());
+            let message = format!("IN takes at most {MOST_OPERANDS} values, but here are {}.", list.len());
             self.mistake(span_of(&terms), message, None);
             return None;
         }
@@ -114,8 +114,8 @@ impl Typing<'_> {
         match operand.kind {
             TermKind::Text(text) if DESCRIPTORS.contains(&text.as_str()) => Some(Condition::AttributeType(path, text)),
             _ => {
-                let help = format!("The choices are '{}'.", DESCRIPTORS.join("', '"));
-                self.mistake(operand.span, "attribute_type asks for one of DynamoDB's types.".to_owned(), Some(help));
+                let help = format!("Write one of '{}'.", DESCRIPTORS.join("', '"));
+                self.mistake(operand.span, "The second argument of attribute_type must be a DynamoDB type.".to_owned(), Some(help));
                 None
             }
         }
@@ -159,7 +159,7 @@ impl Typing<'_> {
             Some(subject) => Some(subject),
             None => {
                 let span = span_of(terms);
-                self.mistake(span, "This compares constants; one side has to be a field or an argument.".to_owned(), None);
+                self.mistake(span, "This compares constants. One side must be a field or an argument.".to_owned(), None);
                 None
             }
         }
@@ -227,7 +227,7 @@ impl Typing<'_> {
         let name = self.text.get(span.clone()).unwrap_or_default();
         let (one, other) = (type_name(kind, list), subject.type_name());
         let message = format!("`{name}` is {one} and cannot be compared with `{}`, which is {other}.", subject.name);
-        let help = (list && !subject.list).then(|| format!("A list stands for its values in an IN: `{} IN ({name})`.", subject.name));
+        let help = (list && !subject.list).then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name));
         self.mistake(span, message, help);
         false
     }
@@ -246,7 +246,7 @@ impl Typing<'_> {
 
     /// Reports that the function does not take a path of this type.
     fn unfit(&mut self, path: &Term, subject: &Subject, rule: &str) -> Option<Condition> {
-        self.mistake(path.span.clone(), format!("{rule}, and `{}` is {}.", subject.name, subject.type_name()), None);
+        self.mistake(path.span.clone(), format!("{rule}, but `{}` is {}.", subject.name, subject.type_name()), None);
         None
     }
 }

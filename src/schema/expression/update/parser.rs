@@ -52,8 +52,8 @@ impl<'a> Reader<'a> {
             };
             self.parser.at += 1;
             if seen.contains(&clause) {
-                let message = format!("`{clause}` stands twice.");
-                self.parser.typing.mistake(place, message, Some("List its actions with commas after the first.".to_owned()));
+                let message = format!("`{clause}` occurs twice.");
+                self.parser.typing.mistake(place, message, Some("Write it once, and separate its actions with commas.".to_owned()));
             }
             seen.push(clause);
             loop {
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         let overlaps = |known: &Path| known.segments.iter().zip(&target.path.segments).all(|(one, other)| one == other);
         if self.paths.iter().any(overlaps) {
             let written = self.parser.typing.text.get(target.span.clone()).unwrap_or_default();
-            let message = format!("`{written}` is written twice, it or a part of it.");
+            let message = format!("The expression writes `{written}`, or a part of it, twice.");
             self.parser.typing.mistake(target.span.clone(), message, None);
             return None;
         }
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         let right = self.operand(target, Use::Summand)?;
         let span = from..self.parser.place().start;
         if self.sign().is_some() {
-            let message = "An expression has one + or - in a value.".to_owned();
+            let message = "A value has at most one + or -.".to_owned();
             self.parser.typing.mistake(span.clone(), message, None);
             return None;
         }
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
 
     fn known_function(&mut self, name: &str, target: &WritePath, wanted: Use, span: Range<usize>) -> Option<SetValue> {
         if !FUNCTIONS.contains(&name) {
-            let message = format!("`{name}` is no function of an update.");
+            let message = format!("`{name}` is not a function of update expressions.");
             self.parser.typing.mistake(span, message, suggest(name, FUNCTIONS));
             return None;
         }
@@ -292,8 +292,8 @@ impl<'a> Reader<'a> {
             SetValue::IfNotExists(path, Box::new(self.operand(target, wanted)?))
         } else {
             if !target.list || matches!(target.kind, ValueType::Set(_)) {
-                let message = format!("list_append makes a list, which `{}` is not.", target.field);
-                let help = matches!(target.kind, ValueType::Set(_)).then(|| "Elements come into a set by ADD.".to_owned());
+                let message = format!("list_append returns a list, but `{}` is not a list.", target.field);
+                let help = matches!(target.kind, ValueType::Set(_)).then(|| "Add elements to a set with ADD.".to_owned());
                 self.parser.typing.mistake(span, message, help);
                 return None;
             }

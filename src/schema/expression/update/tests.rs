@@ -136,35 +136,35 @@ fn mistakes_are_told_where_they_stand() {
     assert_mistakes("coins = 1", &[("coins", "Expected SET, REMOVE, ADD or DELETE; found `coins`.")]);
     assert_mistakes(
         "SET coin = 1, name = 2",
-        &[("coin", "There is no field `coin`."), ("2", "2 cannot be written to `name`, which is String.")],
+        &[("coin", "The field `coin` does not exist."), ("2", "2 cannot be written to `name`, which is String.")],
     );
-    assert_mistakes("SET name = :txt", &[("txt", "")].map(|_| (":txt", "There is no argument `txt`.")));
+    assert_mistakes("SET name = :txt", &[("txt", "")].map(|_| (":txt", "The argument `txt` does not exist.")));
     assert_mistakes("SET coins = :ratio", &[(":ratio", "`:ratio` cannot be written to `coins`: Float is not Int.")]);
-    assert_mistakes("SET coins = 0.5", &[("0.5", "0.5 is no Int, which `coins` is.")]);
-    assert_mistakes("SET coins = coins - 1 - 2", &[("coins - 1 ", "An expression has one + or - in a value.")]);
+    assert_mistakes("SET coins = 0.5", &[("0.5", "0.5 is not Int, but `coins` is.")]);
+    assert_mistakes("SET coins = coins - 1 - 2", &[("coins - 1 ", "A value has at most one + or -.")]);
     assert_mistakes(
         "SET coins = coins + :maybe",
-        &[(":maybe", "`:maybe` may be null, but is written to `coins`, and nothing can be made of null.")],
+        &[(":maybe", "`:maybe` may be null, but the expression writes it to `coins`, and null cannot take part in a calculation.")],
     );
     assert_mistakes(
         "SET coins = null REMOVE name",
-        &[("null", "`coins` is never null."), ("name", "`name` is never null, so it cannot be removed.")],
+        &[("null", "`coins` is never null."), ("name", "`name` is never null, so the expression cannot remove it.")],
     );
-    assert_mistakes("SET name = 'a', name = 'b'", &[("name", "`name` is written twice, it or a part of it.")]);
-    assert_mistakes("SET address.city = 'a' REMOVE address", &[("address", "`address` is written twice, it or a part of it.")]);
-    assert_mistakes("SET coins = 1 SET health = 2", &[("SET", "`SET` stands twice.")]);
-    assert_mistakes("ADD name 1", &[("name", "ADD is for numbers and sets, and `name` is String.")]);
-    assert_mistakes("DELETE notes 'x'", &[("notes", "DELETE is for sets, and `notes` is [String].")]);
+    assert_mistakes("SET name = 'a', name = 'b'", &[("name", "The expression writes `name`, or a part of it, twice.")]);
+    assert_mistakes("SET address.city = 'a' REMOVE address", &[("address", "The expression writes `address`, or a part of it, twice.")]);
+    assert_mistakes("SET coins = 1 SET health = 2", &[("SET", "`SET` occurs twice.")]);
+    assert_mistakes("ADD name 1", &[("name", "ADD is for numbers and sets, but `name` is String.")]);
+    assert_mistakes("DELETE notes 'x'", &[("notes", "DELETE is for sets, but `notes` is [String].")]);
     assert_mistakes("ADD coins health", &[("health", "ADD and DELETE take an argument or a literal.")]);
-    assert_mistakes("SET tags = list_append(tags, :texts)", &[("list_append", "list_append makes a list, which `tags` is not.")]);
-    assert_mistakes("SET name = upper(name)", &[("upper", "`upper` is no function of an update.")]);
+    assert_mistakes("SET tags = list_append(tags, :texts)", &[("list_append", "list_append returns a list, but `tags` is not a list.")]);
+    assert_mistakes("SET name = upper(name)", &[("upper", "`upper` is not a function of update expressions.")]);
     assert_mistakes("SET seen = expires", &[("expires", "`expires` cannot be written to `seen`: they are not stored in the same form.")]);
     assert_mistakes("SET notes = :text", &[(":text", "`:text` cannot be written to `notes`: only one of them is a list.")]);
     assert_mistakes(
         "SET coins = 1 * 2",
         &[("*", "An expression does not know `*`."), ("2", "Expected a comma, another clause or the end; found `2`.")],
     );
-    assert_mistakes("SET coins = size(name)", &[("size", "`size` is no function of an update.")]);
+    assert_mistakes("SET coins = size(name)", &[("size", "`size` is not a function of update expressions.")]);
     assert_mistakes("SET coins 1", &[("1", "Expected `=` and a value; found `1`.")]);
     let deep = format!("SET coins = {}0{}", "if_not_exists(coins, ".repeat(40), ")".repeat(40));
     assert!(parse(&deep, &Player).is_err_and(|mistakes| mistakes[0].message.contains("levels deep")));

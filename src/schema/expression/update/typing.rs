@@ -30,11 +30,11 @@ impl Reader<'_> {
         let Term { kind, span } = term;
         match kind {
             TermKind::Unknown => None,
-            TermKind::Size(_) => self.refuse(span, "size(…) stands in conditions only.".to_owned()),
+            TermKind::Size(_) => self.refuse(span, "size(…) works only in conditions.".to_owned()),
             TermKind::Path(path, kind, list) => {
                 let written = self.parser.typing.text.get(span.clone()).unwrap_or_default().to_owned();
                 if self.names.keys_only(&written) {
-                    return self.refuse(span, format!("`{written}` is only a part of a key's text and cannot be used here."));
+                    return self.refuse(span, format!("`{written}` is only part of a key's text, so an expression cannot use it."));
                 }
                 self.fits((&kind, list), target, &span)?;
                 Some(Operand::Path(path))
@@ -43,10 +43,10 @@ impl Reader<'_> {
                 self.fits((&kind, list), target, &span)?;
                 if (wanted == Use::Summand || target.never_null) && self.names.may_be_null(&name) {
                     let why = match wanted {
-                        Use::Summand => "and nothing can be made of null",
+                        Use::Summand => "and null cannot take part in a calculation",
                         Use::Value => "which is never null",
                     };
-                    return self.refuse(span, format!("`:{name}` may be null, but is written to `{}`, {why}.", target.field));
+                    return self.refuse(span, format!("`:{name}` may be null, but the expression writes it to `{}`, {why}.", target.field));
                 }
                 let kept = if matches!(target.kind, ValueType::Json) { kind } else { target.kind.clone() };
                 Some(Operand::Argument(name, ArgumentType(kept)))
@@ -55,7 +55,7 @@ impl Reader<'_> {
                 self.fits((&ValueType::DateTime(Moment::Text), false), target, &span)?;
                 Some(Operand::Now(ArgumentType(target.kind.clone())))
             }
-            TermKind::Null if wanted == Use::Summand => self.refuse(span, "Nothing can be made of null.".to_owned()),
+            TermKind::Null if wanted == Use::Summand => self.refuse(span, "Null cannot take part in a calculation.".to_owned()),
             TermKind::Null if target.never_null => self.refuse(span, format!("`{}` is never null.", target.field)),
             TermKind::Null => Some(target.null()),
             literal => self.literal(&literal, target, span),
@@ -74,7 +74,7 @@ impl Reader<'_> {
             Ok((value, kept)) if std::mem::discriminant(&kept) == std::mem::discriminant(&subject.kind) => {
                 Some(Operand::Literal(value, ArgumentType(kept)))
             }
-            Ok(_) => self.refuse(span.clone(), format!("{written} is no {}, which `{}` is.", target.type_name(), target.field)),
+            Ok(_) => self.refuse(span.clone(), format!("{written} is not {}, but `{}` is.", target.type_name(), target.field)),
             Err((message, help)) => {
                 let message = message.replace("cannot be compared with", "cannot be written to");
                 self.parser.typing.mistake(span, message, help);
@@ -88,14 +88,14 @@ impl Reader<'_> {
         if target.list && !matches!(target.kind, ValueType::Set(_)) {
             return Some(Operand::Literal(json!([]), ArgumentType(target.kind.clone())));
         }
-        self.refuse(span, format!("`{}` is {}, which `[]` is not.", target.field, target.type_name()))
+        self.refuse(span, format!("`{}` is {}, but `[]` is a list.", target.field, target.type_name()))
     }
 
     /// The operand of ADD: a number for a number, elements for a set.
     pub(super) fn amount(&mut self, target: &WritePath) -> Option<Operand> {
         let numeric = is_numeric(&target.kind) && !target.list;
         if !numeric && !matches!(target.kind, ValueType::Set(_)) {
-            let message = format!("ADD is for numbers and sets, and `{}` is {}.", target.field, target.type_name());
+            let message = format!("ADD is for numbers and sets, but `{}` is {}.", target.field, target.type_name());
             return self.refuse(target.span.clone(), message);
         }
         self.top_level(target, "ADD")?;
@@ -105,8 +105,8 @@ impl Reader<'_> {
     /// The operand of DELETE, and of ADD for a set: a list of elements, or a single one.
     pub(super) fn elements(&mut self, target: &WritePath) -> Option<Operand> {
         let ValueType::Set(element) = &target.kind else {
-            let message = format!("DELETE is for sets, and `{}` is {}.", target.field, target.type_name());
-            let help = "A field is removed by REMOVE.".to_owned();
+            let message = format!("DELETE is for sets, but `{}` is {}.", target.field, target.type_name());
+            let help = "To remove a field, use REMOVE.".to_owned();
             self.parser.typing.mistake(target.span.clone(), message, Some(help));
             return None;
         };
@@ -149,7 +149,7 @@ impl Reader<'_> {
         if target.whole {
             return Some(());
         }
-        self.refuse(target.span.clone(), format!("{clause} works on whole attributes only, not within one.")).map(|_| ())
+        self.refuse(target.span.clone(), format!("{clause} works only on whole attributes, not on parts of one.")).map(|_| ())
     }
 
     /// Reports a sum or difference that is written to anything but a number.
@@ -157,7 +157,7 @@ impl Reader<'_> {
         if is_numeric(&target.kind) && !target.list {
             return Some(());
         }
-        self.refuse(span, format!("`{}` is {}, and + and - make numbers.", target.field, target.type_name())).map(|_| ())
+        self.refuse(span, format!("`{}` is {}, but + and - give numbers.", target.field, target.type_name())).map(|_| ())
     }
 
     /// Reports the removal of a field that is never null.
@@ -165,7 +165,7 @@ impl Reader<'_> {
         if !target.never_null {
             return Some(());
         }
-        let message = format!("`{}` is never null, so it cannot be removed.", target.field);
+        let message = format!("`{}` is never null, so the expression cannot remove it.", target.field);
         self.refuse(target.span.clone(), message).map(|_| ())
     }
 

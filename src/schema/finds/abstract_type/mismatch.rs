@@ -30,16 +30,16 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Orde
     let (code, place, message) = match why {
         Mismatch::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
             let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
-            let message = format!("{names} are asked for together, but sharded keys are read of one type at a time");
-            findings.error("KF0428", &place, message, Some("find each by a field of its own".into()));
+            let message = format!("one find reads {names} together, but a find reads only one type with shards or replicas");
+            findings.error("KF0428", &place, message, Some("find each type by its own field".into()));
             return;
         }
         Mismatch::Partitions => {
-            let message = format!("no table or index has {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
+            let message = format!("no table or index holds {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
             ("KF0428", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
         Mismatch::Bound(field) => {
-            let message = format!("`{field}` is bound, but the keys of {names} do not all begin with it in the same way");
+            let message = format!("the find binds `{field}`, but the keys of {names} do not all begin with it in the same way");
             ("KF0429", argument_of(members, field), message)
         }
         Mismatch::Ranged(field) => {
@@ -47,12 +47,12 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Orde
             ("KF0429", argument_of(members, field), message)
         }
         Mismatch::Untold(index) => {
-            let message = format!("the index `{index}` does not hold the constants that tell items of {names} from others");
+            let message = format!("the index `{index}` does not hold the constants that distinguish items of {names} from others");
             ("KF0429", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
         Mismatch::Unsorted => {
             let field = order.field.as_deref().unwrap_or_default();
-            ("KF0429", order.span.clone(), format!("the keys of {names} do not all go on with `{field}` after the same beginning"))
+            ("KF0429", order.span.clone(), format!("the keys of {names} do not all continue with `{field}` after the same prefix"))
         }
     };
     let keys: Vec<String> = members.iter().map(keys_of).collect();

@@ -32,7 +32,7 @@ pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
     let directive = FindDirective::read(asked.directive);
     let names = members(asked, findings)?;
     if let Some(through) = &directive.through {
-        let message = format!("relations do not lead to items of several types (`{}`)", asked.target.item);
+        let message = format!("a relation cannot lead to items of several types (`{}`)", asked.target.item);
         findings.error("KF0421", &through.span, message, Some("name one of the types: `@find(item: …)`".into()));
         return None;
     }
@@ -72,10 +72,10 @@ fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
     let refusal = match (others.as_slice(), items.as_slice()) {
         ([], []) => Some(format!("`{}` has no item types, so there is nothing to find", target.item)),
         ([], _) => None,
-        (others, _) => Some(format!("{} of `{}` {} no item type", list(others), target.item, if others.len() == 1 { "is" } else { "are" })),
+        (others, _) => Some(format!("{} of `{}` {}", list(others), target.item, if others.len() == 1 { "is not an item type" } else { "are not item types" })),
     };
     if let Some(message) = refusal {
-        findings.error("KF0427", &place, message, Some("every type that is found has `@item`; or name one: `@find(item: …)`".into()));
+        findings.error("KF0427", &place, message, Some("add `@item` to every type, or find only one: `@find(item: …)`".into()));
         return None;
     }
     Some(items.into_iter().map(str::to_owned).collect())
@@ -86,7 +86,7 @@ fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findi
     let known = |field: &str| names.iter().any(|name| asked.draft.records.get(name).is_some_and(|record| record.contains_key(field)));
     let unknown: Vec<_> = directive.bindings.iter().filter(|(field, _)| !known(&field.value)).collect();
     for (field, _) in &unknown {
-        let message = format!("`{}` is a field of no item type of `{}`", field.value, asked.target.item);
+        let message = format!("no item type of `{1}` has a field `{0}`", field.value, asked.target.item);
         let fields = names.iter().filter_map(|name| asked.draft.records.get(name)).flat_map(|record| record.keys().map(String::as_str));
         findings.error("KF0405", &field.span, message, suggest(&field.value, fields.collect::<IndexSet<_>>()));
     }
@@ -114,10 +114,10 @@ fn check_table(asked: &Asked, wanted: &[FindContext], findings: &mut Findings) -
     let first = wanted.first()?;
     let Some(other) = wanted.iter().find(|other| other.keys.table != first.keys.table) else { return Some(()) };
     let message = format!(
-        "`{}` is in the table `{}` and `{}` in `{}`, but items of `{}` are read together",
+        "`{}` is in the table `{}` and `{}` in `{}`, but one find reads all items of `{}`",
         first.target.item, first.table.name, other.target.item, other.table.name, asked.target.item
     );
-    findings.error("KF0428", &span::of(asked.field.name.location()), message, Some("find each by a field of its own".into()));
+    findings.error("KF0428", &span::of(asked.field.name.location()), message, Some("find each type by its own field".into()));
     None
 }
 
@@ -156,12 +156,12 @@ fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> O
         format!("{} in `{}`", list(&names.into_iter().collect::<Vec<_>>()), member.wanted.target.item)
     };
     let message = format!(
-        "the filter is not one condition for all types of `{}`: it reads {} but {}",
+        "the filter is not the same condition for all types of `{}`: it reads {}, but {}",
         asked.target.item,
         attributes(first),
         attributes(other)
     );
-    findings.error("KF0429", &place, message, Some("keep the field in the same attribute, in the same way, in every type".into()));
+    findings.error("KF0429", &place, message, Some("store the field in the same attribute, in the same way, in every type".into()));
     None
 }
 

@@ -31,14 +31,14 @@ pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()>
     };
     let asked: Vec<String> = asked(given, miss).map(|(field, bound)| said(wanted, field, bound)).collect();
     let message = format!(
-        "no key or index of `{}` uses all that binds it in `{}`{when}: {}",
+        "no key or index of `{}` uses every binding of `{}`{when}: {}",
         wanted.target.item,
         wanted.coordinate(),
         asked.join(", ")
     );
     let paths: Vec<String> = partials.iter().map(|partial| partial.to_string()).collect();
     let advice = match named(given, &partials) {
-        Some(field) => format!("add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` is not meant"),
+        Some(field) => format!("add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` should not be bound"),
         None => "add an index that has them all, or use `filter:`".to_owned(),
     };
     findings.error("KF0431", &wanted.directive.span, message, Some(format!("{}; {advice}", paths.join("; "))));

@@ -54,9 +54,9 @@ fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
 /// Reports that an index holds too little to tell the type's items from others.
 pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mut Findings) {
     let (name, item) = (wanted.place_name(index), &wanted.target.item);
-    let message = format!("the index `{name}` does not hold the constants that tell items of `{item}` from others");
+    let message = format!("the index `{name}` does not hold the constants that distinguish items of `{item}` from others");
     let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
-    let help = format!("include {} in the index's projection, or return a list: items of other types are left out of it", list(&constants));
+    let help = format!("include {} in the index's projection, or return a list: a list leaves out items of other types", list(&constants));
     findings.error("KF0430", &wanted.directive.span, message, Some(help));
 }
 
@@ -69,12 +69,12 @@ fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut 
     let bad: Vec<&str> = attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
     let keyed = bad.iter().any(|name| is_key(name));
     let message = match keyed {
-        true => format!("the filter reads {}, a key attribute of `{}`, which DynamoDB refuses", list(&bad), wanted.place_name(place)),
-        false => format!("the filter reads {}, which the index `{}` does not hold", list(&bad), wanted.place_name(place)),
+        true => format!("the filter reads {}, a key attribute of `{}`, which DynamoDB does not allow", list(&bad), wanted.place_name(place)),
+        false => format!("the filter reads {}, but the index `{}` does not hold it", list(&bad), wanted.place_name(place)),
     };
     let help = match keyed {
         true => "bind it by an argument or in `where:`",
-        false => "include it in the index's projection, or filter by what the index holds",
+        false => "include it in the index's projection, or filter by attributes that the index holds",
     };
     let place = wanted.directive.filter.as_ref().map_or_else(|| wanted.directive.span.clone(), |filter| filter.span.clone());
     findings.error("KF0426", &place, message, Some(help.into()));
@@ -119,7 +119,7 @@ fn of_id(given: &Given) -> String {
     if !there || given.bindings.equal.contains_key("id") || given.bindings.uses_parent("id") {
         return String::new();
     }
-    format!("`{}.id` is no `{}.id`, unless you write `where: {{ id: \"{{id}}\" }}`; ", wanted.parent, wanted.target.item)
+    format!("`{}.id` binds `{}.id` only if you write `where: {{ id: \"{{id}}\" }}`; ", wanted.parent, wanted.target.item)
 }
 
 /// Some combinations are served, and others are not.
@@ -166,7 +166,7 @@ pub fn keys_of(wanted: &FindContext) -> String {
                 Some(sort) => fields(&sort.name)?,
                 None => "nothing".to_owned(),
             };
-            Some(if then == "nothing" { format!("{name} is read by {by}") } else { format!("{name} by {by}, then {then}") })
+            Some(if then == "nothing" { format!("{name} needs {by}") } else { format!("{name} needs {by}, then {then}") })
         })
         .collect();
     described.join("; ")

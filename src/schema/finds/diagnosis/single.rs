@@ -26,9 +26,9 @@ pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &dyn Fn(&str) -
     let item = &wanted.target.item;
     let bound: Vec<(&String, &Binding)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();
     let said: Vec<String> = bound.iter().map(|(field, bound)| said(wanted, field, bound)).collect();
-    let message = format!("`{}` is a list, but the whole key of one `{item}` is bound: {}", wanted.coordinate(), said.join(", "));
+    let message = format!("`{}` is a list, but its bindings give the whole key of one `{item}`: {}", wanted.coordinate(), said.join(", "));
     let by_name = bound.iter().find(|(_, bound)| bound.need != Need::Always);
-    let less = by_name.map(|(field, _)| format!(", or bind less, as by `where: {{ {field}: null }}` where the name is not meant"));
+    let less = by_name.map(|(field, _)| format!(", or bind less: `where: {{ {field}: null }}` if `{field}` should not be bound"));
     let help = format!("return one `{item}`, or take a list as an argument{}", less.unwrap_or_default());
     findings.error("KF0432", &wanted.directive.span, message, Some(help));
 }

@@ -26,11 +26,11 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
         _ => "the longer before the shorter",
     };
     let message = format!(
-        "keys do not sort quite as `{field}` does: `{separator}` follows it, so where one value begins another that goes on with a character up to `{separator}`, they come in the wrong order ({example})"
+        "keys do not always sort as `{field}` does: `{separator}` follows it in the key, so two values sort wrongly if the longer continues the shorter with a character up to `{separator}` ({example})"
     );
-    let mut help = format!("let the sort key of an index end with it: `{{{field}}}`, as keys of indexes need not differ");
+    let mut help = format!("end the sort key of an index with it: `{{{field}}}`; the keys of an index need not be unique");
     if !matches!(declared.value, ValueType::Enum(_)) {
-        help.push_str(&format!("; or say by `@constraint(pattern: …)` that `{field}` holds no such character"));
+        help.push_str(&format!("; or exclude such characters with `@constraint(pattern: …)` on `{field}`"));
     }
     findings.warning("KF0433", &order.span, message, Some(help));
 }

@@ -45,11 +45,11 @@ pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): 
         let coordinate = format!("{}.{}", acting.item, field.name);
         if let Some(source) = copied.first() {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` when `{source}` is copied to it");
-            let help = format!("give `{source}` the same `@constraint`, or state in `if:` what must hold of it");
+            let help = format!("give `{source}` the same `@constraint`, or add a condition on it to `if:`");
             findings.warning("KF0814", &place, message, Some(help));
         } else if !checked.sum(value) {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` for this sum");
-            let help = "a sum of one attribute and one argument or literal is checked; otherwise state in `if:` what must hold";
+            let help = "add one attribute and one argument or literal, which Keyfold can check, or add a condition to `if:`";
             findings.warning("KF0814", &place, message, Some(help.into()));
         }
     }

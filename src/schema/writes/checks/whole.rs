@@ -34,7 +34,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
     }
     if writing.draft.kind(inner) != Some(&Kind::Item) || ty.is_list() && ty.item_type().is_list() {
         let message = format!("`{}` of type `{ty}` is not a type that a mutation can return", writing.coordinate());
-        return refuse(findings, message, "a mutation returns an item that it writes, a list of those, or `Boolean!`".into());
+        return refuse(findings, message, "return an item that the mutation writes, a list of such items, or `Boolean!`".into());
     }
     let first = of_type().next();
     match (ty.is_list(), first) {
@@ -43,7 +43,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
         (false, None) if find.is_some_and(|find| find.item == inner) => Some(WriteReturns::Found),
         (list, Some(_)) => {
             let (what, help) = match list {
-                true => ("one item, not a list", format!("make it `{inner}`, or say `many: true`")),
+                true => ("one item, not a list", format!("make it `{inner}`, or add `many: true`")),
                 false => ("several items", format!("make it `[{inner}!]!` or `Boolean!`")),
             };
             refuse(findings, format!("`{}` of type `{ty}` writes {what}", writing.coordinate()), help)
@@ -51,7 +51,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
         (_, None) => {
             let written: Vec<String> = actions.iter().map(|action| format!("`{}`", action.item)).collect();
             let message = format!("`{}` returns `{inner}`, which it does not write", writing.coordinate());
-            refuse(findings, message, format!("it writes {}; make it one of these, or `Boolean!`", written.join(", ")))
+            refuse(findings, message, format!("it writes {}; return one of these, or `Boolean!`", written.join(", ")))
         }
     }
 }
@@ -62,8 +62,8 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
     for argument in inputs::arguments(writing.field) {
         for idle in idle(writing, &argument, used, DEEPEST) {
             let message =
-                format!("nothing uses `{}`: it finds nothing, is not written, and is not used in a condition or an expression", idle.name);
-            let help = "name it as the stored field that it is, or use it in `set:`, `where:`, `if:` or `expression:`";
+                format!("nothing uses `{}`: it finds nothing, it is not written, and no condition or expression uses it", idle.name);
+            let help = "name it after its stored field, or use it in `set:`, `where:`, `if:` or `expression:`";
             findings.error("KF0708", &idle.span, message, Some(help.into()));
             sound = false;
         }
@@ -125,14 +125,14 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
         let same = |(other, _): &&(Action, &ActionDirective)| other.item == action.item && key.is_some() && key_of(writing, other) == key;
         if let Some((_, first)) = actions.iter().take(position).find(same) {
             let message = format!(
-                "`{}` works on the same `{}` as the `{}` before it, and DynamoDB allows one action per item",
+                "`{}` works on the same `{}` as the `{}` before it, but DynamoDB allows one action per item in a transaction",
                 directive.name(),
                 action.item,
                 first.name()
             );
             let help = match (first.verb, directive.verb) {
                 (Verb::Check, _) | (_, Verb::Check) => "move the check's `if:` to the other one",
-                _ => "write it as one",
+                _ => "combine the two",
             };
             findings.error("KF0716", &directive.span, message, Some(help.into()));
             sound = false;
