@@ -195,7 +195,7 @@ fn items_go_out_and_in_again_unchanged() {
     assert_eq!((original.len(), items(&twice)), (213, original.clone()));
 
     let said = export("one.jsonl", "two").badly(1);
-    assert_eq!(said, "error: one.jsonl exists, and an export never overwrites a file; name another\n");
+    assert_eq!(said, "error: one.jsonl exists, and an export never overwrites a file: choose another name\n");
     assert!(export("three.jsonl", "no-such-directory").badly(1).contains("there is no data directory at no-such-directory"));
     assert!(!directory.path().join("no-such-directory").exists() && !directory.path().join("three.jsonl").exists());
 }

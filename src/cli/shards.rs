@@ -16,7 +16,7 @@ const WRITE_UNIT: u128 = 1024;
 const PARTITION_READS: u128 = 3000;
 /// Write units a second that one partition serves.
 const PARTITION_WRITES: u128 = 1000;
-/// Most shards or copies that a template takes.
+/// Most shards or replicas that a template takes.
 const MOST_SHARDS: u128 = spread::MOST as u128;
 /// More items than any table has, and few enough for exact arithmetic.
 const MOST_ITEMS: u64 = 1_000_000_000_000;
@@ -173,16 +173,16 @@ impl Shards {
                 };
                 let copies = need.by_reads.max(2);
                 let help = if copies > MOST_SHARDS {
-                    "100 copies, the most that {replica:n} takes, are not enough either: answer some reads from a cache, or keep less under one key."
+                    "100 replicas, the most that {replica:n} takes, are not enough either: answer some reads from a cache, or keep less under one key."
                         .to_owned()
                 } else {
-                    format!("Use copies: {{replica:{copies}}} reads one of {copies} and writes all of them.")
+                    format!("Use replicas: {{replica:{copies}}} reads one of {copies} and writes all of them.")
                 };
                 vec![format!("No number of shards is enough: {why}."), help]
             }
-            Some(1) => vec!["One partition serves this: the key needs no {shard:n}.".to_owned()],
+            Some(1) => vec!["One partition is enough: the key needs no {shard:n}.".to_owned()],
             Some(count) if count > MOST_SHARDS => {
-                vec![format!("That is {}, and {{shard:n}} takes {MOST_SHARDS} at most: keep less under one key.", counted(count, "shard"))]
+                vec![format!("That is {}, but {{shard:n}} takes at most {MOST_SHARDS}: keep less under one key.", counted(count, "shard"))]
             }
             Some(count) => {
                 let mut lines = vec![format!("Write {{shard:{count}}} in the key's template.")];
@@ -312,7 +312,7 @@ mod tests {
     fn nothing_needs_no_shards() {
         let idle = load(0, 1, 0, 0);
         assert_eq!(idle.need().shards(), Some(1));
-        assert!(idle.text().ends_with("One partition serves this: the key needs no {shard:n}.\n"));
+        assert!(idle.text().ends_with("One partition is enough: the key needs no {shard:n}.\n"));
         assert_eq!((idle.json()["shards"].clone(), idle.json()["template"].clone()), (json!(1), Value::Null));
         assert_eq!(load(0, 400, 3000, 0).need().shards(), Some(1));
     }
@@ -334,10 +334,10 @@ mod tests {
     #[test]
     fn more_shards_than_a_template_takes_are_not_written() {
         let wide = load(0, 100, 0, 100_001);
-        assert!(wide.text().contains("That is 101 shards, and {shard:n} takes 100 at most"), "{}", wide.text());
+        assert!(wide.text().contains("That is 101 shards, but {shard:n} takes at most 100"), "{}", wide.text());
         assert_eq!((wide.json()["shards"].clone(), wide.json()["template"].clone()), (json!(101), Value::Null));
         assert_eq!(load(0, 100, 0, 100_000).json()["template"], json!("{shard:100}"));
-        assert!(load(1, 100, 300_001, 0).text().contains("100 copies, the most"));
+        assert!(load(1, 100, 300_001, 0).text().contains("100 replicas, the most"));
         assert!(load(1, 100, 300_000, 0).text().contains("{replica:100}"));
     }
 

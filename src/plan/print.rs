@@ -69,7 +69,7 @@ impl Plan {
                 }
                 let _ = writeln!(text, "     asks  {}", asks(read));
                 if read.filter.is_some() {
-                    let _ = writeln!(text, "     wants what meets the filter");
+                    let _ = writeln!(text, "     wants items that match the filter");
                 }
                 if let ReadAction::Query(query) = &read.action {
                     let _ = writeln!(text, "     wants {}", want(query));
@@ -106,7 +106,7 @@ impl Plan {
                 step.insert("over".into(), json!(over.to_string()));
             }
             if let (Some(_), Value::Object(step)) = (&read.filter, &mut step) {
-                step.insert("wants".into(), json!("what meets the filter"));
+                step.insert("wants".into(), json!("items that match the filter"));
             }
             if let (ReadAction::Query(query), Value::Object(step)) = (&read.action, &mut step) {
                 step.insert("wants".into(), json!(want(query)));

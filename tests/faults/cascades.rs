@@ -96,7 +96,7 @@ async fn a_delete_that_stops_half_way_can_be_gone_on_with() {
             assert!(["UNAVAILABLE", "THROTTLED"].contains(&code) && path == "[\"deleteGroup\"]", "{trouble} after {writes}: {answer}");
             let in_batches = backend.operations().iter().all(|operation| operation != "DeleteItem");
             if items < all && in_batches {
-                assert_eq!(message, "Not everything is deleted yet; the same delete again goes on from here.", "{trouble} after {writes}");
+                assert_eq!(message, "Not everything is deleted yet. Repeat the delete to continue.", "{trouble} after {writes}");
             }
             backend.calm();
             assert_eq!(backend.ok(DELETE, json!({ "g": GROUP })).await["deleteGroup"]["id"], GROUP);
@@ -163,7 +163,7 @@ async fn of_many_those_that_meet_the_condition_are_deleted_together_or_not_at_al
             assert_eq!(answer["data"]["clearMarked"].as_array().unwrap().len(), entries);
             assert_eq!(backend.items().len(), 1);
         } else {
-            let message = "A transaction writes at most 100 items, and these are 150.";
+            let message = "A transaction writes at most 100 items, but this one has 150.";
             assert_eq!(error(&answer), ("LIMIT_EXCEEDED", message, "[\"clearMarked\"]".to_owned()));
             assert_eq!(backend.items(), before);
         }
@@ -242,7 +242,7 @@ async fn of_a_delete_that_is_done_it_is_told_that_it_is() {
     // The group is deleted, but items put meanwhile cannot be read.
     backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
     let answer = backend.run(DELETE, json!({ "g": GROUP })).await;
-    let message = "The item is deleted, but what was added to it at the same moment may be left.";
+    let message = "The item is deleted, but items that were added to it at the same time may remain.";
     assert_eq!(error(&answer), ("THROTTLED", message, "[\"deleteGroup\"]".to_owned()));
     assert_eq!(left(&backend), (false, 0, Vec::new()));
     // The same with a transaction whose result is read.
@@ -250,7 +250,7 @@ async fn of_a_delete_that_is_done_it_is_told_that_it_is() {
     backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
     let change = "mutation ($u: ID!) { changeEmail(id: $u, email: \"new@example.com\") { email } }";
     let answer = backend.run(change, json!({ "u": USER })).await;
-    let message = "The change was made, but what came of it could not be read.";
+    let message = "The change was made, but its result could not be read.";
     assert_eq!(error(&answer), ("THROTTLED", message, "[\"changeEmail\"]".to_owned()));
     assert!(backend.items().iter().any(|item| item.contains("Unique#User.email#new@example.com")));
 }

@@ -103,7 +103,7 @@ async fn an_item_that_is_gone_has_no_copies() {
     });
     let answer = backend.run(RATE, json!({})).await;
     let (code, message, _) = error(&answer);
-    assert_eq!((code, message), ("NOT_FOUND", "There is no such Title."));
+    assert_eq!((code, message), ("NOT_FOUND", "This Title does not exist."));
     assert_eq!(titles(&backend), (0, 0));
     // Copies left by a delete are deleted by the next one, and overwritten by a new item.
     for operation in [
@@ -157,7 +157,7 @@ async fn what_broke_off_is_completed_by_the_next_write() {
             let answer = backend.run(operation, json!({})).await;
             let (_, message, _) = error(&answer);
             assert_eq!(
-                message, "The change was made, but not yet to all copies of the item; the next change of it completes them.",
+                message, "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",
                 "{answer}"
             );
             backend.calm();
@@ -202,7 +202,7 @@ async fn copies_that_are_changed_again_and_again_are_not_called_done() {
     });
     let answer = backend.run(REVIEW, json!({})).await;
     let (code, message, _) = error(&answer);
-    assert!(code == "CONFLICT" && message.contains("not yet to all copies"), "{answer}");
+    assert!(code == "CONFLICT" && message.contains("not yet to all replicas"), "{answer}");
     assert!(backend.writes() < 1_000);
 }
 

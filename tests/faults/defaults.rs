@@ -65,7 +65,7 @@ async fn a_default_made_of_null_is_no_value() {
     for verb in ["addDraft", "makeDraft"] {
         let backend = Backend::new("depot").await;
         let is = backend.run(&format!("mutation {{ w: {verb}(id: \"x\", text: null) {{ heading }} }}"), json!({})).await;
-        let message = "Draft.heading must not be null, but is made of what is null.";
+        let message = "Draft.heading must not be null, but its default uses a field that is null.";
         assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", message), "{verb}");
         assert_eq!(backend.items(), Vec::<String>::new());
         let is = backend.ok(&format!("mutation {{ w: {verb}(id: \"x\", text: \"t\") {{ heading }} }}"), json!({})).await;
@@ -115,7 +115,7 @@ async fn a_delete_of_nothing_says_so_and_one_in_a_transaction_gives_what_it_dele
     let backend = Backend::new("depot").await;
     let gone = "mutation { w: mustDropTrunk(id: \"x\") { id color } }";
     let is = backend.run(gone, json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("NOT_FOUND", "There is no such Trunk."));
+    assert_eq!((error(&is).0, error(&is).1), ("NOT_FOUND", "This Trunk does not exist."));
     backend.ok("mutation { addTrunk(id: \"x\", name: \"n\", code: \"c\") { id } }", json!({})).await;
     backend.script(|call| {
         if is_write(call.operation) && call.before == 0 {

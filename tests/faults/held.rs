@@ -73,7 +73,7 @@ async fn a_number_that_somebody_else_took_is_given_out_once() {
     let (pk, sk) = (json!({ "S": "REPO#r" }), json!({ "S": "ISSUE#00000005" }));
     backend.table.put(TABLE, json!({ "PK": pk, "SK": sk, "title": { "S": "theirs" } }));
     let is = backend.run("mutation { w: openIssue(name: \"r\", title: \"ours\") { number title } }", json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "There is already such a Issue."));
+    assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "This Issue already exists."));
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,6 +170,6 @@ async fn a_move_to_where_the_item_is_is_a_conflict() {
     let backend = depot().await;
     let before = backend.items();
     let is = backend.run("mutation { w: moveCard(boardId: \"x\", from: \"a\", to: \"a\", id: \"1\") { id } }", json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "There is already such a Card."));
+    assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "This Card already exists."));
     assert_eq!(backend.items(), before);
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 const LAMP: &str = "mutation { addLamp(id: \"x\", owner: \"o\", watts: 40) { id } }";
 const CHAIR: &str = "mutation { addChair(id: \"x\", owner: \"o\", legs: 4) { id } }";
-const MISSING: &str = "There is no such Chair.";
-const TAKEN: &str = "Another item has the key of this Chair.";
+const MISSING: &str = "This Chair does not exist.";
+const TAKEN: &str = "Another item already has the key of this Chair.";
 
 /// Writes of a Chair or a Desk under the key of a Lamp, each with its code and message. An empty code means null without an error.
 const WRITES: &[(&str, &str, &str)] = &[
@@ -28,12 +28,12 @@ const WRITES: &[(&str, &str, &str)] = &[
     ("noteChair(id: \"x\", noteId: \"n\") { id }", "NOT_FOUND", MISSING),
     ("refitChairs(owner: \"o\", legs: 3) { id }", "[]", ""),
     ("dropChairs(owner: \"o\") { id }", "[]", ""),
-    ("addDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item has the key of this Desk."),
-    ("setDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item has the key of this Desk."),
-    ("makeDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item has the key of this Desk."),
-    ("codeDesk(id: \"x\", code: \"c\") { id }", "NOT_FOUND", "There is no such Desk."),
-    ("editDesk(id: \"x\", revision: 1, color: \"red\") { id revision }", "NOT_FOUND", "There is no such Desk."),
-    ("editDesk(id: \"x\", revision: 7, color: \"red\") { id revision }", "NOT_FOUND", "There is no such Desk."),
+    ("addDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item already has the key of this Desk."),
+    ("setDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item already has the key of this Desk."),
+    ("makeDesk(id: \"x\", code: \"c\") { id }", "CONFLICT", "Another item already has the key of this Desk."),
+    ("codeDesk(id: \"x\", code: \"c\") { id }", "NOT_FOUND", "This Desk does not exist."),
+    ("editDesk(id: \"x\", revision: 1, color: \"red\") { id revision }", "NOT_FOUND", "This Desk does not exist."),
+    ("editDesk(id: \"x\", revision: 7, color: \"red\") { id revision }", "NOT_FOUND", "This Desk does not exist."),
     ("dropDesk(id: \"x\") { id }", "", ""),
     ("dropSeenDesk(id: \"x\", revision: 1) { id }", "", ""),
 ];
@@ -101,7 +101,7 @@ async fn an_item_of_the_type_is_there_for_its_writes() {
     for (field, code, message) in [
         ("isNoChair(id: \"x\")", "CONFLICT", "There is a chair."),
         ("hasLegs(id: \"x\", legs: 5)", "CONFLICT", "Too few legs."),
-        ("addChair(id: \"x\", owner: \"o\", legs: 4) { id }", "CONFLICT", "There is already such a Chair."),
+        ("addChair(id: \"x\", owner: \"o\", legs: 4) { id }", "CONFLICT", "This Chair already exists."),
         ("dropBareChair(id: \"x\", legs: 3) { legs }", "CONFLICT", "The condition on Chair does not hold."),
     ] {
         let answer = backend.run(&format!("mutation {{ w: {field} }}"), json!({})).await;

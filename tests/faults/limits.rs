@@ -3,8 +3,8 @@
 use crate::backend::{Backend, CONTAINER, error};
 use serde_json::{Value, json};
 
-const LARGER: &str = "A transaction writes at most 4 MB, and these items are larger.";
-const ITEM: &str = "An item has at most 400 KB, and this one would have more.";
+const LARGER: &str = "A transaction writes at most 4 MB, but these items are larger.";
+const ITEM: &str = "An item has at most 400 KB, but this one would be larger.";
 
 fn s(text: &str) -> Value {
     json!({ "S": text })
@@ -31,7 +31,7 @@ async fn a_hundred_items_are_written_at_once_and_no_more() {
     let backend = entries(101).await;
     let before = backend.items();
     let answer = backend.run(mark, json!({ "t": "m" })).await;
-    let message = "A transaction writes at most 100 items, and these are 101.";
+    let message = "A transaction writes at most 100 items, but this one has 101.";
     assert_eq!(error(&answer), ("LIMIT_EXCEEDED", message, "[\"mark\"]".to_owned()));
     assert_eq!(backend.items(), before);
 }

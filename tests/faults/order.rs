@@ -59,7 +59,7 @@ async fn after_the_deadline_nothing_more_is_written() {
         .iter()
         .map(|error| (error["extensions"]["code"].as_str().unwrap(), error["message"].as_str().unwrap(), error["path"].to_string()))
         .collect();
-    let open = "No answer came, and it is not known whether the change was made; look before you repeat it.";
+    let open = "The table did not answer, so the change may or may not have been made. Check before you repeat it.";
     let late = "The table did not answer in time.";
     let expected = [("TIMEOUT", open, "[\"c\"]"), ("TIMEOUT", late, "[\"d\"]"), ("TIMEOUT", late, "[\"e\"]")];
     assert_eq!(told, expected.map(|(code, message, path)| (code, message, path.to_owned())));
@@ -71,11 +71,11 @@ async fn a_delete_whose_item_is_not_known_any_more_is_told_where_it_must_be() {
     let settled = "mutation { settled(id: \"a\") { coins } }";
     let backend = Backend::new("ledger").await;
     let answer = backend.run(settled, json!({})).await;
-    assert_eq!(error(&answer), ("NOT_FOUND", "There is no such Account.", "[\"settled\"]".to_owned()));
+    assert_eq!(error(&answer), ("NOT_FOUND", "This Account does not exist.", "[\"settled\"]".to_owned()));
     backend.ok("mutation { open(id: \"a\", coins: 5) { coins } }", json!({})).await;
     backend.script(troubled(1, true, || Reply::Reset));
     let answer = backend.run(settled, json!({})).await;
-    let message = "The change was made, but what came of it could not be read.";
+    let message = "The change was made, but its result could not be read.";
     assert_eq!(error(&answer), ("UNAVAILABLE", message, "[\"settled\"]".to_owned()));
     assert_eq!(backend.items(), Vec::<String>::new());
 }

@@ -41,12 +41,12 @@ async fn an_element_is_followed_to_its_new_place() {
         backend.script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[1]", Value::Null)));
         let answer = backend.run(operation, json!({ "c": CONTAINER, "f": id })).await;
         let (code, message, _) = error(&answer);
-        assert_eq!((code, message), ("NOT_FOUND", "There is no such Food."));
+        assert_eq!((code, message), ("NOT_FOUND", "This Food does not exist."));
         // An element of a deleted item is missing, too.
         backend.script(first(|call| call.table.delete(TABLE, [CONTAINER, "Container"])));
         let answer = backend.run(operation, json!({ "c": CONTAINER, "f": read["container"]["foods"][0]["id"] })).await;
         let (code, message, _) = error(&answer);
-        assert_eq!((code, message), ("NOT_FOUND", "There is no such Container."));
+        assert_eq!((code, message), ("NOT_FOUND", "This Container does not exist."));
         assert!(!has(&backend, &["\"SK\":{\"S\":\"Container\"}"]), "nothing is made anew");
     }
 }
@@ -93,7 +93,7 @@ async fn a_guard_follows_the_address_that_its_owner_has() {
         call.table.put(TABLE, guard);
     }));
     let answer = backend.run(change, json!({ "u": USER, "e": "new@example.com" })).await;
-    let message = "There is already a User with this email.";
+    let message = "Another User already has this email.";
     assert_eq!(error(&answer), ("CONFLICT", message, "[\"changeEmail\"]".to_owned()));
     assert_eq!(answer["errors"][0]["extensions"]["field"], "email");
     assert_eq!(backend.items().len(), before.len() + 1);
@@ -143,7 +143,7 @@ async fn a_stale_version_is_told_with_the_present_one() {
         backend.script(first(|call| call.table.delete("ledger", ["Page#p", "Page"])));
         let answer = backend.run(operation, json!({ "v": 7 })).await;
         let (code, message, _) = error(&answer);
-        assert_eq!((code, message), ("NOT_FOUND", "There is no such Page."), "{operation}");
+        assert_eq!((code, message), ("NOT_FOUND", "This Page does not exist."), "{operation}");
         assert_eq!(backend.items(), Vec::<String>::new());
     }
 }
@@ -156,7 +156,7 @@ async fn what_is_there_already_is_not_taken_for_ones_own() {
     backend.script(first(move |call| call.table.put("ledger", other())));
     let answer = backend.run(create, json!({})).await;
     let (code, message, _) = error(&answer);
-    assert_eq!((code, message), ("CONFLICT", "There is already such a Page."));
+    assert_eq!((code, message), ("CONFLICT", "This Page already exists."));
     // After a lost answer, their page may be ours, changed by somebody.
     let backend = Backend::new("ledger").await;
     backend.script(move |call| {
@@ -167,7 +167,7 @@ async fn what_is_there_already_is_not_taken_for_ones_own() {
     });
     let answer = backend.run(create, json!({})).await;
     let (code, message, _) = error(&answer);
-    assert!(code == "UNAVAILABLE" && message.contains("it is not known"), "{answer}");
+    assert!(code == "UNAVAILABLE" && message.contains("may or may not have been made"), "{answer}");
     assert!(has(&backend, &["theirs"]));
 }
 
@@ -186,7 +186,7 @@ async fn a_race_that_is_lost_again_and_again_ends() {
     let begun = tokio::time::Instant::now();
     let update = "mutation ($c: ID!, $f: ID!) { updateFood(containerId: $c, foodId: $f, input: { name: \"New\" }) { id } }";
     let answer = backend.run(update, json!({ "c": CONTAINER, "f": read["container"]["foods"][0]["id"] })).await;
-    let message = "Others keep changing the same items; try again.";
+    let message = "Other writers keep changing the same items. Try again.";
     assert_eq!(error(&answer), ("CONFLICT", message, "[\"updateFood\"]".to_owned()));
     assert!(backend.writes() <= 200 && begun.elapsed().as_secs() < 60, "{} in {:?}", backend.writes(), begun.elapsed());
     assert!(!has(&backend, &["\"New\""]));

@@ -16,14 +16,14 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
     let backend = stock().await;
     let before = backend.items();
     for (field, message, argument) in [
-        ("setStock(id: \"x\", n: 99)", "\"n\" must be 3 or less, and is 99.", json!(["n"])),
-        ("setStockBy(id: \"x\", input: { n: 99 })", "\"input.n\" must be 3 or less, and is 99.", json!(["input", "n"])),
-        ("startStock(id: \"x\", bonus: 9)", "\"bonus\" must be 5 or less, and is 9.", json!(["bonus"])),
-        ("tagStock(id: \"x\", tags: [\"abc\", \"abcd\"])", "\"tags\" must have at most 3 characters, and has 4.", json!(["tags"])),
-        ("noteStock(id: \"x\", notes: [\"abcd\"])", "\"notes\" must have at most 3 characters, and has 4.", json!(["notes"])),
-        ("nameStock(id: \"x\", n: 1, first: \"Ann\", last: \"Lee\")", "Stock.name must have at most 6 characters, and has 7.", Value::Null),
-        ("inheritStock(id: \"y\", titleOf: \"a\", n: 1)", "Stock.name must have at most 6 characters, and has 16.", Value::Null),
-        ("numberStock(id: \"x\", titleOf: \"r\")", "Stock.n must be 3 or less, and is 7.", Value::Null),
+        ("setStock(id: \"x\", n: 99)", "\"n\" must be 3 or less, but is 99.", json!(["n"])),
+        ("setStockBy(id: \"x\", input: { n: 99 })", "\"input.n\" must be 3 or less, but is 99.", json!(["input", "n"])),
+        ("startStock(id: \"x\", bonus: 9)", "\"bonus\" must be 5 or less, but is 9.", json!(["bonus"])),
+        ("tagStock(id: \"x\", tags: [\"abc\", \"abcd\"])", "\"tags\" must have at most 3 characters, but has 4.", json!(["tags"])),
+        ("noteStock(id: \"x\", notes: [\"abcd\"])", "\"notes\" must have at most 3 characters, but has 4.", json!(["notes"])),
+        ("nameStock(id: \"x\", n: 1, first: \"Ann\", last: \"Lee\")", "Stock.name must have at most 6 characters, but has 7.", Value::Null),
+        ("inheritStock(id: \"y\", titleOf: \"a\", n: 1)", "Stock.name must have at most 6 characters, but has 16.", Value::Null),
+        ("numberStock(id: \"x\", titleOf: \"r\")", "Stock.n must be 3 or less, but is 7.", Value::Null),
     ] {
         let is = backend.run(&format!("mutation {{ w: {field} {{ id }} }}"), json!({})).await;
         let told = &is["errors"][0];
@@ -37,7 +37,7 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
     }
     // A default made of an argument is checked, too.
     let is = backend.run("mutation { w: addStock(id: \"z\", n: 1, name: \"namely\") { id } }", json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", "Stock.code must have at most 9 characters, and has 11."));
+    assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", "Stock.code must have at most 9 characters, but has 11."));
     for field in [
         "setStock(id: \"x\", n: 3)",
         "startStock(id: \"x\", bonus: 5)",
@@ -50,8 +50,8 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
 
 #[tokio::test(start_paused = true)]
 async fn what_dynamodb_computes_is_held_by_a_condition() {
-    let less = "Stock.amount must be 0.5 or more, and would be less.";
-    let more = "Stock.amount must be 100 or less, and would be more.";
+    let less = "Stock.amount must be 0.5 or more, but would be less.";
+    let more = "Stock.amount must be 100 or less, but would be more.";
     for (field, outcome) in [
         ("takeStock(id: \"x\", q: \"9.5\")", Ok("0.5")),
         ("takeStock(id: \"x\", q: \"9.50000000000000000000000000000000001\")", Err(less)),
@@ -91,7 +91,7 @@ async fn what_dynamodb_computes_is_held_by_a_condition() {
     let is = backend.run("mutation { w: buyStock(id: \"none\", q: \"10\") { amount } }", json!({})).await;
     assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "Closed."));
     let is = backend.run("mutation { w: takeStock(id: \"nobody\", q: \"10\") { amount } }", json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("NOT_FOUND", "There is no such Stock."));
+    assert_eq!((error(&is).0, error(&is).1), ("NOT_FOUND", "This Stock does not exist."));
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,7 +99,7 @@ async fn a_copied_attribute_is_held_by_a_condition() {
     let backend = stock().await;
     backend.ok("mutation { startStock(id: \"x\", bonus: 5) { id } }", json!({})).await;
     let is = backend.run("mutation { w: mirrorStock(id: \"x\") { n } }", json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", "Stock.n must be 3 or less, and would be more."));
+    assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", "Stock.n must be 3 or less, but would be more."));
     backend.ok("mutation { addStock(id: \"y\", n: 1) { id } startStock(id: \"y\", bonus: 2) { id } }", json!({})).await;
     assert_eq!(backend.ok("mutation { w: mirrorStock(id: \"y\") { n } }", json!({})).await["w"]["n"], 2);
 }
@@ -112,7 +112,7 @@ async fn elements_are_checked_and_not_the_list() {
     assert_eq!(backend.ok(&level(9, 4), json!({})).await["w"]["levels"], json!([1, 9]));
     assert_eq!(backend.ok("mutation { w: lowerStock(id: \"x\") { lows } }", json!({})).await["w"]["lows"], json!([4]));
     for (level, message) in
-        [(level(10, 1), "\"level\" must be 9 or less, and is 10."), (level(1, 10), "\"levels\" must be 9 or less, and is 10.")]
+        [(level(10, 1), "\"level\" must be 9 or less, but is 10."), (level(1, 10), "\"levels\" must be 9 or less, but is 10.")]
     {
         assert_eq!(error(&backend.run(&level, json!({})).await).1, message);
     }

@@ -22,7 +22,7 @@ async fn ships() -> Backend {
 #[tokio::test(start_paused = true)]
 async fn an_update_that_the_item_does_not_admit_is_a_conflict() {
     let (path, value) = (
-        "The update changes a part of a value that this Ship does not have.",
+        "The update changes part of a value that this Ship does not have.",
         "The update calculates with a value that this Ship does not have.",
     );
     for (operation, message) in [
@@ -75,10 +75,10 @@ async fn two_writes_of_one_key_are_the_callers() {
 async fn an_item_that_is_not_there_is_told_as_such() {
     let backend = ships().await;
     for (operation, code, message) in [
-        ("mutation { halt(id: \"none\") { id } }", "NOT_FOUND", "There is no such Ship."),
-        ("mutation { hail(id: \"none\") }", "NOT_FOUND", "There is no such Ship."),
+        ("mutation { halt(id: \"none\") { id } }", "NOT_FOUND", "This Ship does not exist."),
+        ("mutation { hail(id: \"none\") }", "NOT_FOUND", "This Ship does not exist."),
         ("mutation { board(id: \"none\") }", "NOT_FOUND", "It cannot be boarded."),
-        ("mutation { discharge(id: \"none\") { id } }", "NOT_FOUND", "There is no such Sailor."),
+        ("mutation { discharge(id: \"none\") { id } }", "NOT_FOUND", "This Sailor does not exist."),
         ("mutation { halt(id: \"a\") { id } }", "CONFLICT", "It lies at anchor."),
         ("mutation { hail(id: \"a\") }", "CONFLICT", "It lies at anchor."),
         ("mutation { board(id: \"a\") }", "CONFLICT", "It cannot be boarded."),

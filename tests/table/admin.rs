@@ -122,10 +122,10 @@ async fn every_difference_is_a_sentence() {
         (table("users"), "Table users does not exist."),
         (changed(&|t| t.partition.name = "pk".into()), "Table things: the partition key is PK (S), not pk (S)."),
         (changed(&|t| t.partition.kind = KeyType::B), "Table things: the partition key is PK (S), not PK (B)."),
-        (changed(&|t| t.sort = None), "Table things: it has the sort key SK (S); none is declared."),
+        (changed(&|t| t.sort = None), "Table things: it has the sort key SK (S), but the schema declares none."),
         (changed(&|t| t.indexes[0].name = "Other".into()), "Index Other of table things does not exist."),
         (changed(&|t| t.indexes[0].local = true), "Index ByGroup of table things is a global index, not a local one."),
-        (changed(&|t| t.indexes[0].sort = None), "Index ByGroup of table things: it has the sort key SK (S); none is declared."),
+        (changed(&|t| t.indexes[0].sort = None), "Index ByGroup of table things: it has the sort key SK (S), but the schema declares none."),
         (
             changed(&|t| t.indexes[1].sort = Some(key_attribute("score", KeyType::S))),
             "Index ByScore of table things: the sort key is score (N), not score (S).",
@@ -138,7 +138,7 @@ async fn every_difference_is_a_sentence() {
             changed(&|t| t.indexes[2].projection = Projection::Include(vec!["name".into()])),
             "Index ByMail of table things holds the keys and name, size, not the keys and name.",
         ),
-        (changed(&|t| t.time_to_live = Some("expires".into())), "Table things: the time to live is in ttl, not in expires."),
+        (changed(&|t| t.time_to_live = Some("expires".into())), "Table things: the time-to-live attribute is ttl, not expires."),
     ] {
         assert_eq!(store.differences(&[declared]).await.unwrap(), [sentence]);
     }
@@ -154,8 +154,8 @@ async fn every_difference_is_a_sentence() {
     plain.indexes.clear();
     store.create_missing(&[plain]).await.unwrap();
     let sentences = store.differences(&[table("plain")]).await.unwrap();
-    assert_eq!(sentences[0], "Table plain: it has no sort key; declared is SK (S).");
-    assert_eq!(sentences.last().unwrap(), "Table plain: the time to live in ttl is not enabled.");
+    assert_eq!(sentences[0], "Table plain: it has no sort key, but the schema declares SK (S).");
+    assert_eq!(sentences.last().unwrap(), "Table plain: time to live is not enabled on ttl.");
     assert_eq!(sentences.len(), 5);
 }
 

@@ -151,8 +151,8 @@ async fn what_no_transaction_takes_is_not_sent() {
         other => panic!("{other:?}"),
     };
     let many: Vec<WriteCall> = (0..101).map(|i| count_up(&sort_key(i))).collect();
-    assert_eq!(too_large(many.clone()).await, "A transaction writes at most 100 items, and these are 101.");
-    assert_eq!(too_large((0..11).map(large).collect()).await, "A transaction writes at most 4 MB, and these items are larger.");
+    assert_eq!(too_large(many.clone()).await, "A transaction writes at most 100 items, but this one has 101.");
+    assert_eq!(too_large((0..11).map(large).collect()).await, "A transaction writes at most 4 MB, but these items are larger.");
 
     let failed = async |calls: Vec<WriteCall>, token: String| match loaders.transact(&calls, &token).await.unwrap_err() {
         WriteError::Failed(error) if error.kind == TableErrorKind::Invalid => error.detail,

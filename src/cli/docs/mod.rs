@@ -96,6 +96,6 @@ fn overview(patterns: &Patterns<'_>, records: &Records) -> String {
     ];
     let lines: String = list.iter().map(|(count, chapter)| format!("- [{count}](#{chapter})\n")).collect();
     format!(
-        "# DynamoDB design\n\n{lines}\nThe requests below are those that the API makes of the samples. What a write makes up is shown by its kind: `<uuid>`, `<now>`,\n`<now+24h>`, `<hash>`, `<shard>`, `<token>`. Of a field inside an object, the requests for the object itself are left out.\n"
+        "# DynamoDB design\n\n{lines}\nThe requests below are those that the API makes on the samples. A value that a write generates is shown by its kind: `<uuid>`, `<now>`,\n`<now+24h>`, `<hash>`, `<shard>`, `<token>`. For a field inside an object, the requests for the object itself are left out.\n"
     )
 }

@@ -59,7 +59,7 @@ impl<'a> Patterns<'a> {
     /// The chapters.
     pub async fn chapters(&self, bench: &mut Bench<'_>) -> Result<String> {
         let rows = describe(self.model);
-        let mut text = String::from("## Access patterns\n\nWhat is asked of the tables, and how each is answered.\n\n");
+        let mut text = String::from("## Access patterns\n\nThe questions that the API answers, and the requests for each.\n\n");
         text += &summary(&self.shown(|kind| matches!(kind, FieldKind::Find(_))), &rows);
         for (parent, field) in self.shown(|kind| matches!(kind, FieldKind::Find(_))) {
             text += &self.head(parent, field, &rows);
@@ -67,7 +67,7 @@ impl<'a> Patterns<'a> {
         }
         let writes = self.shown(|kind| matches!(kind, FieldKind::Write(_)));
         if !writes.is_empty() {
-            text += "\n## Writes\n\nWhat changes the tables, each in one write.\n\n";
+            text += "\n## Writes\n\nThe changes that the API makes, each in one write.\n\n";
             text += &summary(&writes, &rows);
         }
         for (parent, field) in writes {
@@ -132,7 +132,7 @@ impl<'a> Patterns<'a> {
             }
             text += &match self.examples.read(bench, parent, field, &variant).await? {
                 Some(example) => self.example(&example),
-                None => "\nNo field of `Query` leads to it: it is read where a write gives its object.\n".into(),
+                None => "\nNo field of `Query` leads to it. It is read only from an object that a write returns.\n".into(),
             };
         }
         Ok(text)
@@ -141,23 +141,23 @@ impl<'a> Patterns<'a> {
     fn example(&self, example: &Example) -> String {
         let mut text = format!("\n{}", block("graphql", &example.operation));
         if let Some(error) = example.errors.first() {
-            text += &format!("\nOn these samples it answers with an error: {}\n", plain(error));
+            text += &format!("\nOn these samples, the response is an error: {}\n", plain(error));
         }
         if example.calls.is_empty() && example.errors.is_empty() {
             text += if example.found || self.examples.records.list.is_empty() {
-                "\nIt makes no call of its own.\n"
+                "\nIt makes no call: other requests read the answer already.\n"
             } else {
-                "\nIt makes no call of its own: what is read anyway tells it, or no sample leads to it.\n"
+                "\nIt makes no call: other requests read the answer already, or no sample leads to it.\n"
             };
         }
         if example.with_parent && !example.calls.is_empty() {
-            text += "\nThe Query goes as far as the object itself, which stands beside the range: its GetItem is not made.\n";
+            text += "\nThe Query also reads the object itself, which is next to the range, so the object needs no GetItem.\n";
         }
         for call in example.calls.iter().take(CALLS) {
             text += &self.call(call, &example.operation);
         }
         if let Some(more) = example.calls.len().checked_sub(CALLS + 1) {
-            text += &format!("\nAnd {} calls more.\n", more + 1);
+            text += &format!("\nAnd {} more calls.\n", more + 1);
         }
         text
     }

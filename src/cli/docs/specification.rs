@@ -70,7 +70,7 @@ fn units(capacity: Capacity) -> String {
 /// The chapter about the item types and the objects embedded in them.
 pub fn items(model: &Model, descriptions: &Descriptions) -> String {
     let mut text =
-        String::from("## Item types\n\nA field in braces stands for its value: `Group#{groupId}` is the text `Group#` and then the id.\n");
+        String::from("## Item types\n\nA field in braces is replaced by its value: `Group#{groupId}` is the text `Group#`, followed by the id.\n");
     for object in model.types.values() {
         let TypeKind::Item(keys) = &object.kind else { continue };
         let Some(declared) = model.tables.get(keys.table) else { continue };
@@ -80,7 +80,7 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
         let rows = attribute_rows(object, keys, descriptions);
         if !rows.is_empty() {
             text += "\n";
-            text += &table(&["attribute", "field", "type", "kept as", "meaning"], &rows);
+            text += &table(&["attribute", "field", "type", "stored as", "meaning"], &rows);
         }
     }
     for object in model.types.values().filter(|object| matches!(object.kind, TypeKind::Embedded)) {
@@ -91,7 +91,7 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
         text += &head(object, descriptions);
         text += &format!("A map inside {}.\n\n", inside.join(", "));
         let keys = ItemKeys { table: 0, keys: Default::default(), constants: Vec::new(), shares_keys: false };
-        text += &table(&["attribute", "field", "type", "kept as", "meaning"], &attribute_rows(object, &keys, descriptions));
+        text += &table(&["attribute", "field", "type", "stored as", "meaning"], &attribute_rows(object, &keys, descriptions));
     }
     text
 }

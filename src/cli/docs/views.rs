@@ -17,7 +17,7 @@ const SIGNS: usize = 100;
 /// The chapter with the views.
 pub fn views(model: &Model, records: &Records) -> String {
     let mut text = format!(
-        "## Samples\n\nUp to {OF_A_TYPE} items of each type, in the order of the keys; — is an item of no type, such as the guard of a unique value.\n"
+        "## Samples\n\nUp to {OF_A_TYPE} items of each type, in the order of the keys; — marks an item without a type, such as the guard of a unique value.\n"
     );
     for (position, declared) in model.tables.iter().enumerate() {
         text += &format!("\n### Items of table {}\n\n", plain(&declared.name));
@@ -41,7 +41,7 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
         if *count <= OF_A_TYPE { rows.push(record) } else { more += 1 }
     }
     if rows.is_empty() {
-        return "No sample is in it.\n".into();
+        return "It holds no samples.\n".into();
     }
     rows.sort_by(|left, right| {
         let compared = keys.iter().map(|key| compare(left.item.get(*key), right.item.get(*key)));

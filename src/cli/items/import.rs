@@ -56,7 +56,7 @@ impl Import {
 pub async fn load(store: &SdkStore, table: &Table, file: &ItemFile, progress: &dyn Fn(u64)) -> Result<u64> {
     let mut loaded = 0;
     for batch in file.batches(table)? {
-        let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  {loaded} items or more were loaded; repeat the import to load the rest");
+        let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  at least {loaded} items were loaded; repeat the import to load the rest");
         let batch = batch.map_err(so_far)?;
         let items = batch.len() as u64;
         let put = store.load(table, batch, Instant::now() + BATCH_BOUND).await;

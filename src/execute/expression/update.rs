@@ -222,7 +222,7 @@ impl Values<'_> {
             SetValue::IfNotExists(path, otherwise) => match self.written(target, otherwise)? {
                 Written::Term(otherwise) => Written::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise))),
                 _ if path == target => Written::Nothing,
-                _ => return Err(missing(otherwise, "stands in for an attribute")),
+                _ => return Err(missing(otherwise, "uses it in place of a missing attribute")),
             },
             SetValue::ListAppend(left, right) => match (self.written(target, left)?, self.written(target, right)?) {
                 (Written::Term(left), Written::Term(right)) => Written::Term(Term::ListAppend(Box::new(left), Box::new(right))),
@@ -235,7 +235,7 @@ impl Values<'_> {
     fn infix(&self, target: &Path, left: &SetValue, sign: char, right: &SetValue) -> Result<Written, String> {
         let operand = |value: &SetValue| match self.written(target, value)? {
             Written::Term(term) => Ok(Box::new(term)),
-            _ => Err(missing(value, "is calculated with")),
+            _ => Err(missing(value, "calculates with it")),
         };
         Ok(Written::Term(Term::Infix(operand(left)?, sign, operand(right)?)))
     }
@@ -291,8 +291,8 @@ fn unfit(operand: &Operand, why: &str) -> String {
 
 fn missing(value: &SetValue, what: &str) -> String {
     match value {
-        SetValue::Operand(Operand::Argument(name, _)) => format!("Argument \"{name}\" is null, but it {what} in the update."),
-        _ => format!("A value is null, but it {what} in the update."),
+        SetValue::Operand(Operand::Argument(name, _)) => format!("Argument \"{name}\" is null, but the update {what}."),
+        _ => format!("A value is null, but the update {what}."),
     }
 }
 

@@ -176,7 +176,7 @@ fn numbers_are_calculated_with() {
     )]);
     assert_effect(&pay, json!({ "cost": 30 }), json!({ "coins": { "N": "100" } }), json!({ "coins": { "N": "70" } }));
     for arguments in [json!({ "cost": null }), json!({})] {
-        assert_eq!(changes(&pay, arguments).unwrap_err(), "Argument \"cost\" is null, but it is calculated with in the update.");
+        assert_eq!(changes(&pay, arguments).unwrap_err(), "Argument \"cost\" is null, but the update calculates with it.");
     }
     let unfit = changes(&pay, json!({ "cost": "much" })).unwrap_err();
     assert_eq!(unfit, "Argument \"cost\" does not fit its use in the update: Int cannot be \"much\": it is an integer of 32 bits.");
@@ -194,7 +194,7 @@ fn functions_drop_what_is_null() {
     assert_text(&set(&[("a", first("a"))]), json!({ "x": null }), "");
     assert_text(&set(&[("a", first("a"))]), json!({ "x": 1 }), r#"SET a = if_not_exists(a, {"N":"1"})"#);
     let error = changes(&set(&[("a", first("b"))]), json!({ "x": null })).unwrap_err();
-    assert_eq!(error, "Argument \"x\" is null, but it stands in for an attribute in the update.");
+    assert_eq!(error, "Argument \"x\" is null, but the update uses it in place of a missing attribute.");
     let list = |of: &str| append(SetValue::Operand(Operand::Path(path(of))), argument("x", ValueType::Int));
     assert_text(&set(&[("a", list("a"))]), json!({ "x": null }), "");
     assert_text(&set(&[("a", list("b"))]), json!({ "x": null }), "SET a = b");
@@ -220,7 +220,7 @@ fn sets_and_counters_are_added_to() {
     let after = json!({ "n": { "N": "3" }, "old": { "SS": ["c"] }, "tags": { "SS": ["a"] } });
     assert_effect(&update, json!({ "tags": ["a"], "n": 2, "old": ["b"] }), before, after);
     let nulls = changes(&update, json!({ "tags": [null] })).unwrap_err();
-    assert!(nulls.contains("It cannot hold null, since it is kept as a set."), "{nulls}");
+    assert!(nulls.contains("It cannot hold null, because it is stored as a set."), "{nulls}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub fn combinations(key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Ve
             value => vec![value],
         };
         if all.len() * values.len() > MAX_COMBINATIONS {
-            let message = format!("At most {MAX_COMBINATIONS} values can be asked for at once.");
+            let message = format!("The arguments name too many keys: more than {MAX_COMBINATIONS} combinations of values.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));
         }
         if let [value] = values.as_slice() {

@@ -87,7 +87,7 @@ impl Cursors {
     /// The position that a cursor names. Fails if the cursor is not of this list.
     pub fn decode(&self, cursor: &str) -> Result<Position, Arc<Failure>> {
         self.position(cursor).ok_or_else(|| {
-            let message = "This cursor was not made by this field with these arguments.";
+            let message = "This cursor does not belong to this field with these arguments.";
             Failure::new(ErrorCode::BadUserInput, message)
         })
     }

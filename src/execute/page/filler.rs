@@ -34,7 +34,7 @@ impl PageFiller {
         }
         let dangling = links.filter(|link| self.is_dangling(page, link.clone())).count();
         if dangling > most {
-            let message = format!("More than {most} links of this page are dangling.");
+            let message = format!("More than {most} links of this page lead to items that do not exist.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));
         }
         Ok(wanted.saturating_add(u32::try_from(dangling).unwrap_or(u32::MAX).saturating_mul(2)))

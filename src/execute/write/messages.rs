@@ -27,7 +27,7 @@ pub fn refusal(error: WriteError) -> Refusal {
 /// The error of a change that the item does not allow.
 pub fn misfit(item: &str, why: Unfit) -> Refusal {
     let (code, message) = match why {
-        Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes a part of a value that this {item} does not have.")),
+        Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes part of a value that this {item} does not have.")),
         Unfit::NoOperand => (ErrorCode::Conflict, format!("The update calculates with a value that this {item} does not have.")),
         Unfit::Number => (ErrorCode::BadUserInput, format!("A number of this {item} would have more than 38 digits, or be out of range.")),
         Unfit::Depth => (ErrorCode::BadUserInput, format!("A value of this {item} would be nested deeper than 32 levels.")),
@@ -51,7 +51,7 @@ pub fn invalid(misfit: InvalidValue) -> Refusals {
 /// or if there is no condition.
 pub fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> Refusal {
     let message = message.filter(|_| condition.is_none_or(asks_for_existence));
-    Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("There is no such {item}."), str::to_owned))
+    Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("This {item} does not exist."), str::to_owned))
 }
 
 /// Whether a condition asks that an attribute exists.
@@ -66,7 +66,7 @@ fn asks_for_existence(condition: &Condition) -> bool {
 
 /// The error after too many lost races.
 pub fn contention() -> Refusal {
-    Refusal::new(ErrorCode::Conflict, "Others keep changing the same items; try again.")
+    Refusal::new(ErrorCode::Conflict, "Other writers keep changing the same items. Try again.")
 }
 
 /// The error of a write that may have been applied.
@@ -75,23 +75,23 @@ pub fn open_end(error: &TableError) -> Refusal {
         ErrorCode::Timeout => ErrorCode::Timeout,
         _ => ErrorCode::Unavailable,
     };
-    Refusal::new(code, "No answer came, and it is not known whether the change was made; look before you repeat it.")
+    Refusal::new(code, "The table did not answer, so the change may or may not have been made. Check before you repeat it.")
 }
 
 /// The error of a delete that stopped half way.
 pub fn half_way(code: ErrorCode) -> Refusal {
-    Refusal::new(code, "Not everything is deleted yet; the same delete again goes on from here.")
+    Refusal::new(code, "Not everything is deleted yet. Repeat the delete to continue.")
 }
 
 /// The error if the item is deleted, but its late dependents could not be read.
 pub fn unswept(refusals: Refusals) -> Refusals {
-    let told = |code| Refusal::new(code, "The item is deleted, but what was added to it at the same moment may be left.");
+    let told = |code| Refusal::new(code, "The item is deleted, but items that were added to it at the same time may remain.");
     refusals.into_iter().map(|refusal| told(refusal.code)).collect()
 }
 
 /// The error if a write is applied, but perhaps not yet to all copies.
 pub fn copies_behind(error: &TableError) -> Refusal {
-    Refusal::new(of_table(error).code, "The change was made, but not yet to all copies of the item; the next change of it completes them.")
+    Refusal::new(of_table(error).code, "The change was made, but not yet to all replicas of the item. The next change of the item updates them.")
 }
 
 /// The error if a write is applied, but its result could not be read.
@@ -101,7 +101,7 @@ pub fn made(refusals: Refusals) -> Refusals {
 
 /// The error of a change whose result could not be read.
 pub fn unseen(code: ErrorCode) -> Refusal {
-    Refusal::new(code, "The change was made, but what came of it could not be read.")
+    Refusal::new(code, "The change was made, but its result could not be read.")
 }
 
 /// The errors after an attempt that may have been applied. An error of the table does not tell whether it was.

@@ -67,7 +67,7 @@ impl Document {
         };
         match name {
             None => format!("The document has several operations, {has}. Set `operationName` to one of them."),
-            Some(name) => format!("There is no operation `{name}` in the document; it has {has}."),
+            Some(name) => format!("The document has no operation `{name}`. It has {has}."),
         }
     }
 }
@@ -103,7 +103,7 @@ fn limit(message: &str, budgets: &OperationBudgets) -> Option<String> {
         return Some(format!("The operation is too large: more than {} tokens.", budgets.tokens));
     }
     let nested = ["recursion limit reached", "too much recursion", "too much nesting"];
-    nested.iter().any(|limit| message.contains(limit)).then(|| "The operation is too large: it is nested too deep.".to_owned())
+    nested.iter().any(|limit| message.contains(limit)).then(|| "The operation is too large: its nesting is too deep.".to_owned())
 }
 
 /// Replaces the parser's own names of tokens by the tokens.
@@ -135,8 +135,8 @@ mod tests {
             |text: &str, name| Document::parse(&api, text, &OperationBudgets::default()).unwrap().operation(name).unwrap_err().message;
         let three = "query A { a } query B { a } query C { a }";
         assert_eq!(said(three, None), "The document has several operations, `A`, `B` and `C`. Set `operationName` to one of them.");
-        assert_eq!(said(three, Some("D")), "There is no operation `D` in the document; it has `A`, `B` and `C`.");
-        assert_eq!(said("query A { a }", Some("D")), "There is no operation `D` in the document; it has `A`.");
-        assert_eq!(said("{ a }", Some("D")), "There is no operation `D` in the document; it has an operation without a name.");
+        assert_eq!(said(three, Some("D")), "The document has no operation `D`. It has `A`, `B` and `C`.");
+        assert_eq!(said("query A { a }", Some("D")), "The document has no operation `D`. It has `A`.");
+        assert_eq!(said("{ a }", Some("D")), "The document has no operation `D`. It has an operation without a name.");
     }
 }

@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
             () => ty.clone(),
         };
         if !given.is_assignable_to(&wanted) {
-            let message = format!("Variable \"${name}\" of type {given} cannot stand where {wanted} is wanted.");
+            let message = format!("Variable \"${name}\" of type {given} cannot be used where {wanted} is expected.");
             self.invalid(message, value);
         }
     }

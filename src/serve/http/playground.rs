@@ -19,7 +19,7 @@ pub fn page(starting_text: &str) -> String {
     // The builder has no option for these. It resolves the endpoint from the host's root, starts with GraphiQL's own text, and shows
     // "Loading..." for ever in a browser that cannot reach the scripts.
     page.replace("new URL(endpoint, window.location.origin)", "new URL(endpoint, window.location.href)")
-        .replace(">Loading...<", ">GraphiQL is being loaded from unpkg.com. If this stays, that site cannot be reached from here.<")
+        .replace(">Loading...<", ">GraphiQL is being loaded from unpkg.com. If this message stays, the browser cannot reach that site.<")
         .replace(
             "defaultEditorToolsVisibility: true,",
             &format!("defaultEditorToolsVisibility: true,\n          defaultQuery: {},", script_text(starting_text)),
@@ -29,7 +29,7 @@ pub fn page(starting_text: &str) -> String {
 /// The text in the editor at the start: the queries of the API, and one that runs.
 pub fn starting_text(model: &Model) -> String {
     let mut text =
-        String::from("# Ctrl-Space shows what can stand at the cursor, Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
+        String::from("# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
     let query = model.api.schema_definition.query.as_ref().and_then(|name| model.api.types.get(name.as_str()));
     if let Some(ExtendedType::Object(query)) = query {
         for field in query.fields.values().take(NAMED) {

@@ -21,8 +21,8 @@ pub(super) fn time_to_live_difference(declared: &Table, found: Option<&str>) -> 
     let wanted = declared.time_to_live.as_deref()?;
     match found {
         Some(found) if found == wanted => None,
-        Some(found) => Some(format!("Table {}: the time to live is in {found}, not in {wanted}.", declared.name)),
-        None => Some(format!("Table {}: the time to live in {wanted} is not enabled.", declared.name)),
+        Some(found) => Some(format!("Table {}: the time-to-live attribute is {found}, not {wanted}.", declared.name)),
+        None => Some(format!("Table {}: time to live is not enabled on {wanted}.", declared.name)),
     }
 }
 
@@ -69,8 +69,8 @@ impl<'a> Comparison<'a> {
             let wanted = wanted.map(|key| format!("{} ({})", key.name, key.kind.name()));
             match (wanted, there) {
                 (Some(wanted), Some(there)) if wanted != there => Some(format!("{of}: the {role} key is {there}, not {wanted}.")),
-                (Some(wanted), None) => Some(format!("{of}: it has no {role} key; declared is {wanted}.")),
-                (None, Some(there)) => Some(format!("{of}: it has the {role} key {there}; none is declared.")),
+                (Some(wanted), None) => Some(format!("{of}: it has no {role} key, but the schema declares {wanted}.")),
+                (None, Some(there)) => Some(format!("{of}: it has the {role} key {there}, but the schema declares none.")),
                 _ => None,
             }
         };

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// put has in a table that no other write of the transaction names.
 pub(in crate::table) fn check(calls: &[WriteCall]) -> Result<(), WriteError> {
     if calls.len() > WRITES_PER_TRANSACTION {
-        let text = format!("A transaction writes at most {WRITES_PER_TRANSACTION} items, and these are {}.", calls.len());
+        let text = format!("A transaction writes at most {WRITES_PER_TRANSACTION} items, but this one has {}.", calls.len());
         return Err(WriteError::TooLarge(text));
     }
     if calls.iter().map(size).sum::<usize>() > BYTES_PER_TRANSACTION {
@@ -25,7 +25,7 @@ pub(in crate::table) fn check(calls: &[WriteCall]) -> Result<(), WriteError> {
 
 /// The error of a transaction whose items are larger than it takes.
 pub(in crate::table) fn too_many_bytes() -> WriteError {
-    WriteError::TooLarge("A transaction writes at most 4 MB, and these items are larger.".to_owned())
+    WriteError::TooLarge("A transaction writes at most 4 MB, but these items are larger.".to_owned())
 }
 
 /// The tables of the writes, each once, joined by a comma.

@@ -125,10 +125,10 @@ impl WriteError {
         }
         let has = |text: &str| error.detail.contains(text);
         if has("Item size") && has("maximum allowed size") {
-            return Self::TooLarge("An item has at most 400 KB, and this one would have more.".to_owned());
+            return Self::TooLarge("An item has at most 400 KB, but this one would be larger.".to_owned());
         }
         if has("ItemCollectionSizeLimitExceeded") {
-            let why = "The items under one partition key have at most 10 GB in a table with a local index, and these would have more.";
+            let why = "In a table with a local index, the items of one partition key have at most 10 GB. This write would exceed that.";
             return Self::TooLarge(why.to_owned());
         }
         Unfit::of(&error.detail).map_or(Self::Failed(error), |unfit| Self::Unfit(None, unfit))

@@ -190,7 +190,7 @@ impl Session {
         match timeout_at(self.deadline, self.permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => {
-                let detail = "the deadline passed while calls before this one were under way".to_owned();
+                let detail = "the deadline passed before this call could start".to_owned();
                 Err(TableError { kind: TableErrorKind::Timeout, detail })
             }
         }
@@ -303,7 +303,7 @@ fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<String>> {
 }
 
 fn lost() -> TableError {
-    TableError { kind: TableErrorKind::Unavailable, detail: "the batch with this key was given up".to_owned() }
+    TableError { kind: TableErrorKind::Unavailable, detail: "the batch with this key was dropped".to_owned() }
 }
 
 /// The time since then, in milliseconds.

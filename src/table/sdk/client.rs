@@ -73,7 +73,7 @@ async fn has_credentials(found: &aws_config::SdkConfig) -> bool {
 /// Reads the address of a server.
 fn server_url(text: &str) -> Result<Url, TableError> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or_else(|| invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and perhaps a port")))
+    url.ok_or_else(|| invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and optionally a port")))
 }
 
 /// Whether an endpoint belongs to AWS, where placeholder credentials would only hide that there are none.

@@ -47,7 +47,7 @@ impl Records {
             for batch in file.batches(table)? {
                 list.extend(batch?.into_iter().map(|item| record(model, position, item)));
                 if list.len() > MOST_RECORDS {
-                    bail!("{} makes more than {MOST_RECORDS} sample items, which no document shows", path.display());
+                    bail!("{} has more than {MOST_RECORDS} sample items, too many for a document", path.display());
                 }
             }
         }

@@ -41,7 +41,7 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
             // A missing copy is repaired. Otherwise the failure of the first copy tells what is wrong.
             CallRole::Replica => {}
             CallRole::Guard(ty, field) => {
-                let message = format!("There is already a {ty} with this {field}.");
+                let message = format!("Another {ty} already has this {field}.");
                 taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
             }
             CallRole::Main(main) => {
@@ -115,7 +115,7 @@ fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Optio
 
 /// The error if an item of another type has the key of the item to create.
 fn taken_by_other(main: &MainCall) -> Refusal {
-    let message = main.message.clone().unwrap_or_else(|| format!("Another item has the key of this {}.", main.item));
+    let message = main.message.clone().unwrap_or_else(|| format!("Another item already has the key of this {}.", main.item));
     Refusal::new(ErrorCode::Conflict, message)
 }
 
@@ -124,7 +124,7 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
     let told = |code, or: String| Some(Refusal::new(code, main.message.clone().unwrap_or(or)));
     if main.creates {
         return match item {
-            Some(_) => told(ErrorCode::Conflict, format!("There is already such a {}.", main.item)),
+            Some(_) => told(ErrorCode::Conflict, format!("This {} already exists.", main.item)),
             None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         };
     }
@@ -152,7 +152,7 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
     if let (Repeat::SeenByElement(list, element), Some(item)) = (&main.repeat, item)
         && holds(item, list, element)
     {
-        return told(ErrorCode::Conflict, format!("This {} has an equal element already.", main.item));
+        return told(ErrorCode::Conflict, format!("This {} already has an equal element.", main.item));
     }
     let scope = draft.scope(job);
     let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));

@@ -76,5 +76,5 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
             loaders.delete_batch(&table, keys).await.map_err(failed)?;
         }
     }
-    Err(TableError { kind: TableErrorKind::Condition, detail: "the first copy was changed again and again".to_owned() })
+    Err(TableError { kind: TableErrorKind::Condition, detail: "the first replica keeps changing".to_owned() })
 }

@@ -80,9 +80,9 @@ impl Drafting<'_, '_> {
     }
 }
 
-/// The error of a never-null field whose default is made of a null field.
+/// The error of a never-null field whose default uses a null field.
 pub fn unmade(ty: &ObjectType, field: &str) -> Refusals {
-    bad_input(format!("{}.{field} must not be null, but is made of what is null.", ty.name))
+    bad_input(format!("{}.{field} must not be null, but its default uses a field that is null.", ty.name))
 }
 
 /// Whether a default contains the text of other fields.

@@ -152,7 +152,7 @@ pub fn attribute_of(
 
 /// The error of a write that the checker should have refused.
 pub fn internal(what: &str) -> Refusals {
-    vec![Refusal::new(ErrorCode::Internal, format!("The write cannot be made: {what}."))]
+    vec![Refusal::new(ErrorCode::Internal, format!("The write is not possible: {what}."))]
 }
 
 /// The write of a copy, and its condition.

@@ -25,7 +25,7 @@ impl Drafting<'_, '_> {
     /// Finds the item. After a lost race, an item that an index gave is read from the table, because the index may lag.
     pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), Refusals> {
         let job = self.job;
-        let missing = || vec![Refusal::new(ErrorCode::NotFound, format!("There is no such {}.", lookup.item))];
+        let missing = || vec![Refusal::new(ErrorCode::NotFound, format!("This {} does not exist.", lookup.item))];
         let Some(find) = &job.write.find else { return Err(missing()) };
         let ty = job.type_named(&lookup.item)?;
         let found = items::items(job, lookup, &self.scope).await?.into_iter().next().ok_or_else(missing)?;

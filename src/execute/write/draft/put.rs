@@ -35,7 +35,7 @@ impl Drafting<'_, '_> {
         let held = self.hold_found(ty, &key, &mut conditions)?;
         if held && !replace {
             // The new item would replace the found one.
-            let message = action.message.clone().unwrap_or_else(|| format!("There is already such a {}.", ty.name));
+            let message = action.message.clone().unwrap_or_else(|| format!("This {} already exists.", ty.name));
             return Err(vec![Refusal::new(ErrorCode::Conflict, message)]);
         }
         if replace {

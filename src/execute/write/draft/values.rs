@@ -30,7 +30,7 @@ impl Drafting<'_, '_> {
         };
         let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
         let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
-        let ambiguous = || bad_input(format!("This names more than one {}; say which.", ty.name));
+        let ambiguous = || bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name));
         let found = items::items(self.job, lookup, &self.scope).await.map_err(|refusals| match refusals.first() {
             Some(refusal) if refusal.code == ErrorCode::LimitExceeded && !many => ambiguous(),
             _ => refusals,
@@ -62,7 +62,7 @@ impl Drafting<'_, '_> {
         for (field, source) in sources {
             match self.given(source) {
                 Some(value) if !value.is_null() => values.insert(field.clone(), value),
-                _ => return Err(bad_input(format!("\"{field}\" is needed to name the item."))),
+                _ => return Err(bad_input(format!("\"{field}\" is needed to find the item."))),
             };
         }
         Ok(values)

@@ -97,7 +97,7 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Val
 
 /// The table of a type's items, and their keys.
 pub fn place<'m>(model: &'m Model, ty: &'m ObjectType) -> Result<(&'m Table, &'m ItemKeys), InvalidValue> {
-    let keys = keys(ty).ok_or_else(|| InvalidValue::here(format!("{} is no type of items.", ty.name)))?;
+    let keys = keys(ty).ok_or_else(|| InvalidValue::here(format!("{} is not an item type.", ty.name)))?;
     Ok((&model.tables[keys.table], keys))
 }
 
@@ -110,7 +110,7 @@ pub fn unknown(ty: &ObjectType, field: &str) -> InvalidValue {
 fn incomplete(templates: &[Template], value: &dyn Fn(&str) -> Option<Value>) -> InvalidValue {
     let missing = |field: &&str| value(field).is_none_or(|value| value.is_null());
     let field = templates.first().and_then(|template| template.fields().into_iter().find(missing)).unwrap_or_default().to_owned();
-    InvalidValue { field, message: "It must be there, since the item's key is made of it.".to_owned() }
+    InvalidValue { field, message: "It must not be null, because it is part of the item's key.".to_owned() }
 }
 
 /// The error of a field that would be lost: it is stored only in keys, and none of them is written because another field is missing.
@@ -121,7 +121,7 @@ fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String,
     }
     let others: Vec<&str> = stored.keys.iter().filter_map(|key| keys.keys.get(key)).flatten().flat_map(Template::fields).collect();
     let beside = others.into_iter().find(|other| *other != field.as_str()).unwrap_or_default();
-    Some(InvalidValue { field: beside.to_owned(), message: format!("It must be there, since {field} is kept in a key beside it.") })
+    Some(InvalidValue { field: beside.to_owned(), message: format!("It must not be null, because {field} is stored in a key together with it.") })
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn game() -> Map<String, Value> {
     }))
 }
 
-const NOT_EMPTY: &str = "It must not be empty, since it is a key.";
+const NOT_EMPTY: &str = "It must not be empty, because it is a key.";
 
 #[test]
 fn an_item_has_its_attributes_keys_and_constants() {
@@ -123,17 +123,17 @@ fn values_that_do_not_fit_are_told_with_their_place() {
     };
     misfit(with("award", json!("")), "award", NOT_EMPTY);
     misfit(with("board", json!("")), "board", NOT_EMPTY);
-    misfit(with("board", json!("é".repeat(1025))), "board", "It makes a key of 2050 bytes, and this key has 2048 at most.");
+    misfit(with("board", json!("é".repeat(1025))), "board", "It gives a key of 2050 bytes, but this key has at most 2048.");
     misfit(with("points", json!("many")), "points", "Int cannot be \"many\": it is an integer of 32 bits.");
-    misfit(with("id", json!("x".repeat(2044))), "id", "It makes a key of 2049 bytes, and a key has 2048 at most.");
-    misfit(with("id", Value::Null), "id", "It must be there, since the item's key is made of it.");
+    misfit(with("id", json!("x".repeat(2044))), "id", "It gives a key of 2049 bytes, but a key has at most 2048.");
+    misfit(with("id", Value::Null), "id", "It must not be null, because it is part of the item's key.");
     misfit(with("moves", json!([{ "by": "a" }, { "by": "a", "at": "soon" }])), "moves.1.at", &unfit("DateTime", "soon"));
     misfit(with("moves", json!({ "by": "a" })), "moves", "It must be a list.");
     misfit(with("moves", json!([{ "when": 1 }])), "moves.0.when", "Move has no stored field of this name.");
-    misfit(with("tags", json!(["a", null])), "tags.1", "It cannot hold null, since it is kept as a set.");
+    misfit(with("tags", json!(["a", null])), "tags.1", "It cannot hold null, because it is stored as a set.");
     misfit(with("title", json!(["a"])), "title", "String cannot be a list: it is a string.");
     misfit(with("spareParts", json!([])), "spareParts", "Game has no stored field of this name.");
-    misfit(with("notes", json!(1e200)), "notes", "It is nested too deeply, or holds a number that DynamoDB cannot keep.");
+    misfit(with("notes", json!(1e200)), "notes", "It is nested too deeply, or holds a number that DynamoDB cannot store.");
 }
 
 fn unfit(kind: &str, text: &str) -> String {
@@ -146,12 +146,12 @@ fn a_sort_key_is_shorter_than_a_partition_key() {
     let membership = &model.types["Membership"];
     let of = |group: usize| primary_key(&model, membership, &fields(json!({ "userId": "u", "groupId": "x".repeat(group) })));
     assert!(of(1024 - "Group#".len()).is_ok());
-    misfit(of(1025 - "Group#".len()), "groupId", "It makes a key of 1025 bytes, and this key has 1024 at most.");
+    misfit(of(1025 - "Group#".len()), "groupId", "It gives a key of 1025 bytes, but this key has at most 1024.");
     misfit(primary_key(&model, membership, &fields(json!({ "userId": "", "groupId": "g" }))), "userId", NOT_EMPTY);
     misfit(
         primary_key(&model, membership, &fields(json!({ "userId": "u" }))),
         "groupId",
-        "It must be there, since the item's key is made of it.",
+        "It must not be null, because it is part of the item's key.",
     );
 }
 
@@ -263,7 +263,7 @@ fn index_keys_that_cannot_be_are_told() {
     );
     let of = |changed: Value| index_changes(&model, &model.types["Thing"], &fields(changed), &|_| None);
     misfit(of(json!({ "kind": "" })), "kind", NOT_EMPTY);
-    misfit(of(json!({ "place": "x".repeat(1021), "rank": 1 })), "place", "It makes a key of 1025 bytes, and this key has 1024 at most.");
+    misfit(of(json!({ "place": "x".repeat(1021), "rank": 1 })), "place", "It gives a key of 1025 bytes, but this key has at most 1024.");
     assert!(of(json!({ "place": "x", "rank": 1000 })).is_err_and(|misfit| misfit.field == "rank"));
     assert_eq!(of(json!({ "rank": null, "kind": null })), changed(&[], &["a", "b"], &[]));
     assert_eq!(of(json!({ "rank": 1 })), changed(&[], &[], &["place"]));
@@ -329,7 +329,7 @@ fn a_field_that_would_be_lost_is_told() {
     misfit(
         item(&model, thing, &fields(json!({ "id": "a", "kind": "k" }))),
         "place",
-        "It must be there, since kind is kept in a key beside it.",
+        "It must not be null, because kind is stored in a key together with it.",
     );
     let both = fields(json!({ "id": "a", "kind": "k", "place": "x" }));
     assert_eq!(values_of(&model, thing, &item(&model, thing, &both).unwrap()), both);

@@ -59,7 +59,7 @@ fn rendered(table: &Table, key: &KeyAttribute, template: &Template, value: Field
     made.ok_or_else(|| InvalidValue { field, message: UNFIT.to_owned() })
 }
 
-const UNFIT: &str = "It cannot stand in a key.";
+const UNFIT: &str = "It cannot be part of a key.";
 
 fn check(table: &Table, key: &KeyAttribute, value: &Option<KeyValue>, field: &str) -> Result<(), InvalidValue> {
     let (kind, length) = match value {
@@ -71,8 +71,8 @@ fn check(table: &Table, key: &KeyAttribute, value: &Option<KeyValue>, field: &st
     let longest = if sorts(table, &key.name) { MAX_SORT } else { MAX_PARTITION };
     let message = match length {
         _ if kind != key.kind => UNFIT.to_owned(),
-        0 => "It must not be empty, since it is a key.".to_owned(),
-        _ if length > longest => format!("It makes a key of {length} bytes, and this key has {longest} at most."),
+        0 => "It must not be empty, because it is a key.".to_owned(),
+        _ if length > longest => format!("It gives a key of {length} bytes, but this key has at most {longest}."),
         _ => return Ok(()),
     };
     Err(InvalidValue { field: field.to_owned(), message })

@@ -49,7 +49,7 @@ pub fn of_elements(kind: &ValueType, value: &Value) -> Result<Option<Attribute>,
 /// An embedded object as a map in stored names.
 pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
     let Some(ty) = model.types.get(type_name) else {
-        return Err(InvalidValue::here(format!("There is no type {type_name}.")));
+        return Err(InvalidValue::here(format!("The type {type_name} does not exist.")));
     };
     let mut map = Item::with_capacity(values.len());
     for (field, value) in values {
@@ -96,7 +96,7 @@ fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attri
         (ValueType::Embedded(name), Value::Object(fields)) => of_object(model, name, fields).map(|map| Some(Attribute::M(map))),
         (ValueType::Json, _) => match encode::attribute(kind, value) {
             Some(attribute) => Ok(Some(attribute)),
-            None => Err(InvalidValue::here("It is nested too deeply, or holds a number that DynamoDB cannot keep.")),
+            None => Err(InvalidValue::here("It is nested too deeply, or holds a number that DynamoDB cannot store.")),
         },
         (_, Value::Array(_)) => Err(unfit(kind, value)),
         _ => encode::attribute(kind, value).map(Some).ok_or_else(|| unfit(kind, value)),
@@ -117,7 +117,7 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Option<Attribute>, Inval
     }
     for (position, value) in values.iter().enumerate() {
         if value.is_null() {
-            return Err(InvalidValue::here("It cannot hold null, since it is kept as a set.").within(&position.to_string()));
+            return Err(InvalidValue::here("It cannot hold null, because it is stored as a set.").within(&position.to_string()));
         }
         if encode::attribute(element, value).is_none() {
             return Err(unfit(element, value).within(&position.to_string()));

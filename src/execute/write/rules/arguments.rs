@@ -43,7 +43,7 @@ fn of_field(job: &WriteJob<'_>, (ty, kind): (&ObjectType, &ActionKind), field: &
     // A put replaces null with the default. An update writes the argument as it is.
     let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
     if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
-        tell(name, format!("must not be null, as {}.{} is not", ty.name, field.name), refusals);
+        tell(name, format!("must not be null, because {}.{} is never null", ty.name, field.name), refusals);
     }
     for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {
         tell(name, sentence, refusals);

@@ -46,7 +46,7 @@ pub fn whole_text(pattern: &str) -> Result<Regex, String> {
         alone.and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z"))));
     anchored.map_err(|mistake| match mistake {
         regex::Error::CompiledTooBig(_) => "The pattern is too large.".to_owned(),
-        mistake => format!("The pattern is no regular expression: {}.", mistake.to_string().lines().last().unwrap_or_default()),
+        mistake => format!("The pattern is not a regular expression: {}.", mistake.to_string().lines().last().unwrap_or_default()),
     })
 }
 
@@ -55,10 +55,10 @@ fn of_text(constraint: &Constraint, text: &str) -> Vec<String> {
     if constraint.min_length.is_some() || constraint.max_length.is_some() {
         let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
         if let Some(least) = constraint.min_length.filter(|least| length < *least) {
-            found.push(format!("must have at least {}, and has {length}", characters(least)));
+            found.push(format!("must have at least {}, but has {length}", characters(least)));
         }
         if let Some(most) = constraint.max_length.filter(|most| length > *most) {
-            found.push(format!("must have at most {}, and has {length}", characters(most)));
+            found.push(format!("must have at most {}, but has {length}", characters(most)));
         }
     }
     if let Some(pattern) = constraint.pattern.as_ref().filter(|pattern| !matches(pattern, text)) {
@@ -81,10 +81,10 @@ fn characters(count: u64) -> String {
 fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(least) = constraint.min.filter(|least| !matches!(compare(text, *least), Some(Ordering::Greater | Ordering::Equal))) {
-        found.push(format!("must be {least} or more, and is {text}"));
+        found.push(format!("must be {least} or more, but is {text}"));
     }
     if let Some(most) = constraint.max.filter(|most| !matches!(compare(text, *most), Some(Ordering::Less | Ordering::Equal))) {
-        found.push(format!("must be {most} or less, and is {text}"));
+        found.push(format!("must be {most} or less, but is {text}"));
     }
     found
 }

@@ -26,15 +26,15 @@ fn lengths_are_in_characters() {
     for fits in ["a", "äöü", "漢字仮", "👍👍👍"] {
         assert_eq!(broken(&name, &json!(fits)), Vec::<String>::new(), "{fits}");
     }
-    assert_eq!(broken(&name, &json!("")), ["must have at least 1 character, and has 0"]);
-    assert_eq!(broken(&name, &json!("äöüß")), ["must have at most 3 characters, and has 4"]);
+    assert_eq!(broken(&name, &json!("")), ["must have at least 1 character, but has 0"]);
+    assert_eq!(broken(&name, &json!("äöüß")), ["must have at most 3 characters, but has 4"]);
     assert_eq!(broken(&name, &Value::Null), Vec::<String>::new());
 }
 
 #[test]
 fn every_broken_rule_is_told() {
     let code = Constraint { min_length: Some(5), pattern: Some("[a-z]+".into()), format: Some(Format::Uuid), ..Constraint::default() };
-    let sentences = ["must have at least 5 characters, and has 2", "must match the pattern [a-z]+", "must be a UUID"];
+    let sentences = ["must have at least 5 characters, but has 2", "must match the pattern [a-z]+", "must be a UUID"];
     assert_eq!(broken(&code, &json!("A1")), sentences);
 }
 
@@ -150,15 +150,15 @@ fn numbers_are_within_their_bounds() {
             assert!(!broken(&bounds(min, max), &value).is_empty(), "{value}");
         }
     }
-    assert_eq!(broken(&bounds(Some(0.0), None), &json!(-1.5)), ["must be 0 or more, and is -1.5"]);
-    assert_eq!(broken(&bounds(None, Some(2.5)), &json!("3")), ["must be 2.5 or less, and is 3"]);
+    assert_eq!(broken(&bounds(Some(0.0), None), &json!(-1.5)), ["must be 0 or more, but is -1.5"]);
+    assert_eq!(broken(&bounds(None, Some(2.5)), &json!("3")), ["must be 2.5 or less, but is 3"]);
 }
 
 #[test]
 fn lists_are_checked_element_by_element() {
     let tag = Constraint { max_length: Some(2), ..Constraint::default() };
     let found = broken_elements(&tag, &json!(["ok", "long", null, ["longer"]]));
-    let sentence = |has: usize| format!("must have at most 2 characters, and has {has}");
+    let sentence = |has: usize| format!("must have at most 2 characters, but has {has}");
     assert_eq!(found, [(vec![1], sentence(4)), (vec![3, 0], sentence(6))]);
     assert_eq!(broken(&tag, &json!(["ok", "long"])), [sentence(4)]);
 }

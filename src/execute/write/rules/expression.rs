@@ -159,8 +159,8 @@ impl Sum {
             refusal.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
             Some(ComputedBound { condition, refusal })
         };
-        let least = bound(constraint.min, true, "must be {} or more, and would be less");
-        let most = bound(constraint.max, false, "must be {} or less, and would be more");
+        let least = bound(constraint.min, true, "must be {} or more, but would be less");
+        let most = bound(constraint.max, false, "must be {} or less, but would be more");
         least.into_iter().chain(most).collect()
     }
 }
