@@ -200,7 +200,9 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         ActionKind::Delete { cascade } if !cascade.is_empty() => {
             let paths: Vec<String> = cascade.iter().map(|path| path.join(".")).collect();
             bindings.push(format!("with its {}", paths.join(", ")));
-            bindings.extend(late(model, object, cascade).into_iter().map(|(field, index)| format!("{field} by {index}, eventually consistent")));
+            bindings.extend(
+                late(model, object, cascade).into_iter().map(|(field, index)| format!("{field} by {index}, eventually consistent")),
+            );
         }
         _ => {}
     }

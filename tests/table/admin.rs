@@ -125,7 +125,10 @@ async fn every_difference_is_a_sentence() {
         (changed(&|t| t.sort = None), "Table things: it has the sort key SK (S), but the schema declares none."),
         (changed(&|t| t.indexes[0].name = "Other".into()), "Index Other of table things does not exist."),
         (changed(&|t| t.indexes[0].local = true), "Index ByGroup of table things is a global index, not a local one."),
-        (changed(&|t| t.indexes[0].sort = None), "Index ByGroup of table things: it has the sort key SK (S), but the schema declares none."),
+        (
+            changed(&|t| t.indexes[0].sort = None),
+            "Index ByGroup of table things: it has the sort key SK (S), but the schema declares none.",
+        ),
         (
             changed(&|t| t.indexes[1].sort = Some(key_attribute("score", KeyType::S))),
             "Index ByScore of table things: the sort key is score (N), not score (S).",

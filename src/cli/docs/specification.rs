@@ -69,8 +69,9 @@ fn units(capacity: Capacity) -> String {
 
 /// The chapter about the item types and the objects embedded in them.
 pub fn items(model: &Model, descriptions: &Descriptions) -> String {
-    let mut text =
-        String::from("## Item types\n\nA field in braces is replaced by its value: `Group#{groupId}` is the text `Group#`, followed by the id.\n");
+    let mut text = String::from(
+        "## Item types\n\nA field in braces is replaced by its value: `Group#{groupId}` is the text `Group#`, followed by the id.\n",
+    );
     for object in model.types.values() {
         let TypeKind::Item(keys) = &object.kind else { continue };
         let Some(declared) = model.tables.get(keys.table) else { continue };

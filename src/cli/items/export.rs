@@ -83,7 +83,9 @@ impl Export {
             return Ok(Box::new(BufWriter::new(std::io::stdout())));
         }
         let file = File::create_new(&self.file).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => anyhow!("{} exists, and an export never overwrites a file: choose another name", self.file.display()),
+            ErrorKind::AlreadyExists => {
+                anyhow!("{} exists, and an export never overwrites a file: choose another name", self.file.display())
+            }
             _ => Error::new(error).context(format!("cannot create {}", self.file.display())),
         })?;
         Ok(Box::new(BufWriter::new(file)))

@@ -87,7 +87,8 @@ pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) 
         (KeyChoice::Every, _) => {
             let most = MAX_COMBINATIONS / usize::from(spread.count);
             if all.len() > most {
-                let message = format!("The arguments name too many keys: more than {most} combinations of values, each in {} shards.", spread.count);
+                let message =
+                    format!("The arguments name too many keys: more than {most} combinations of values, each in {} shards.", spread.count);
                 return Err(Failure::new(ErrorCode::LimitExceeded, message));
             }
             let numbers = |values: FieldValues| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));

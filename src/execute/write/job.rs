@@ -35,7 +35,11 @@ impl WriteJob<'_> {
 
     /// The type of that name.
     pub fn type_named(&self, name: &str) -> Result<&ObjectType, Refusals> {
-        self.context.model.types.get(name).ok_or_else(|| vec![Refusal::new(ErrorCode::Internal, format!("The type {name} does not exist."))])
+        self.context
+            .model
+            .types
+            .get(name)
+            .ok_or_else(|| vec![Refusal::new(ErrorCode::Internal, format!("The type {name} does not exist."))])
     }
 
     /// The name of the table in which a type's items are.

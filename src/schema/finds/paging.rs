@@ -46,7 +46,8 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
     let sorted = matches!(wanted.target.returns, Returns::Connection | Returns::List | Returns::One);
     match name {
         "first" | "last" | "after" | "before" if !connection => {
-            let message = format!("`{name}` pages a connection, but `{}` of type `{}` is not a connection", wanted.coordinate(), wanted.field.ty);
+            let message =
+                format!("`{name}` pages a connection, but `{}` of type `{}` is not a connection", wanted.coordinate(), wanted.field.ty);
             Some((message, "return a connection, or rename the argument and use it in `where:`"))
         }
         "orderBy" | "order" if !sorted => {

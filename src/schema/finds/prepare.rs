@@ -49,7 +49,12 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     let max = u32::try_from(written.value).ok().filter(|max| (1..=MAX_LIMIT).contains(max));
     if max.is_none() {
         let message = format!("`max: {}` is not a valid length of a list", written.value);
-        findings.error("KF0418", &written.span, message, Some(format!("write a number from 1 to {MAX_LIMIT}, or return a connection for longer lists")));
+        findings.error(
+            "KF0418",
+            &written.span,
+            message,
+            Some(format!("write a number from 1 to {MAX_LIMIT}, or return a connection for longer lists")),
+        );
     }
     max
 }

@@ -118,8 +118,10 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
             refuse(format!("`{coordinate}` returns one item, but {} reach several", list(&fanning)), "return a list or a connection")
         }
         (Returns::Connection, count) if count != 1 => {
-            let message =
-                format!("`{coordinate}` is a connection, so exactly one relation of `{}` must reach several items, not {count}", written.value);
+            let message = format!(
+                "`{coordinate}` is a connection, so exactly one relation of `{}` must reach several items, not {count}",
+                written.value
+            );
             refuse(message, "return a list, or one item")
         }
         _ => true,
@@ -152,11 +154,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
             hops.iter().map(|hop| hop.definition).filter(|hop| hop.argument_by_name(name).is_some()).collect();
         let Some(taker) = takers.first().and_then(|hop| hop.argument_by_name(name)) else {
             let names = hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
-            refuse(
-                &place,
-                format!("no relation in `through:` has an argument `{name}`"),
-                suggest(name, names.filter(|name| !pages(name))),
-            );
+            refuse(&place, format!("no relation in `through:` has an argument `{name}`"), suggest(name, names.filter(|name| !pages(name))));
             continue;
         };
         // A null means that the relation's argument is not given, so outer nullability need not agree.

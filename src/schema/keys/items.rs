@@ -71,8 +71,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
         templates.map(Template::spread).any(|own| own.is_none())
     };
     let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
-    let message =
-        format!("`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`", key.name, spread.placeholder());
+    let message = format!("`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`", key.name, spread.placeholder());
     let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
     findings.error("KF0219", &place, message, Some(help));
     false
@@ -94,12 +93,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
     };
     let malformed = |findings: &mut Findings, place: &Span| {
         let help = "write `{ PK: \"{id}\", SK: \"User\" }` or `[{ attribute: \"PK\", template: \"{id}\" }]`; a template may be a list";
-        findings.error(
-            "KF0204",
-            place,
-            format!("the keys of `{}` must be attributes with templates", item.object.name),
-            Some(help.into()),
-        );
+        findings.error("KF0204", place, format!("the keys of `{}` must be attributes with templates", item.object.name), Some(help.into()));
     };
     let Some(pairs) = pairs else {
         malformed(findings, &span::of(written.location()));

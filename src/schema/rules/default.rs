@@ -135,7 +135,9 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
     let known = of.record.and_then(|record| record.get(inner)).filter(|_| of.field.name != inner);
     if known.is_none_or(|declared| !has_text(declared)) {
         let message = match known {
-            Some(declared) => format!("a default cannot use `{}.{inner}` of type `{}`: it is not a single value", of.object.name, declared.ty),
+            Some(declared) => {
+                format!("a default cannot use `{}.{inner}` of type `{}`: it is not a single value", of.object.name, declared.ty)
+            }
             None => format!("`{inner}` is neither a placeholder of a default nor another stored field of `{}`", of.object.name),
         };
         let fields = of.record.into_iter().flatten().filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
@@ -238,7 +240,12 @@ pub fn check_circles(object: &ObjectType, record: &StoredFields, findings: &mut 
             && let Some(directive) = object.fields.get(start.as_str()).and_then(|field| field.directives.get("default"))
         {
             let message = format!("the defaults of {} depend on each other", list(&path));
-            findings.error("KF0804", &place_of(directive, "value"), message, Some("give one of them a default that does not use the others".into()));
+            findings.error(
+                "KF0804",
+                &place_of(directive, "value"),
+                message,
+                Some("give one of them a default that does not use the others".into()),
+            );
         }
     }
 }

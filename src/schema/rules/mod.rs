@@ -69,7 +69,12 @@ fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition
                 () if !integer => format!("`{}.{}` is of type `{}`, which cannot count versions", object.name, field.name, field.ty),
                 () => format!("`{}.{}` changes with every write, so it cannot be part of a key", object.name, field.name),
             };
-            findings.error("KF0811", &named(directive), message, Some("make it an `Int!` of an item type, and do not use it in keys".into()));
+            findings.error(
+                "KF0811",
+                &named(directive),
+                message,
+                Some("make it an `Int!` of an item type, and do not use it in keys".into()),
+            );
         }
         item && integer && !in_key
     });

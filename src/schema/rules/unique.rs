@@ -34,10 +34,9 @@ pub fn check(
         () if declared.ty.is_list() || values::stored_key_type(&declared.value).is_none() => {
             (format!("`{coordinate}` of type `{}` cannot be unique", field.ty), "a unique field is a text, a number, a date or an enum")
         }
-        () if !text_keys => (
-            format!("`{coordinate}` cannot be unique: its guards need a table whose keys are texts"),
-            "make the table's keys of type S",
-        ),
+        () if !text_keys => {
+            (format!("`{coordinate}` cannot be unique: its guards need a table whose keys are texts"), "make the table's keys of type S")
+        }
         () => return true,
     };
     findings.error("KF0809", &named(directive), message, Some(help.into()));

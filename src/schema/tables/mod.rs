@@ -104,7 +104,12 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
             None => format!("the index `{}` does not have its own key attribute", name.value),
             Some(_) => format!("the index `{}` is local, and `{}` has no sort key", name.value, table.name),
         };
-        findings.error("KF0104", &name.span, message, Some("a local index needs a `sortKey`, and a global index needs a `partitionKey`".into()));
+        findings.error(
+            "KF0104",
+            &name.span,
+            message,
+            Some("a local index needs a `sortKey`, and a global index needs a `partitionKey`".into()),
+        );
         return None;
     }
     let used = partition.as_ref().map_or(&table.partition.name, |partition| &partition.value.name);

@@ -26,9 +26,7 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
         let (length, part) = match rest.find(['{', '}']) {
             Some(0) if rest.starts_with("{{") => (2, Ok(Part::Literal("{".to_owned()))),
             Some(0) if rest.starts_with("}}") => (2, Ok(Part::Literal("}".to_owned()))),
-            Some(0) if rest.starts_with('}') => {
-                (1, malformed("This brace closes nothing; write `}}` for a brace in the key."))
-            }
+            Some(0) if rest.starts_with('}') => (1, malformed("This brace closes nothing; write `}}` for a brace in the key.")),
             Some(0) => match rest.find('}') {
                 Some(end) => (end + 1, placeholder(&rest[1..end], resolve)),
                 None => (rest.len(), malformed("This brace is not closed; write `{{` for a brace in the key.")),

@@ -149,7 +149,8 @@ impl Entry<'_> {
         match sound {
             Ok(()) => Some(()),
             Err(why) => {
-                let message = format!("this value does not fit `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
+                let message =
+                    format!("this value does not fit `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
                 findings.error("KF0704", place, message, None);
                 None
             }

@@ -91,7 +91,12 @@ fn check_change(
         return false;
     }
     if declared.rules.version {
-        findings.error("KF0709", &place, format!("`{coordinate}` is a `@version` field, which only Keyfold changes"), Some("leave it out".into()));
+        findings.error(
+            "KF0709",
+            &place,
+            format!("`{coordinate}` is a `@version` field, which only Keyfold changes"),
+            Some("leave it out".into()),
+        );
         return false;
     }
     let known = update.changes.get(field).is_some_and(Option::is_some);

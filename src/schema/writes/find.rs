@@ -144,8 +144,7 @@ fn check_decided(
         inputs::input(writing.draft.schema, writing.field, argument).map_or_else(|| wanted.directive.span.clone(), |input| input.span);
     let used: Vec<&str> = best.bindings.keys().map(String::as_str).collect();
     let message = format!("it is ambiguous whether `{field}` or {1} finds the `{0}`", wanted.target.item, list(&used));
-    let help =
-        format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not");
+    let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not");
     findings.error("KF0434", &span, message, Some(help));
     None
 }

@@ -38,7 +38,8 @@ pub fn read(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings
     let writing = Writing { draft, parent, field };
     let directives = ActionDirective::all(field);
     if directives.len() > MOST_ACTIONS {
-        let message = format!("`{}` has {} actions, but a transaction takes at most {MOST_ACTIONS}", writing.coordinate(), directives.len());
+        let message =
+            format!("`{}` has {} actions, but a transaction takes at most {MOST_ACTIONS}", writing.coordinate(), directives.len());
         findings.error("KF0716", &whole::place(&writing), message, None);
         return None;
     }

@@ -28,8 +28,7 @@ pub fn page(starting_text: &str) -> String {
 
 /// The text in the editor at the start: the queries of the API, and one that runs.
 pub fn starting_text(model: &Model) -> String {
-    let mut text =
-        String::from("# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
+    let mut text = String::from("# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
     let query = model.api.schema_definition.query.as_ref().and_then(|name| model.api.types.get(name.as_str()));
     if let Some(ExtendedType::Object(query)) = query {
         for field in query.fields.values().take(NAMED) {

@@ -199,7 +199,10 @@ fn item(found: SdkItem) -> Result<Arc<Item>, TableError> {
 }
 
 fn not_asked_for(table: &str) -> TableError {
-    TableError { kind: TableErrorKind::Invalid, detail: format!("BatchGetItem {table}: the answer has an item that the request did not name") }
+    TableError {
+        kind: TableErrorKind::Invalid,
+        detail: format!("BatchGetItem {table}: the answer has an item that the request did not name"),
+    }
 }
 
 fn unknown_type() -> TableError {

@@ -121,7 +121,10 @@ fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String,
     }
     let others: Vec<&str> = stored.keys.iter().filter_map(|key| keys.keys.get(key)).flatten().flat_map(Template::fields).collect();
     let beside = others.into_iter().find(|other| *other != field.as_str()).unwrap_or_default();
-    Some(InvalidValue { field: beside.to_owned(), message: format!("It must not be null, because {field} is stored in a key together with it.") })
+    Some(InvalidValue {
+        field: beside.to_owned(),
+        message: format!("It must not be null, because {field} is stored in a key together with it."),
+    })
 }
 
 #[cfg(test)]

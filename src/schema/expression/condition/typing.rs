@@ -227,7 +227,8 @@ impl Typing<'_> {
         let name = self.text.get(span.clone()).unwrap_or_default();
         let (one, other) = (type_name(kind, list), subject.type_name());
         let message = format!("`{name}` is {one} and cannot be compared with `{}`, which is {other}.", subject.name);
-        let help = (list && !subject.list).then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name));
+        let help =
+            (list && !subject.list).then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name));
         self.mistake(span, message, help);
         false
     }

@@ -72,7 +72,12 @@ fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
     let refusal = match (others.as_slice(), items.as_slice()) {
         ([], []) => Some(format!("`{}` has no item types, so there is nothing to find", target.item)),
         ([], _) => None,
-        (others, _) => Some(format!("{} of `{}` {}", list(others), target.item, if others.len() == 1 { "is not an item type" } else { "are not item types" })),
+        (others, _) => Some(format!(
+            "{} of `{}` {}",
+            list(others),
+            target.item,
+            if others.len() == 1 { "is not an item type" } else { "are not item types" }
+        )),
     };
     if let Some(message) = refusal {
         findings.error("KF0427", &place, message, Some("add `@item` to every type, or find only one: `@find(item: …)`".into()));

@@ -30,12 +30,8 @@ pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()>
         names => format!(" with {}", list(&names.iter().map(String::as_str).collect::<Vec<_>>())),
     };
     let asked: Vec<String> = asked(given, miss).map(|(field, bound)| said(wanted, field, bound)).collect();
-    let message = format!(
-        "no key or index of `{}` uses every binding of `{}`{when}: {}",
-        wanted.target.item,
-        wanted.coordinate(),
-        asked.join(", ")
-    );
+    let message =
+        format!("no key or index of `{}` uses every binding of `{}`{when}: {}", wanted.target.item, wanted.coordinate(), asked.join(", "));
     let paths: Vec<String> = partials.iter().map(|partial| partial.to_string()).collect();
     let advice = match named(given, &partials) {
         Some(field) => format!("add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` should not be bound"),

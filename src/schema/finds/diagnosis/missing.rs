@@ -69,7 +69,9 @@ fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut 
     let bad: Vec<&str> = attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
     let keyed = bad.iter().any(|name| is_key(name));
     let message = match keyed {
-        true => format!("the filter reads {}, a key attribute of `{}`, which DynamoDB does not allow", list(&bad), wanted.place_name(place)),
+        true => {
+            format!("the filter reads {}, a key attribute of `{}`, which DynamoDB does not allow", list(&bad), wanted.place_name(place))
+        }
         false => format!("the filter reads {}, but the index `{}` does not hold it", list(&bad), wanted.place_name(place)),
     };
     let help = match keyed {
