@@ -99,7 +99,7 @@ fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<P
             Some((_, keys)) => (paths, keys),
             None => return Vec::new(),
         },
-        Via::Mixed(mixed) => (&mixed.paths, &mixed.keys),
+        Via::AbstractType(shared) => (&shared.paths, &shared.keys),
     };
     let Some(table) = model.tables.get(keys.table) else { return Vec::new() };
     let row = |path: &AccessPath| PathRow {
@@ -270,7 +270,7 @@ fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbe
 /// Notes on a path: the types if there are several, the shards or replicas that it reads, and a descending order.
 fn notes(find: &Find, path: &AccessPath, reading: Option<String>) -> Vec<String> {
     let types = match &find.via {
-        Via::Mixed(mixed) => Some(format!("items of {}", mixed.members.join(", "))),
+        Via::AbstractType(shared) => Some(format!("items of {}", shared.members.join(", "))),
         _ => None,
     };
     types.into_iter().chain(reading).chain(path.descending.then(|| "descending".to_owned())).collect()

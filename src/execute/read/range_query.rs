@@ -29,7 +29,7 @@ const FURTHER_COUNT: u32 = 64_000;
 const MIN_FILTERED_LIMIT: u32 = 50;
 /// The least that a Query reads if its range may hold items of other types. Ten items of 400 bytes cost as much as one, half a read unit
 /// (DynamoDB developer guide, "Read and write operations"), and one call then gets past a few other items.
-const MIN_MIXED_LIMIT: u32 = 10;
+const MIN_LIMIT_AMONG_OTHERS: u32 = 10;
 
 /// A query over one or more ranges of a table or an index.
 #[derive(Debug)]
@@ -174,7 +174,7 @@ impl RangeQuery {
         let sparse = self.filter.is_some() || strangers || (self.others && self.discriminator.types.len() > 1);
         match sparse {
             true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
-            false if self.others => open.clamp(MIN_MIXED_LIMIT, MAX_LIMIT),
+            false if self.others => open.clamp(MIN_LIMIT_AMONG_OTHERS, MAX_LIMIT),
             false => open.min(MAX_LIMIT),
         }
     }

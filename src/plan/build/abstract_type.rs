@@ -7,7 +7,7 @@ use super::relation::{ReadTarget, RelationRequest};
 use crate::plan::error::PlanError;
 use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::ObjectType;
-use crate::schema::model::find::{Mixed, Returns};
+use crate::schema::model::find::{Returns, SharedKeys};
 use apollo_compiler::executable::SelectionSet;
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ impl<'a> Builder<'a> {
         &mut self,
         from: &Entity<'a>,
         relation: RelationRequest<'a>,
-        (mixed, sets): (&'a Mixed, &[&'a SelectionSet]),
+        (shared, sets): (&'a SharedKeys, &[&'a SelectionSet]),
     ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
-        let types: Vec<&'a ObjectType> = mixed.members.iter().map(|name| self.type_named(name)).collect::<Result<_, _>>()?;
+        let types: Vec<&'a ObjectType> = shared.members.iter().map(|name| self.type_named(name)).collect::<Result<_, _>>()?;
         let path = self.access_path(relation.find, &self.arguments[relation.arguments])?;
-        let key = self.key(&mixed.keys, path, from, relation.arguments)?;
+        let key = self.key(&shared.keys, path, from, relation.arguments)?;
         let target = ReadTarget::of(self.model, &types, path)?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         let selects = !matches!(relation.find.returns, Returns::Exists | Returns::Count);

@@ -41,7 +41,7 @@ impl<'a> Builder<'a> {
             partition: partition_at.and_then(|position| template(&partition.name, position)),
             sort_attribute: sort.cloned(),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
-            prefix_alternatives: path.alike.clone(),
+            prefix_alternatives: path.prefix_alternatives.clone(),
             fields: fields.collect::<Result<_, PlanError>>()?,
             spread: path.reading(&self.model.tables[keys.table], keys),
         })
@@ -143,7 +143,7 @@ impl<'a> Builder<'a> {
                 let FieldKind::Find(next) = &relation.kind else { return Err(internal(&relation.name)) };
                 self.parent_fields(ty, relation, next, &arguments.of_relation(relation))
             }
-            Via::Keys(_) | Via::Mixed(_) => {
+            Via::Keys(_) | Via::AbstractType(_) => {
                 // Missing arguments are reported when the field itself is planned: only then is its place in the document known.
                 let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
                 let mut names = Vec::new();

@@ -28,7 +28,7 @@ impl<'a> Builder<'a> {
             _ => collected.sets.clone(),
         };
         let needs = match (find.returns, &find.via) {
-            (Returns::Exists | Returns::Count, _) | (_, Via::Mixed(_)) => Vec::new(),
+            (Returns::Exists | Returns::Count, _) | (_, Via::AbstractType(_)) => Vec::new(),
             _ => self.needs(self.type_named(&find.item)?, &sets)?,
         };
         let want = match find.returns {
@@ -47,12 +47,12 @@ impl<'a> Builder<'a> {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
                 self.follow(of, RelationRequest { coordinate, field, find, arguments, needs, must_exist, waits_for_parent: false, want })?
             }
-            Via::Mixed(mixed) => {
+            Via::AbstractType(shared) => {
                 let coordinate = format!("{}.{}", of.ty.name, field.name);
                 self.follow_abstract_type(
                     of,
                     RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, waits_for_parent: false, want },
-                    (mixed, &sets),
+                    (shared, &sets),
                 )?
             }
             Via::Through(path) => self.through(
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
             let (next, made) = match &find.via {
                 Via::Keys(_) => self.follow(&entity, relation)?,
                 Via::Through(path) => self.through(&entity, path, arguments, relation)?,
-                Via::Mixed(_) => return Err(internal("a relation to items of several types on a path")),
+                Via::AbstractType(_) => return Err(internal("a relation to items of several types on a path")),
             };
             pages = pages.or(made);
             entity = next;

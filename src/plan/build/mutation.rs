@@ -160,7 +160,7 @@ impl<'a> Lookups<'a, '_> {
         let (entity, pages) = match &find.via {
             Via::Keys(_) => builder.follow(&root, relation)?,
             Via::Through(path) => builder.through(&root, path, arguments, relation)?,
-            Via::Mixed(_) => return Err(internal("a write of items of several types")),
+            Via::AbstractType(_) => return Err(internal("a write of items of several types")),
         };
         self.lookup(builder, &find.item, (entity, pages), seeds)
     }

@@ -207,7 +207,7 @@ impl<'a> Builder<'a> {
         let table = &self.model.tables[keys.table];
         // An index holds only types that have keys for it.
         let there = attributes::key_attributes(table, index);
-        let alike = |other: &ItemKeys| {
+        let overlaps = |other: &ItemKeys| {
             other.table == keys.table
                 && there.iter().all(|key| {
                     let of = |keys: &ItemKeys| keys.keys.get(&key.name).cloned().unwrap_or_default();
@@ -215,6 +215,6 @@ impl<'a> Builder<'a> {
                 })
         };
         let mut others = self.model.types.values().filter(|other| other.name != ty.name).filter_map(attributes::keys);
-        !others.any(alike) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
+        !others.any(overlaps) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
     }
 }

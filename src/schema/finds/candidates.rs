@@ -129,7 +129,7 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                     access,
                     bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
                     rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
-                    alike: Vec::new(),
+                    prefix_alternatives: Vec::new(),
                     descending: wanted.directive.descending,
                 };
                 let complete = place.is_none() || (position == 0 && is_complete(wanted, template, sorts.map(|(_, all)| all), &active));

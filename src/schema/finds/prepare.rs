@@ -174,7 +174,7 @@ pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Opt
         access: Access::Scan,
         bindings: IndexMap::new(),
         rules: IndexMap::new(),
-        alike: vec![],
+        prefix_alternatives: vec![],
         descending: false,
     };
     used.then_some(path)

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 /// What a `@find` field wants, with every way to get it.
 #[derive(Debug)]
 pub struct Find {
-    /// The item type that is read. With `through`, the type of the last hop. For mixed items, their interface or union.
+    /// The item type that is read. With `through`, the type of the last hop. For items of several types, their interface or union.
     pub item: String,
     /// What the field returns.
     pub returns: Returns,
@@ -27,7 +27,7 @@ impl Find {
     /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument. `None` for a find through
     /// relations, for a value that is not an order of the find, and for arguments that [need others](Find::lacking).
     pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
-        let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return None };
+        let (Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. })) = &self.via else { return None };
         // Every optional argument that matters is in the `when` of some path.
         let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
         paths.iter().find(|path| {
@@ -39,7 +39,7 @@ impl Find {
     /// For arguments that need others before them in the key: the arguments that are present, and the fewest that are missing. Both lists
     /// are empty if no more arguments help.
     pub fn lacking(&self, present: &dyn Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
-        let (Via::Keys(paths) | Via::Mixed(Mixed { paths, .. })) = &self.via else { return Default::default() };
+        let (Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. })) = &self.via else { return Default::default() };
         let there = paths.iter().flat_map(|path| &path.when).filter(|name| present(name));
         let more = paths.iter().filter(|path| there.clone().all(|name| path.when.contains(name))).min_by_key(|path| path.when.len());
         more.map(|path| path.when.iter().map(String::as_str).partition(|name| present(name))).unwrap_or_default()
@@ -67,14 +67,14 @@ pub enum Via {
     /// By keys: one access path for each combination of optional arguments and each value of an `orderBy` argument.
     Keys(Vec<AccessPath>),
     /// By the common part of the keys of several item types.
-    Mixed(Mixed),
+    AbstractType(SharedKeys),
     /// Over relations: field names. The first is on the parent's type, each other on the item type that the one before it reaches.
     Through(Vec<String>),
 }
 
 /// What a find of an interface or a union reads: items of several types, with one read.
 #[derive(Debug)]
-pub struct Mixed {
+pub struct SharedKeys {
     /// The item types, in the order of their declaration; at least one.
     pub members: Vec<String>,
     /// The table, and the templates of the common part of all members' keys, with the first member's field names. Positions in the paths
@@ -102,13 +102,13 @@ pub struct AccessPath {
     pub rules: IndexMap<String, BindingRule>,
     /// For a find of several types: the other types' sort key templates, if they write the last bound part differently. The Query reads the
     /// longest common prefix of these keys.
-    pub alike: Vec<Template>,
+    pub prefix_alternatives: Vec<Template>,
     /// Whether the items come in descending order of the sort key, if no `order` argument says otherwise.
     pub descending: bool,
 }
 
 /// The key condition of an access path. It names templates by their positions in [`ItemKeys::keys`] of the find's item, or of its
-/// [`Mixed`].
+/// [`SharedKeys`].
 #[derive(Debug, Clone)]
 pub enum Access {
     /// The whole primary key: GetItem. A list without an order also uses it, with one GetItem for each value of a list argument.

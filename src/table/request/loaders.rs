@@ -286,10 +286,10 @@ fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<String>> {
     for get in asked.iter().map(|asked| asked.get) {
         let key_names = |get: &'a Get| std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| name);
         // The Gets of a table usually share one list, which is added once.
-        let alike = |other: &'a Get| {
+        let is_same_list = |other: &'a Get| {
             Arc::ptr_eq(&other.projection, &get.projection) && other.table == get.table && key_names(other).eq(key_names(get))
         };
-        if last.replace(get).is_some_and(alike) {
+        if last.replace(get).is_some_and(is_same_list) {
             continue;
         }
         let names = attributes.entry(&*get.table).or_default();

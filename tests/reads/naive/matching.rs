@@ -5,7 +5,7 @@ use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
 use super::values::{compare, keys_of, scalar_of, stored_of};
 use keyfold::schema::model::ObjectType;
-use keyfold::schema::model::find::{Access, AccessPath, Find, Mixed, Range, SortAccess};
+use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SharedKeys, SortAccess};
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
@@ -26,7 +26,7 @@ pub struct Matching<'f, 'w> {
     pub path: &'w AccessPath,
     /// The keys of the item type, or what those of several types have in common.
     pub keys: &'w ItemKeys,
-    pub mixed: Option<&'w Mixed>,
+    pub shared: Option<&'w SharedKeys>,
     pub table: &'w Table,
     pub parent: &'f Row<'w>,
     pub arguments: &'f Arguments,
@@ -195,7 +195,7 @@ impl<'w> Matching<'_, 'w> {
         let text =
             |template: &Template| template.render_parts(parts, &|field| values.get(field).cloned()).ok().flatten().unwrap_or_default();
         let mut start = text(sort.template);
-        for other in &self.path.alike {
+        for other in &self.path.prefix_alternatives {
             let other = text(other);
             let same = start.char_indices().zip(other.chars()).take_while(|((_, ours), theirs)| ours == theirs);
             let end = same.last().map_or(0, |((at, letter), _)| at + letter.len_utf8());

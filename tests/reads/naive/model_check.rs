@@ -14,7 +14,7 @@ pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
         let FieldKind::Find(find) = &field.kind else { continue };
         let (members, paths) = match &find.via {
             Via::Keys(paths) => (std::slice::from_ref(&find.item), paths),
-            Via::Mixed(mixed) => (mixed.members.as_slice(), &mixed.paths),
+            Via::AbstractType(shared) => (shared.members.as_slice(), &shared.paths),
             Via::Through(_) => continue,
         };
         // The fields of several types stand under the names of the first type's.
@@ -40,7 +40,7 @@ pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
 fn ranged<'m>(model: &'m Model, find: &'m Find, path: &'m AccessPath) -> Option<(String, &'m Range)> {
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return None };
     let keys = match &find.via {
-        Via::Mixed(mixed) => &mixed.keys,
+        Via::AbstractType(shared) => &shared.keys,
         _ => keys_of(&model.types[&find.item])?,
     };
     let sort = model.tables[keys.table].keys_of(path.index).1?;

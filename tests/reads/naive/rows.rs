@@ -84,12 +84,12 @@ impl<'w> World<'w> {
     ) -> Result<Vec<Option<Row<'w>>>, Code> {
         let path = self.path(find, arguments)?;
         let answers_each_value = field.ty.is_list() && !field.ty.item_type().is_non_null();
-        let (keys, mixed) = match &find.via {
-            Via::Mixed(mixed) => (&mixed.keys, Some(mixed)),
+        let (keys, shared) = match &find.via {
+            Via::AbstractType(shared) => (&shared.keys, Some(shared)),
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
         };
         let table = &self.model.tables[keys.table];
-        let matching = Matching { find, path, keys, mixed, table, parent, arguments };
+        let matching = Matching { find, path, keys, shared, table, parent, arguments };
         let certain = self.certain(parent, (field, find), &matching);
         let mut combinations = matching.combinations()?;
         if !matches!(path.access, Access::Get { .. }) {
@@ -128,7 +128,7 @@ impl<'w> World<'w> {
     /// What items of each type must be equal to by rules 1 to 6, whichever path reads them. If the parent's fields bind the whole key of a
     /// single item, its other fields are copies and bind nothing.
     fn certain(&self, parent: &Row<'w>, (field, find): (&Field, &Find), matching: &Matching<'_, 'w>) -> Certain {
-        let members = matching.mixed.map_or(std::slice::from_ref(&find.item), |mixed| mixed.members.as_slice());
+        let members = matching.shared.map_or(std::slice::from_ref(&find.item), |shared| shared.members.as_slice());
         let is_single = find.returns == Returns::One && matches!(matching.path.access, Access::Get { .. });
         let of_member = |member: &String| {
             let bound = self.rules.bound((&parent.ty.name, &field.name), member).into_iter();
@@ -155,11 +155,11 @@ impl<'w> World<'w> {
     /// The values that bind a find of a parent, as text.
     pub fn bound_values(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> String {
         let Ok(path) = self.path(find, arguments) else { return String::new() };
-        let (keys, mixed) = match &find.via {
-            Via::Mixed(mixed) => (&mixed.keys, Some(mixed)),
+        let (keys, shared) = match &find.via {
+            Via::AbstractType(shared) => (&shared.keys, Some(shared)),
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
         };
-        let matching = Matching { find, path, keys, mixed, table: &self.model.tables[keys.table], parent, arguments };
+        let matching = Matching { find, path, keys, shared, table: &self.model.tables[keys.table], parent, arguments };
         let Ok(mut all) = matching.combinations() else { return String::new() };
         // Which copy is read makes no other list.
         all.iter_mut().for_each(|values| values.retain(|name, _| !name.starts_with("replica:")));
@@ -171,7 +171,7 @@ impl<'w> World<'w> {
         let path = self.path(find, arguments)?;
         let ty = self.type_named(&find.item);
         let keys = keys_of(ty).unwrap();
-        let matching = Matching { find, path, keys, mixed: None, table: &self.model.tables[keys.table], parent, arguments };
+        let matching = Matching { find, path, keys, shared: None, table: &self.model.tables[keys.table], parent, arguments };
         let Some(mut values) = matching.combinations()?.into_iter().next() else { return Ok(None) };
         for (field, value) in &mut values {
             if let Some(stored) = stored_of(ty, field) {
@@ -212,11 +212,11 @@ impl<'w> World<'w> {
         if !item.contains_key(&partition.name) || sort.is_some_and(|sort| !item.contains_key(&sort.name)) {
             return None;
         }
-        let ty = match matching.mixed {
+        let ty = match matching.shared {
             None => Some(self.type_named(&matching.find.item)).filter(|ty| is_of(table, ty, item)),
-            Some(mixed) => mixed.members.iter().map(|name| self.type_named(name)).find(|ty| is_of(table, ty, item)),
+            Some(shared) => shared.members.iter().map(|name| self.type_named(name)).find(|ty| is_of(table, ty, item)),
         }?;
-        let fits = match matching.mixed {
+        let fits = match matching.shared {
             None => matching.fits(ty, values, item),
             Some(_) => matching.fits_together(ty, values, item),
         };

@@ -192,7 +192,7 @@ impl<'a> Examples<'a> {
             let mut given = self.given(field, &choice, Some((find, &variant)));
             given.retain(|(argument, value)| argument.ty.is_non_null() || variant.when.contains(&argument.name) || value.is_null());
             // One object is enough.
-            let is_one_type = !matches!(find.via, Via::Mixed(_));
+            let is_one_type = !matches!(find.via, Via::AbstractType(_));
             let first = field.arguments.iter().find(|argument| argument.name == "first" && is_one_type);
             given.extend(first.filter(|_| given.iter().all(|(argument, _)| argument.name != "first")).map(|first| (first, json!(1))));
             calls.insert(0, self.call(object, field, &given));

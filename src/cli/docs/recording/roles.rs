@@ -2,7 +2,7 @@
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
-use crate::schema::model::find::{Access, AccessPath, Find, Mixed, Range, SortAccess, Via};
+use crate::schema::model::find::{Access, AccessPath, Find, Range, SharedKeys, SortAccess, Via};
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use crate::schema::model::{FieldKind, Model, ObjectType};
@@ -76,7 +76,7 @@ pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&Ac
 /// The item type whose fields a find's paths name: the first of several types.
 pub fn target(find: &Find) -> &str {
     match &find.via {
-        Via::Mixed(mixed) => mixed.members.first().unwrap_or(&find.item),
+        Via::AbstractType(shared) => shared.members.first().unwrap_or(&find.item),
         _ => &find.item,
     }
 }
@@ -84,7 +84,7 @@ pub fn target(find: &Find) -> &str {
 /// The access paths of a find; none if it goes through relations.
 pub fn paths(find: &Find) -> &[AccessPath] {
     match &find.via {
-        Via::Keys(paths) | Via::Mixed(Mixed { paths, .. }) => paths,
+        Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. }) => paths,
         Via::Through(_) => &[],
     }
 }
@@ -104,7 +104,7 @@ fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Argume
     }
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return };
     let keys = match &find.via {
-        Via::Mixed(mixed) => Some(&mixed.keys),
+        Via::AbstractType(shared) => Some(&shared.keys),
         _ => model.item(item).map(|(_, keys)| keys),
     };
     let field = keys.and_then(|keys| {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub type Hop = (String, String);
 
 /// How much longer a path counts if it also returns objects of other types.
-const MIXED: u32 = 2;
+const SEVERAL_TYPES: u32 = 2;
 
 /// For each type that `Query` leads to, the paths: one for each field that returns objects of the type.
 pub struct Ways {
@@ -64,7 +64,9 @@ fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(Stri
             let hop = (object.name.clone(), field.to_owned());
             let way: Vec<Hop> = way.iter().cloned().chain([hop]).collect();
             match &find.via {
-                Via::Mixed(mixed) => steps.extend(mixed.members.iter().map(|member| (member.clone(), length + step + MIXED, way.clone()))),
+                Via::AbstractType(shared) => {
+                    steps.extend(shared.members.iter().map(|member| (member.clone(), length + step + SEVERAL_TYPES, way.clone())))
+                }
                 _ => steps.push((find.item.clone(), length + step, way)),
             }
         }

@@ -233,8 +233,8 @@ impl SharedQuery {
             let contains =
                 compare_lows(&offer.span.low, &member.span.low).is_le() && compare_highs(&offer.span.high, &member.span.high).is_ge();
             let is_same = offer.span == member.span && offer.need == member.need;
-            let begins_alike = if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
-            let reads_it = offer.member.reaches == shared_query::Reaches::Always || begins_alike;
+            let has_same_start = if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
+            let reads_it = offer.member.reaches == shared_query::Reaches::Always || has_same_start;
             other != position && contains && reads_it && offer.need >= member.need && (!is_same || other < position)
         })
     }

@@ -141,7 +141,7 @@ fn index_keys(job: &WriteJob<'_>, ty: &ObjectType, find: &Find) -> Vec<String> {
 fn path_of(find: &Find) -> Option<&AccessPath> {
     match &find.via {
         Via::Keys(paths) => paths.first(),
-        Via::Mixed(_) | Via::Through(_) => None,
+        Via::AbstractType(_) | Via::Through(_) => None,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
 use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::finds::{best, choose};
-use crate::schema::model::find::{Access, AccessPath, Find, Mixed, SortAccess, Via};
+use crate::schema::model::find::{Access, AccessPath, Find, SharedKeys, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span;
@@ -43,18 +43,18 @@ pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
     let members = prepared(wanted, findings)?;
     check_filter(asked, &members, findings)?;
     let first = members.first()?;
-    let mut mixed = Mixed {
+    let mut shared = SharedKeys {
         members: names,
         keys: ItemKeys { table: first.wanted.keys.table, keys: IndexMap::new(), constants: Vec::new(), shares_keys: false },
         paths: Vec::new(),
     };
-    mixed.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut mixed.keys, findings)? };
-    check_several(asked, first, &mixed.paths, findings)?;
+    shared.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut shared.keys, findings)? };
+    check_several(asked, first, &shared.paths, findings)?;
     let filter = first.prepared.filter.clone();
     Some(Find {
         item: asked.target.item.clone(),
         returns: asked.target.returns,
-        via: Via::Mixed(mixed),
+        via: Via::AbstractType(shared),
         filter,
         max,
         consistent: directive.consistent,

@@ -89,7 +89,7 @@ pub fn read_together(sides: &[Side]) -> Result<Shared, Mismatch> {
         access,
         bindings,
         rules,
-        alike: common.alike(),
+        prefix_alternatives: common.prefix_alternatives(),
         descending: known.descending,
     };
     Ok(Shared { path, partition: Some(partitions[0].clone()), sort, rank })
@@ -148,7 +148,7 @@ impl<'a> Common<'a> {
     }
 
     /// The sort key templates of the other sides, if they escape the next part differently.
-    fn alike(&self) -> Vec<Template> {
+    fn prefix_alternatives(&self) -> Vec<Template> {
         let others = self.sides.iter().skip(1).filter(|_| self.opens);
         others.filter_map(|(_, template, _)| (*template).cloned()).collect()
     }
@@ -204,7 +204,7 @@ impl<'a> Common<'a> {
     fn range(&self, range: &Range, kind: KeyType) -> Option<(SortAccess, Option<Template>)> {
         let (first, lead, _) = self.sides.first()?;
         let lead = (*lead)?;
-        let alike = self.sides.iter().all(|(side, template, parts)| {
+        let is_same = self.sides.iter().all(|(side, template, parts)| {
             let placeholder = template.and_then(|template| same_form((first, lead), (side, template), self.whole, kind));
             *parts == self.whole && self.rest.is_empty() && placeholder.is_some() && ranged(side).is_some_and(|(other, _)| other == *range)
         });
@@ -212,7 +212,7 @@ impl<'a> Common<'a> {
         let ends_key = templates().filter(|template| template.parts.len() == self.whole + 1).count();
         let after = common_literal(templates(), self.whole + 1);
         // Either the value ends every key, or a common literal marks where it ends.
-        if !alike || (ends_key < self.sides.len() && after.is_empty()) {
+        if !is_same || (ends_key < self.sides.len() && after.is_empty()) {
             return None;
         }
         let mut parts = lead.parts[..=self.whole].to_vec();
