@@ -128,9 +128,9 @@ fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues) -> Option<
 }
 
 /// An item, or a part of it, as the replica of this number: its key attributes hold the number in place of their own.
-pub fn as_copy(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> Item {
-    let mut copy = item.clone();
-    let Some(name) = keys.replicas().map(Spread::placeholder) else { return copy };
+pub fn as_replica(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> Item {
+    let mut replica = item.clone();
+    let Some(name) = keys.replicas().map(Spread::placeholder) else { return replica };
     for key in table.key_attributes() {
         let (Some(Attribute::S(text)), Some(templates)) = (item.get(&key.name), keys.keys.get(&key.name)) else { continue };
         let read = templates.iter().find_map(|template| Some((template, template.read(text)?)));
@@ -140,10 +140,10 @@ pub fn as_copy(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> Item 
             false => fields.iter().find(|(known, _)| known == field).map(|(_, value)| value.clone()),
         };
         if let Ok(Some(text)) = template.render(&value) {
-            copy.insert(key.name.clone(), Attribute::S(text));
+            replica.insert(key.name.clone(), Attribute::S(text));
         }
     }
-    copy
+    replica
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_differs_in_its_number_only() {
+    fn a_replica_differs_in_its_number_only() {
         let model = model("{ PK: \"vote#{id}#{replica:12}\", SK: \"{voter}\", G: \"{voter}#{replica:12}\" }", "S");
         let (_, keys) = model.item("Vote").unwrap();
         let s = |text: &str| Attribute::S(text.to_owned());
@@ -213,10 +213,10 @@ mod tests {
             item.insert("other".to_owned(), s("vote#a#3"));
             item
         };
-        assert_eq!(as_copy(&model.tables[0], keys, &item("3"), 11), item("11"));
+        assert_eq!(as_replica(&model.tables[0], keys, &item("3"), 11), item("11"));
         // What is no item of the type stays as it is.
         let foreign = Item::from([("PK".to_owned(), s("vote#a#12")), ("SK".to_owned(), s("v"))]);
-        assert_eq!(as_copy(&model.tables[0], keys, &foreign, 0), foreign);
+        assert_eq!(as_replica(&model.tables[0], keys, &foreign, 0), foreign);
     }
 
     const NUMBERS: [(&str, &str, u64); 4] = [("ada", "v00", 4), ("ada", "v01", 5), ("a#b", "ü", 8), ("", "x", 2)];

@@ -13,7 +13,7 @@ use crate::execute::write::draft::call::{CascadedItem, Generated, ResultItem, Wr
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::Turn;
 use crate::execute::write::messages::{
-    Refusals, absent, contention, copies_behind, half_way, in_doubt, made, of_table, open_end, refusal, unseen, unswept,
+    Refusals, absent, contention, half_way, in_doubt, made, of_table, open_end, refusal, replicas_behind, unseen, unswept,
 };
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::plan::tree::PlannedWrite;
@@ -156,7 +156,7 @@ impl WriteJob<'_> {
         doubtful: bool,
     ) -> Result<Vec<Arc<Item>>, Refusals> {
         cascade::sweep(self, perhaps_deleted.iter().chain(&draft.cascades)).boxed().await.map_err(unswept)?;
-        replicas::sync(self, &draft.behind).await.map_err(|error| vec![copies_behind(&error)])?;
+        replicas::sync(self, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
         let outcomes: &[ResultItem] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),
             WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),

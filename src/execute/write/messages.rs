@@ -90,7 +90,7 @@ pub fn unswept(refusals: Refusals) -> Refusals {
 }
 
 /// The error if a write is applied, but perhaps not yet to all copies.
-pub fn copies_behind(error: &TableError) -> Refusal {
+pub fn replicas_behind(error: &TableError) -> Refusal {
     Refusal::new(
         of_table(error).code,
         "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",

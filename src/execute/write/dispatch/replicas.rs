@@ -8,7 +8,7 @@
 //! completes an interrupted one.
 
 use crate::execute::expression::evaluate::same_item;
-use crate::execute::key::sharding::as_copy;
+use crate::execute::key::sharding::as_replica;
 use crate::execute::write::draft::call::{CallRole, WriteDraft};
 use crate::execute::write::item::identity;
 use crate::execute::write::item::replicas::{others, place};
@@ -25,11 +25,12 @@ const MOST_ROUNDS: usize = 50;
 
 /// Repairs missing copies after a condition on one of them failed. The write is then tried again.
 pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
-    let is_copy = |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
-    if !failures.iter().any(is_copy) {
+    let is_replica =
+        |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
+    if !failures.iter().any(is_replica) {
         return Ok(());
     }
-    let all: Vec<(String, Key)> = draft.copied.iter().map(|copied| (copied.item.clone(), copied.key.clone())).collect();
+    let all: Vec<(String, Key)> = draft.replicas.iter().map(|replicas| (replicas.item.clone(), replicas.key.clone())).collect();
     sync(job, &all).await.map_err(WriteError::Failed)
 }
 
@@ -49,12 +50,12 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
             else {
                 continue;
             };
-            for ((number, key), copy) in others.into_iter().zip(found) {
-                let copy = copy?;
-                match first.as_ref().map(|first| as_copy(table, keys, first, number)) {
-                    Some(right) if copy.as_ref().is_some_and(|copy| same_item(copy, &right)) => {}
+            for ((number, key), replica) in others.into_iter().zip(found) {
+                let replica = replica?;
+                match first.as_ref().map(|first| as_replica(table, keys, first, number)) {
+                    Some(right) if replica.as_ref().is_some_and(|replica| same_item(replica, &right)) => {}
                     Some(right) => puts.entry(of_table.clone()).or_default().push(right),
-                    None if copy.as_ref().is_some_and(|copy| identity::is_of(ty, copy)) => {
+                    None if replica.as_ref().is_some_and(|replica| identity::is_of(ty, replica)) => {
                         deletes.entry(of_table.clone()).or_default().push(key)
                     }
                     None => {}

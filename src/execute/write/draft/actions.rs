@@ -30,7 +30,7 @@ pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced,
         drafting.action(position).await?;
     }
     drafting.check_found()?;
-    drafting.draft.take_copies(MOST_IN_TRANSACTION);
+    drafting.draft.take_replicas(MOST_IN_TRANSACTION);
     Ok(drafting.draft)
 }
 

@@ -34,7 +34,7 @@ pub struct WriteDraft {
     /// The arguments with the fields of the found item, if a condition or an expression names some.
     pub arguments: Option<Map<String, Value>>,
     /// The writes of the other copies of replicated items.
-    pub copied: Vec<ReplicaWrites>,
+    pub replicas: Vec<ReplicaWrites>,
     /// Items whose other copies are synchronized after the write: type, and key of the first copy.
     pub behind: Vec<(String, Key)>,
     /// Items deleted with their dependents. Dependents are looked for again after the write.
@@ -202,17 +202,17 @@ impl WriteDraft {
 
     /// The number of items that the draft writes, copies included.
     pub fn size(&self) -> usize {
-        self.calls.len() + self.copied.iter().map(|copied| copied.writes.len()).sum::<usize>()
+        self.calls.len() + self.replicas.iter().map(|replicas| replicas.writes.len()).sum::<usize>()
     }
 
     /// Adds the copies to the transaction if it then holds at most `most` items. Otherwise they are written after it.
-    pub fn take_copies(&mut self, most: usize) {
+    pub fn take_replicas(&mut self, most: usize) {
         if self.size() > most {
-            self.behind.extend(self.copied.drain(..).map(|copied| (copied.item, copied.key)));
+            self.behind.extend(self.replicas.drain(..).map(|replicas| (replicas.item, replicas.key)));
             return;
         }
-        for copied in &mut self.copied {
-            self.calls.extend(copied.writes.drain(..).map(|write| DraftCall { write, role: CallRole::Replica }));
+        for replicas in &mut self.replicas {
+            self.calls.extend(replicas.writes.drain(..).map(|write| DraftCall { write, role: CallRole::Replica }));
         }
     }
 

@@ -22,7 +22,7 @@ impl Drafting<'_, '_> {
         let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
-        let copied = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
         for aim in self.target_items(position, action, ty).await? {
             let item = match aim.item {
@@ -37,7 +37,7 @@ impl Drafting<'_, '_> {
                     // There is nothing to delete and nothing to return.
                     self.draft.results[position].push(ResultItem::Nothing);
                     // An interrupted delete may have left copies.
-                    self.draft.behind.extend(copied.then(|| (ty.name.clone(), aim.key)));
+                    self.draft.behind.extend(is_replicated.then(|| (ty.name.clone(), aim.key)));
                     continue;
                 }
                 // A single DeleteItem tells by its answer whether the item existed.
@@ -69,7 +69,7 @@ impl Drafting<'_, '_> {
             let main = MainCall { version, if_absent, held, relies, repeat, ..self.main(action) };
             let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
             self.draft.calls.push(call);
-            self.copies(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
+            self.replicas(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
             match item {
                 Some(item) => {
                     self.along(ty, guards_of(job, ty, &item));
@@ -92,8 +92,8 @@ impl Drafting<'_, '_> {
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
         let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
-        let copied = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        job.write.actions.len() > 1 || cascades || copied || ty.fields.values().any(|field| field.rules.unique)
+        let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        job.write.actions.len() > 1 || cascades || is_replicated || ty.fields.values().any(|field| field.rules.unique)
     }
 
     /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an item that can be
@@ -125,7 +125,7 @@ impl Drafting<'_, '_> {
             _ => None,
         });
         let items: ToDelete = items.collect();
-        self.draft.copied.clear();
+        self.draft.replicas.clear();
         // Delete the dependents of a cascade first. Guards are deleted with their items.
         for call in self.draft.calls.drain(..).filter(|call| matches!(call.role, CallRole::Dependent)) {
             if let WriteAction::Delete(key) = call.write.action

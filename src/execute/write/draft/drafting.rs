@@ -118,19 +118,19 @@ impl Drafting<'_, '_> {
     }
 
     /// Writes the other copies of a replicated item. `key` is the key of the first copy. `write` gets a copy's number and key.
-    pub fn copies(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
+    pub fn replicas(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
         let job = self.job;
         let keys = others(job, ty, key);
         if keys.is_empty() {
             return;
         }
         let table = job.table_of(ty);
-        let writes = keys.into_iter().map(|(number, copy)| {
-            let (action, condition) = write(number, copy);
+        let writes = keys.into_iter().map(|(number, key)| {
+            let (action, condition) = write(number, key);
             WriteCall { table: table.clone(), action, condition }
         });
         let writes = writes.collect();
-        self.draft.copied.push(ReplicaWrites { item: ty.name.clone(), key: key.clone(), writes });
+        self.draft.replicas.push(ReplicaWrites { item: ty.name.clone(), key: key.clone(), writes });
     }
 }
 

@@ -122,7 +122,7 @@ impl Drafting<'_, '_> {
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);
-        let of_copies = conditions.clone().build();
+        let of_replicas = conditions.clone().build();
         let held = self.hold_found(ty, &aim.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
@@ -132,7 +132,7 @@ impl Drafting<'_, '_> {
         self.draft.calls.push(call);
         // No key changes, so all copies get the same update and conditions. The found item's conditions hold for the first copy only: they
         // may name index keys, which differ between copies.
-        self.copies(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_copies.clone()));
+        self.replicas(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
         Ok(())
     }

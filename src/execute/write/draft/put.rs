@@ -50,7 +50,7 @@ impl Drafting<'_, '_> {
         let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         // The copies are put without a condition: they must equal the new item, whatever has their keys now.
-        self.copies(ty, &key, |number, _| (WriteAction::Put(replicas::copy(job, ty, &item, number)), None));
+        self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job, ty, &item, number)), None));
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
             self.guard(ty, &field.name, value, &key, &mut gone)?;

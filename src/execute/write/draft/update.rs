@@ -35,9 +35,9 @@ struct ItemChanges {
 
 impl ItemChanges {
     /// The update expression of the copy with this number. Only index keys differ.
-    pub fn of_copy(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Option<Expression> {
+    pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Option<Expression> {
         let mut changes = self.changes.clone();
-        let mut keys: Vec<(String, Attribute)> = replicas::copy(job, ty, &self.keys, number).into_iter().collect();
+        let mut keys: Vec<(String, Attribute)> = replicas::replica(job, ty, &self.keys, number).into_iter().collect();
         keys.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (attribute, value) in keys {
             changes.set(&path(&attribute), value);
@@ -108,15 +108,15 @@ impl Drafting<'_, '_> {
         let relies = was_read && item.is_some();
         let if_absent = if *upsert { IfAbsent::Make } else { IfAbsent::NotFound };
         let main = MainCall { version, makes: *upsert, if_absent, held, relies, bounds, repeat, ..self.main(action) };
-        let write = WriteAction::Update(aim.key.clone(), changes.of_copy(job, ty, 0));
+        let write = WriteAction::Update(aim.key.clone(), changes.of_replica(job, ty, 0));
         self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
-        self.copies(ty, &aim.key, |number, key| {
+        self.replicas(ty, &aim.key, |number, key| {
             let mut there = Conditions::default();
             match &item {
                 None if *upsert => there.absent(&key.partition.0),
                 _ => there.exists(&key.partition.0),
             }
-            (WriteAction::Update(key, changes.of_copy(job, ty, number)), there.build())
+            (WriteAction::Update(key, changes.of_replica(job, ty, number)), there.build())
         });
         if values.unique {
             self.update_guards(ty, values, item.as_deref(), &aim.key)?;

@@ -1,6 +1,6 @@
 //! The copies of a replicated item: their numbers, keys and contents. The first copy, number 0, is the item.
 
-use crate::execute::key::sharding::as_copy;
+use crate::execute::key::sharding::as_replica;
 use crate::execute::key::values::key_of;
 use crate::execute::write::job::WriteJob;
 use crate::schema::model::ObjectType;
@@ -14,20 +14,20 @@ pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> 
     let Some((table, keys)) = place(job, &ty.name) else { return Vec::new() };
     let Some(spread) = keys.replicas() else { return Vec::new() };
     let item: Item = std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.clone(), value.clone().into())).collect();
-    (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_copy(table, keys, &item, number))?))).collect()
+    (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_replica(table, keys, &item, number))?))).collect()
 }
 
 /// The first copy of an item, from any copy that was read.
 pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
     match place(job, ty) {
-        Some((table, keys)) if keys.replicas().is_some() => Arc::new(as_copy(table, keys, &item, 0)),
+        Some((table, keys)) if keys.replicas().is_some() => Arc::new(as_replica(table, keys, &item, 0)),
         _ => item,
     }
 }
 
 /// The copy with this number.
-pub fn copy(job: &WriteJob<'_>, ty: &ObjectType, item: &Item, number: u8) -> Item {
-    place(job, &ty.name).map_or_else(|| item.clone(), |(table, keys)| as_copy(table, keys, item, number))
+pub fn replica(job: &WriteJob<'_>, ty: &ObjectType, item: &Item, number: u8) -> Item {
+    place(job, &ty.name).map_or_else(|| item.clone(), |(table, keys)| as_replica(table, keys, item, number))
 }
 
 /// The table of an item type, and its keys.

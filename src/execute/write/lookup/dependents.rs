@@ -45,8 +45,8 @@ impl ItemToDelete {
 pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Key, ItemToDelete)> {
     let mut keys = keys_of(job, ty, item).into_iter();
     let own = keys.next()?;
-    let copies = replicas::others(job, ty, &own).into_iter().map(|(_, copy)| copy);
-    let others = copies.chain(keys).collect();
+    let replicas = replicas::others(job, ty, &own).into_iter().map(|(_, key)| key);
+    let others = replicas.chain(keys).collect();
     Some((own, ItemToDelete { condition: guarded(ty, item), others }))
 }
 
