@@ -50,17 +50,17 @@ pub fn load(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>
 
 fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Option<Model> {
     let schema = syntax::parse::parse(file, text, findings)?;
-    let declared = tables::read(&schema, text, environment, findings);
+    let declared = tables::read_tables(&schema, text, environment, findings);
     let tables = declared.iter().map(|declared| declared.table.clone()).collect();
     let kinds = types::kinds::classify(&schema, findings);
     let mut draft = SchemaDraft { text, schema: &schema, tables, kinds, records: IndexMap::new(), items: IndexMap::new() };
     types::values::check_enums(&schema, findings);
     types::unavailable::check(&schema, findings);
     read_records(&mut draft, &declared, findings);
-    rules::read(&mut draft, findings);
+    rules::read_rules(&mut draft, findings);
     let constraints = rules::constraints(&draft, findings);
     keys::ambiguity::check(&mut draft, findings);
-    let types = types::objects::read(&draft, findings);
+    let types = types::objects::read_object_types(&draft, findings);
     api::check(&schema, findings);
     if findings.failed() {
         return None;
@@ -86,7 +86,10 @@ fn read_records(draft: &mut SchemaDraft, tables: &[tables::DeclaredTable], findi
                 let table = position.and_then(|position| Some((draft.tables.get(position)?, position)));
                 let record = types::fields::declare(draft, object, table.map(|(table, _)| table), findings);
                 let keys = table.and_then(|table| {
-                    keys::items::read(&keys::items::ItemType { text: draft.text, object, directive, table, record: &record }, findings)
+                    keys::items::read_item_keys(
+                        &keys::items::ItemType { text: draft.text, object, directive, table, record: &record },
+                        findings,
+                    )
                 });
                 if let (Some(keys), Some((table, _))) = (&keys, table) {
                     types::fields::check_conflicts(&name, &record, keys, table, findings);

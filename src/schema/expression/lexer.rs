@@ -33,15 +33,15 @@ pub struct SpannedToken<'t> {
 /// Splits a condition into tokens. Syntax of other languages (`==`, `&&`, `"text"`) is a mistake, but is read as what it means, so that the
 /// rest can be checked.
 pub fn tokens(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
-    read(text, false)
+    read_tokens(text, false)
 }
 
 /// Splits an update expression into tokens. There, `+` and `-` between values are tokens of their own.
 pub fn tokens_of_update(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
-    read(text, true)
+    read_tokens(text, true)
 }
 
-fn read(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
+fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     let (mut tokens, mut mistakes): (Vec<SpannedToken>, Vec<ConditionMistake>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {

@@ -7,7 +7,7 @@ use crate::schema::syntax::span;
 use crate::schema::types::names::ItemNames;
 
 /// The condition; `Err` if it has a mistake.
-pub fn read(wanted: &FindContext, findings: &mut Findings) -> Result<Option<Condition>, ()> {
+pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Option<Condition>, ()> {
     let Some(written) = &wanted.directive.filter else { return Ok(None) };
     if let Some(at) = written.value.find(":auth.") {
         let place = span::within(wanted.draft.text, &written.span, &(at..at + ":auth.".len() - 1));

@@ -34,14 +34,14 @@ use prepare::{Prepared, max, prepare, scan};
 use wanted::{Bindings, FindContext};
 
 /// Checks a find; `None` if it, or what it builds on, has a mistake.
-pub fn read(
+pub fn read_find(
     draft: &SchemaDraft,
     parent: &str,
     field: &FieldDefinition,
     directive: &Node<Directive>,
     findings: &mut Findings,
 ) -> Option<Find> {
-    let target = match target::of(draft, parent, field) {
+    let target = match target::target_of(draft, parent, field) {
         Ok(target) => target?,
         Err(refused) => {
             findings.error(refused.code, &refused.span, refused.message, refused.help);
@@ -49,13 +49,13 @@ pub fn read(
         }
     };
     if target::is_abstract(draft, &target.item) {
-        return reads::read(&Asked { draft, parent, field, directive, target }, findings);
+        return reads::read_abstract_type(&Asked { draft, parent, field, directive, target }, findings);
     }
-    let directive = FindDirective::read(directive);
+    let directive = FindDirective::of_directive(directive);
     let max = max(&directive, findings)?;
     if let Some(written) = &directive.through {
         let route = through::Route { draft, parent, field, directive: &directive, target: &target };
-        let hops = through::read(&route, written, findings)?;
+        let hops = through::read_path(&route, written, findings)?;
         return Some(Find { item: target.item, returns: target.returns, via: Via::Through(hops), filter: None, max, consistent: false });
     }
     let (keys, record) = draft.item(&target.item)?;

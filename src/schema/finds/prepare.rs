@@ -31,8 +31,8 @@ pub struct Prepared {
 
 pub fn prepare(wanted: &FindContext, findings: &mut Findings) -> Option<Prepared> {
     let index = check_index(wanted, findings);
-    let filter = filter::read(wanted, findings);
-    let bound = where_clause::read(wanted, findings);
+    let filter = filter::read_filter(wanted, findings);
+    let bound = where_clause::read_where(wanted, findings);
     let filtered = filter.iter().flatten().flat_map(Condition::arguments).collect::<Vec<_>>();
     let bound = bound.and_then(|bindings| scope::bind(wanted, bindings, &filtered, findings));
     let (Ok(filter), Some(bindings)) = (filter, bound) else { return None };

@@ -32,8 +32,8 @@ pub struct NoTarget {
 }
 
 /// The target of a `@find` field on a type. `Ok(None)` if the field's type has a mistake, which is reported elsewhere.
-pub fn of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Result<Option<FindTarget>, NoTarget> {
-    let Some(directive) = field.directives.get("find").map(FindDirective::read) else { return Ok(None) };
+pub fn target_of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Result<Option<FindTarget>, NoTarget> {
+    let Some(directive) = field.directives.get("find").map(FindDirective::of_directive) else { return Ok(None) };
     let inner = field.ty.inner_named_type().as_str();
     let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
     let place = span::of(field.name.location());
@@ -108,5 +108,5 @@ pub fn is_abstract(draft: &SchemaDraft, type_name: &str) -> bool {
 /// The target of a relation by name. `None` if the relation has a mistake, which is reported at the relation itself.
 pub fn of_relation(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<FindTarget> {
     let field = draft.schema.get_object(type_name)?.fields.get(field_name).filter(|field| is_find(field))?;
-    of(draft, type_name, field).ok().flatten()
+    target_of(draft, type_name, field).ok().flatten()
 }

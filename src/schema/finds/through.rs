@@ -32,7 +32,7 @@ struct Hop<'a> {
 }
 
 /// The names of the hops; `None` if there is a mistake.
-pub fn read(route: &Route, written: &At<String>, findings: &mut Findings) -> Option<Vec<String>> {
+pub fn read_path(route: &Route, written: &At<String>, findings: &mut Findings) -> Option<Vec<String>> {
     let hops = hops(route, written, findings)?;
     let sound = [
         check_alone(route, findings),
@@ -191,7 +191,8 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
             return false;
         }
         let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));
-        let through = field.and_then(|field| field.directives.get("find")).and_then(|directive| FindDirective::read(directive).through);
+        let through =
+            field.and_then(|field| field.directives.get("find")).and_then(|directive| FindDirective::of_directive(directive).through);
         if seen.insert((type_name.clone(), field_name)) {
             open.extend(through.map(|through| steps(route.draft, &type_name, &through.value)).unwrap_or_default());
         }

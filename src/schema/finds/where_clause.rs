@@ -17,7 +17,7 @@ use apollo_compiler::ast::Value;
 const RANGE: [&str; 6] = ["lt", "le", "ge", "gt", "between", "beginsWith"];
 
 /// Reads every entry; `None` if one has a mistake.
-pub fn read(wanted: &FindContext, findings: &mut Findings) -> Option<Bindings> {
+pub fn read_where(wanted: &FindContext, findings: &mut Findings) -> Option<Bindings> {
     let mut bindings = Bindings::default();
     let mut sound = true;
     if let Some(place) = &wanted.directive.malformed_where {

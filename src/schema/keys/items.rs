@@ -32,7 +32,7 @@ pub struct ItemType<'a> {
 }
 
 /// The keys of an item type. `None` if they have a mistake, so that nothing that builds on them is reported too.
-pub fn read(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
+pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKeys> {
     let mut keys: IndexMap<String, Vec<Template>> = IndexMap::new();
     let mut sound = true;
     for (attribute, written) in key_entries(item, findings)? {

@@ -19,7 +19,12 @@ pub struct Constrained<'a> {
 }
 
 /// The constraint; `None` if there is a mistake in it. `value` is the innermost type, `None` for an input object.
-pub fn read(what: &Constrained, value: Option<&ValueType>, directive: &Node<Directive>, findings: &mut Findings) -> Option<Constraint> {
+pub fn read_constraint(
+    what: &Constrained,
+    value: Option<&ValueType>,
+    directive: &Node<Directive>,
+    findings: &mut Findings,
+) -> Option<Constraint> {
     let element = match value {
         Some(ValueType::Set(element)) => Some(&**element),
         other => other,

@@ -36,7 +36,7 @@ pub struct Defaulted<'a> {
 }
 
 /// The default; `None` if there is a mistake in it.
-pub fn read(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings) -> Option<DefaultValue> {
+pub fn read_default(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings) -> Option<DefaultValue> {
     let written = text(directive, "value")?;
     let hash = name(directive, "hash").and_then(|hash| match hash.value.as_str() {
         "MD5" => Some(HashFunction::Md5),

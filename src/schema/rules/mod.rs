@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 const RULES: [&str; 4] = ["default", "constraint", "unique", "version"];
 
 /// Reads the rules of every stored field into its record.
-pub fn read(draft: &mut SchemaDraft, findings: &mut Findings) {
+pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
     let mut all: Vec<(String, String, Rules)> = Vec::new();
     for object in draft.objects() {
         let record = draft.records.get(object.name.as_str());
@@ -49,10 +49,10 @@ pub fn read(draft: &mut SchemaDraft, findings: &mut Findings) {
 fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition), declared: &Declared, findings: &mut Findings) -> Rules {
     let record = draft.records.get(object.name.as_str());
     let of = default::Defaulted { draft, object, field, declared, record };
-    let default = field.directives.get("default").and_then(|directive| default::read(&of, directive, findings));
+    let default = field.directives.get("default").and_then(|directive| default::read_default(&of, directive, findings));
     let constraint = field.directives.get("constraint").and_then(|directive| {
         let what = constraint::Constrained { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
-        constraint::read(&what, Some(&declared.value), directive, findings)
+        constraint::read_constraint(&what, Some(&declared.value), directive, findings)
     });
     let unique =
         field.directives.get("unique").is_some_and(|directive| unique::check(draft, (object, field), declared, directive, findings));
@@ -115,7 +115,7 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
         if let Some(directive) = input.directives.get("constraint") {
             let value = crate::schema::types::values::of_named(draft.schema, input.ty.inner_named_type());
             let what = constraint::Constrained { coordinate: coordinate.clone(), ty: &input.ty };
-            all.extend(constraint::read(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)));
+            all.extend(constraint::read_constraint(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)));
         }
     };
     for definition in draft.schema.types.values().filter(|definition| !definition.is_built_in()) {

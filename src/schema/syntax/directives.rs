@@ -94,7 +94,7 @@ pub struct FindDirective {
 
 impl FindDirective {
     /// Reads the directive.
-    pub fn read(directive: &Node<Directive>) -> Self {
+    pub fn of_directive(directive: &Node<Directive>) -> Self {
         let (bindings, malformed_where) = fields(directive, "where");
         Self {
             span: named(directive),

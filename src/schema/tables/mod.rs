@@ -24,7 +24,12 @@ pub struct DeclaredTable {
 }
 
 /// Reads every `@table`. A mistake in one does not hide mistakes in the others.
-pub fn read(schema: &Schema, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Vec<DeclaredTable> {
+pub fn read_tables(
+    schema: &Schema,
+    text: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+    findings: &mut Findings,
+) -> Vec<DeclaredTable> {
     let mut tables: Vec<DeclaredTable> = Vec::new();
     for directive in schema.schema_definition.directives.iter().filter(|directive| directive.name == "table") {
         let Some(written) = self::text(directive, "name") else { continue };

@@ -42,7 +42,7 @@ pub fn input<'a>(schema: &'a Schema, field: &'a FieldDefinition, name: &str) -> 
     let mut segments = name.split('.');
     let first = segments.next()?;
     let argument = field.arguments.iter().find(|argument| argument.name == first)?;
-    let mut found = of(first.to_owned(), argument, span::of(argument.name.location()));
+    let mut found = input_of(first.to_owned(), argument, span::of(argument.name.location()));
     for segment in segments {
         let object = object_of(schema, found.ty.inner_named_type()).filter(|_| found.ty.is_named())?;
         found = within(&found, object.fields.get(segment)?);
@@ -52,7 +52,7 @@ pub fn input<'a>(schema: &'a Schema, field: &'a FieldDefinition, name: &str) -> 
 
 /// The arguments of a field.
 pub fn arguments(field: &FieldDefinition) -> impl Iterator<Item = Input<'_>> {
-    field.arguments.iter().map(|argument| of(argument.name.to_string(), argument, span::of(argument.name.location())))
+    field.arguments.iter().map(|argument| input_of(argument.name.to_string(), argument, span::of(argument.name.location())))
 }
 
 /// The fields of an input object that is not in a list, under their dotted names; empty for anything else.
@@ -61,12 +61,12 @@ pub fn members<'a>(schema: &'a Schema, input: &Input<'a>) -> Vec<Input<'a>> {
     object.map(|object| object.fields.values().map(|field| within(input, field)).collect()).unwrap_or_default()
 }
 
-fn of<'a>(name: String, definition: &'a InputValueDefinition, span: Span) -> Input<'a> {
+fn input_of<'a>(name: String, definition: &'a InputValueDefinition, span: Span) -> Input<'a> {
     Input { name, ty: &definition.ty, nullable: !definition.ty.is_non_null(), span }
 }
 
 fn within<'a>(outer: &Input, field: &'a InputValueDefinition) -> Input<'a> {
-    let inner = of(format!("{}.{}", outer.name, field.name), field, outer.span.clone());
+    let inner = input_of(format!("{}.{}", outer.name, field.name), field, outer.span.clone());
     Input { nullable: inner.nullable || outer.nullable, ..inner }
 }
 

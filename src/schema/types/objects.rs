@@ -12,7 +12,7 @@ use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType,
 use indexmap::IndexMap;
 
 /// Every object type, without the fields that have mistakes.
-pub fn read(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
+pub fn read_object_types(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
     let mut types = IndexMap::new();
     for object in draft.objects() {
         let name = object.name.to_string();
@@ -62,7 +62,7 @@ fn field_kind(
             let write = write_of(&field.directives);
             match (operation, write, find) {
                 (OperationType::Mutation, Some(_), _) => {
-                    writes::read(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)))
+                    writes::read_write(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)))
                 }
                 (OperationType::Mutation, None, Some(find)) => {
                     let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
@@ -74,7 +74,7 @@ fn field_kind(
                     findings.error("KF0505", &named(write), message, None);
                     None
                 }
-                (_, None, Some(find)) => finds::read(draft, type_name, field, find, findings).map(FieldKind::Find),
+                (_, None, Some(find)) => finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
                 (_, None, None) => {
                     let help = match operation {
                         OperationType::Mutation => "add `@put`, `@update` or `@delete`",
@@ -86,7 +86,7 @@ fn field_kind(
             }
         }
         Kind::Item | Kind::Embedded => match find {
-            Some(find) => finds::read(draft, type_name, field, find, findings).map(FieldKind::Find),
+            Some(find) => finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
             None => stored(draft, type_name, &field.name).map(FieldKind::Stored),
         },
         Kind::Connection(_) | Kind::Edge | Kind::PageInfo => {

@@ -10,7 +10,7 @@ use crate::schema::syntax::span::At;
 use crate::schema::types::draft::is_find;
 
 /// Each path as relation names; `None` on a mistake.
-pub fn read(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
+pub fn read_cascade(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
     let paths: Vec<Option<Vec<String>>> = acting.directive.cascade.iter().map(|written| path(acting, written, findings)).collect();
     paths.into_iter().collect()
 }

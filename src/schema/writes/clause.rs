@@ -21,7 +21,7 @@ use std::collections::HashSet;
 pub type Clause = (IndexMap<String, FieldBinding>, HashSet<String>);
 
 /// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element of its list.
-pub fn read(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &mut Findings) -> Option<Clause> {
+pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &mut Findings) -> Option<Clause> {
     let mut bound = IndexMap::new();
     let mut hidden = HashSet::new();
     let mut sound = true;
@@ -42,7 +42,7 @@ pub fn read(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &
             hidden.insert(field.value.clone());
             continue;
         }
-        match (Entry { acting, owner, field, declared }).read(written, findings) {
+        match (Entry { acting, owner, field, declared }).read_binding(written, findings) {
             Some(value) if !bound.contains_key(&field.value) => _ = bound.insert(field.value.clone(), value),
             Some(_) => {
                 findings.error("KF0702", &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
@@ -62,7 +62,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn read(&self, written: &Node<Value>, findings: &mut Findings) -> Option<FieldBinding> {
+    fn read_binding(&self, written: &Node<Value>, findings: &mut Findings) -> Option<FieldBinding> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {

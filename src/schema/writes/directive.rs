@@ -52,10 +52,10 @@ pub struct ActionDirective {
 impl ActionDirective {
     /// The write directives of a field, in their order.
     pub fn all(field: &FieldDefinition) -> Vec<Self> {
-        field.directives.iter().filter_map(Self::read).collect()
+        field.directives.iter().filter_map(Self::of_directive).collect()
     }
 
-    fn read(directive: &Node<Directive>) -> Option<Self> {
+    fn of_directive(directive: &Node<Directive>) -> Option<Self> {
         let verbs = [Verb::Put, Verb::Update, Verb::Delete, Verb::Check];
         let (_, verb) = WRITES.iter().zip(verbs).find(|(name, _)| directive.name == **name)?;
         let (bindings, malformed) = fields(directive, if verb == Verb::Put { "set" } else { "where" });

@@ -17,7 +17,7 @@ use crate::schema::types::{inputs, values};
 use std::ops::Range;
 
 /// Checks `at:`; `None` if it has a mistake.
-pub fn read(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<Element> {
+pub fn read_element(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<Element> {
     let place = |range: &Range<usize>| span::within(acting.writing.draft.text, &written.span, range);
     let (words, mistakes) = tokens(&written.value);
     let words: Vec<(&Token, Span)> = words.iter().map(|word| (&word.token, place(&word.span))).collect();

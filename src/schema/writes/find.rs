@@ -28,8 +28,13 @@ pub struct Found {
 }
 
 /// Checks the find; `None` on a mistake.
-pub fn read(writing: &Writing, directive: &Node<Directive>, actions: &[ActionDirective], findings: &mut Findings) -> Option<Found> {
-    let directive = FindDirective::read(directive);
+pub fn read_write_find(
+    writing: &Writing,
+    directive: &Node<Directive>,
+    actions: &[ActionDirective],
+    findings: &mut Findings,
+) -> Option<Found> {
+    let directive = FindDirective::of_directive(directive);
     let item = item(writing, &directive, actions, findings)?;
     if let Some(option) = [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]
         .into_iter()
@@ -71,8 +76,8 @@ fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective
 
 fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<Found> {
     prepare::check_index(wanted, findings).ok()?;
-    let filter = filter::read(wanted, findings).ok()?;
-    let mut bindings = where_clause::read(wanted, findings)?;
+    let filter = filter::read_filter(wanted, findings).ok()?;
+    let mut bindings = where_clause::read_where(wanted, findings)?;
     let mut sound = true;
     let key_fields = wanted.keys.keys.values().flatten().flat_map(|template| template.fields());
     for field in key_fields {

@@ -34,7 +34,7 @@ use std::collections::HashSet;
 const MOST_ACTIONS: usize = 100;
 
 /// Checks the write; `None` if it, or what it builds on, has a mistake.
-pub fn read(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
+pub fn read_write(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
     let writing = Writing { draft, parent, field };
     let directives = ActionDirective::all(field);
     if directives.len() > MOST_ACTIONS {
@@ -47,7 +47,7 @@ pub fn read(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings
     let mut scope: Vec<InScope> = Vec::new();
     let mut found = None;
     if let Some(directive) = field.directives.get("find") {
-        let read = find::read(&writing, directive, &directives, findings)?;
+        let read = find::read_write_find(&writing, directive, &directives, findings)?;
         scope.extend(draft.records.get(&read.find.item).map(|record| InScope { item: read.find.item.clone(), record, found: true }));
         used.extend(read.arguments);
         found = Some(read.find);
@@ -109,17 +109,17 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
         Acting { writing: *writing, directive, item, keys, record, table, scope, clause: IndexMap::new(), hidden: HashSet::new() };
     expressions::check_options(&acting, findings)?;
     let at = match &directive.at {
-        Some(written) => Some(element::read(&acting, written, findings)?),
+        Some(written) => Some(element::read_element(&acting, written, findings)?),
         None => None,
     };
     let part = at.as_ref().and_then(|at| Some((at.element.as_str(), draft.records.get(&at.element)?)));
     let put = directive.verb == Verb::Put;
     let owner = part.filter(|_| put).unwrap_or((&acting.item, record));
     let (owner_name, owner_record) = (owner.0.to_owned(), owner.1);
-    (acting.clause, acting.hidden) = clause::read(&acting, (&owner_name, owner_record), findings)?;
+    (acting.clause, acting.hidden) = clause::read_clause(&acting, (&owner_name, owner_record), findings)?;
 
     let aim = match expressions::finds(directive.verb, at.is_some()) {
-        true => target::read(&acting, findings)?,
+        true => target::read_target(&acting, findings)?,
         false => target::ResolvedTarget { target: WriteTarget::Key(IndexMap::new()), arguments: Vec::new() },
     };
     let condition = expressions::condition(&acting, findings);
@@ -148,7 +148,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
             check_upsert(&acting, &values, expression.as_ref(), findings)?;
             ActionKind::Update { upsert: directive.upsert, expression }
         }
-        Verb::Delete => ActionKind::Delete { cascade: cascade::read(&acting, findings)? },
+        Verb::Delete => ActionKind::Delete { cascade: cascade::read_cascade(&acting, findings)? },
         Verb::Check => ActionKind::Check,
     };
     let message = directive.message.clone();

@@ -25,7 +25,7 @@ pub struct ResolvedTarget {
 }
 
 /// The target of an action that finds its item; `None` if it cannot be found.
-pub fn read(acting: &Acting, findings: &mut Findings) -> Option<ResolvedTarget> {
+pub fn read_target(acting: &Acting, findings: &mut Findings) -> Option<ResolvedTarget> {
     let many = acting.directive.many;
     let primary = acting.primary_fields();
     let mut bound: IndexMap<&str, FieldBinding> = IndexMap::new();

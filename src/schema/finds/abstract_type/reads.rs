@@ -28,8 +28,8 @@ use crate::schema::types::draft::Kind;
 use indexmap::{IndexMap, IndexSet};
 
 /// Checks the find; `None` if it, or what it builds on, has a mistake.
-pub fn read(asked: &Asked, findings: &mut Findings) -> Option<Find> {
-    let directive = FindDirective::read(asked.directive);
+pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find> {
+    let directive = FindDirective::of_directive(asked.directive);
     let names = members(asked, findings)?;
     if let Some(through) = &directive.through {
         let message = format!("a relation cannot lead to items of several types (`{}`)", asked.target.item);
@@ -107,7 +107,7 @@ fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<Find
         Some(Kind::Root(_)) => None,
         _ => draft.records.get(*parent),
     };
-    let mut directive = FindDirective::read(directive);
+    let mut directive = FindDirective::of_directive(directive);
     let others = |field: &str| names.iter().any(|other| draft.records.get(other).is_some_and(|record| record.contains_key(field)));
     directive.bindings.retain(|(field, value)| record.contains_key(&field.value) || value.as_object().is_some() || !others(&field.value));
     let target = FindTarget { item: name.to_owned(), returns: target.returns };

@@ -97,7 +97,7 @@ fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, fin
             let what = Constrained { coordinate: String::new(), ty: &field.ty };
             let value = values::of_named(draft.schema, field.ty.inner_named_type());
             // A mistake in the constraint is reported where constraints are read.
-            constraint::read(&what, value.as_ref(), directive, &mut Findings::default())
+            constraint::read_constraint(&what, value.as_ref(), directive, &mut Findings::default())
         });
         if own.is_some_and(|own| implies(&own, wanted)) {
             continue;
