@@ -73,7 +73,7 @@ pub struct GraphqlError {
 
 /// The reason why a mutation's field wrote nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal {
+pub struct FieldError {
     /// The code.
     pub code: ErrorCode,
     /// One sentence for the caller.
@@ -82,8 +82,8 @@ pub struct Refusal {
     pub details: Vec<(&'static str, Value)>,
 }
 
-impl Refusal {
-    /// A refusal without details.
+impl FieldError {
+    /// An error without details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Vec::new() }
     }

@@ -1,7 +1,7 @@
 //! Runs the steps of an operation, one after the other: writes, reads, and writes each step's part of the response.
 
 use super::context::ExecutionContext;
-use super::error::{ErrorCode, GraphqlError, Refusal};
+use super::error::{ErrorCode, FieldError, GraphqlError};
 use super::read::apply::seed;
 use super::read::executor::run_waves;
 use super::read::state::ReadState;
@@ -42,8 +42,8 @@ async fn run_step(
         let arguments = match state.arguments.values(write.arguments) {
             Ok(arguments) => arguments.clone(),
             Err(failure) => {
-                let refusal = Refusal::new(ErrorCode::BadUserInput, failure.message.clone());
-                return Writer::new(&state, Map::new()).refuse(vec![refusal]);
+                let field_error = FieldError::new(ErrorCode::BadUserInput, failure.message.clone());
+                return Writer::new(&state, Map::new()).refuse(vec![field_error]);
             }
         };
         match executor::write(context, write, &arguments).await {
@@ -52,7 +52,7 @@ async fn run_step(
                     seed(&mut state, space, items);
                 }
             }
-            Err(refusals) => return Writer::new(&state, Map::new()).refuse(refusals),
+            Err(field_errors) => return Writer::new(&state, Map::new()).refuse(field_errors),
         }
     }
     run_waves(context, &mut state).await;

@@ -3,7 +3,7 @@
 //! Null propagation: GraphQL spec section 6.4.4, "Handling Execution Errors". If a non-null value is null, what was written of its parent
 //! is dropped, up to the next place that may be null.
 
-use crate::execute::error::{ErrorCode, Failure, GraphqlError, PathSegment, Refusal};
+use crate::execute::error::{ErrorCode, Failure, FieldError, GraphqlError, PathSegment};
 use crate::execute::read::state::ReadState;
 use crate::plan::tree::SpaceId;
 use crate::table::data::attribute::Item;
@@ -45,15 +45,15 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes errors in place of the root's only field.
-    pub fn refuse(mut self, refusals: Vec<Refusal>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
+    pub fn refuse(mut self, field_errors: Vec<FieldError>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
         let Some(output) = self.state.plan.root.fields.first() else { return (Some(Vec::new()), Vec::new()) };
         self.out.extend_from_slice(&output.label);
         let written = self.field(&output.key, output.location, |writer| {
             writer.nullable(&output.ty, |writer| {
-                for refusal in refusals {
-                    writer.error(refusal.code, refusal.message);
+                for field_error in field_errors {
+                    writer.error(field_error.code, field_error.message);
                     if let Some(error) = writer.errors.last_mut() {
-                        error.details = refusal.details;
+                        error.details = field_error.details;
                     }
                 }
                 Err(Null)

@@ -4,7 +4,7 @@
 //! for a draft is part of its conditions, so a lost race is noticed and never overwrites anything.
 
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
 use crate::execute::write::dispatch::replicas;
@@ -13,7 +13,7 @@ use crate::execute::write::draft::call::{CascadedItem, Generated, ResultItem, Wr
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::Turn;
 use crate::execute::write::messages::{
-    Refusals, absent, contention, half_way, in_doubt, made, of_table, open_end, refusal, replicas_behind, unseen, unswept,
+    FieldErrors, absent, contention, field_error, half_way, in_doubt, made, of_table, open_end, replicas_behind, unseen, unswept,
 };
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::plan::tree::PlannedWrite;
@@ -39,9 +39,9 @@ pub async fn write(
     context: &ExecutionContext<'_>,
     planned: &PlannedWrite,
     arguments: &Map<String, Value>,
-) -> Result<Vec<Arc<Item>>, Vec<Refusal>> {
+) -> Result<Vec<Arc<Item>>, Vec<FieldError>> {
     let Some(write) = context.model.mutation(&planned.field) else {
-        return Err(vec![Refusal::new(ErrorCode::Internal, "The field writes nothing.")]);
+        return Err(vec![FieldError::new(ErrorCode::Internal, "The field writes nothing.")]);
     };
     let token = Uuid::new_v4().simple().to_string();
     let job = WriteJob { context, planned, write, arguments, token };
@@ -51,7 +51,7 @@ pub async fn write(
 }
 
 impl WriteJob<'_> {
-    async fn run(&self) -> Result<Vec<Arc<Item>>, Refusals> {
+    async fn run(&self) -> Result<Vec<Arc<Item>>, FieldErrors> {
         let mut generated = Generated::new();
         // The last error that left open whether the write was applied.
         let mut doubt: Option<TableError> = None;
@@ -64,8 +64,8 @@ impl WriteJob<'_> {
             let doubtful = doubt.is_some();
             let again = Again { raced: races > 0, uncertain: doubtful };
             let drafted = actions::draft(self, &mut generated, again).await;
-            let mut draft = drafted.map_err(|refusals| in_doubt(doubt.as_ref(), refusals))?;
-            draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|refusal| vec![refusal])?;
+            let mut draft = drafted.map_err(|field_errors| in_doubt(doubt.as_ref(), field_errors))?;
+            draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
             let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
             if turn.is_none()
@@ -86,7 +86,7 @@ impl WriteJob<'_> {
                 Ok(answer) => return self.finish(&draft, &perhaps_deleted, answer, doubtful).await,
                 Err(WriteError::Conditions(failures)) => match (classify_failure(self, &draft, &failures, doubtful), &doubt) {
                     (FailureClass::Race(place), _) => {
-                        replicas::repair(self, &draft, &failures).await.map_err(|error| vec![refusal(error)])?;
+                        replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
                         races += 1;
                         // The wait for the turn replaces the random wait.
                         if let (None, Some(place)) = (&turn, place) {
@@ -101,10 +101,10 @@ impl WriteJob<'_> {
                     (FailureClass::Nothing, _) => return self.finish(&draft, &perhaps_deleted, None, doubtful).await,
                     (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (FailureClass::Open, None) => return Err(vec![contention()]),
-                    (FailureClass::Refused(refusals), _) => {
+                    (FailureClass::Refused(field_errors), _) => {
                         // An earlier request for the same write may have stopped before all copies were equal.
                         let _ = replicas::sync(self, &draft.behind).await;
-                        return Err(refusals);
+                        return Err(field_errors);
                     }
                 },
                 Err(WriteError::Uncertain(error)) if draft.repeatable() => {
@@ -119,7 +119,7 @@ impl WriteJob<'_> {
                     return Err(vec![half_way(of_table(&error).code)]);
                 }
                 Err(WriteError::Unfit(at, why)) => return Err(in_doubt(doubt.as_ref(), vec![unfit(&draft, at, why)])),
-                Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| refusal(error), open_end)]),
+                Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| field_error(error), open_end)]),
             }
             if races >= MOST_RACES || !lost_races.wait(self.context.deadline).await {
                 break;
@@ -154,7 +154,7 @@ impl WriteJob<'_> {
         perhaps_deleted: &[CascadedItem],
         answer: Option<Arc<Item>>,
         doubtful: bool,
-    ) -> Result<Vec<Arc<Item>>, Refusals> {
+    ) -> Result<Vec<Arc<Item>>, FieldErrors> {
         cascade::sweep(self, perhaps_deleted.iter().chain(&draft.cascades)).boxed().await.map_err(unswept)?;
         replicas::sync(self, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
         let outcomes: &[ResultItem] = match self.write.returns {
@@ -189,7 +189,7 @@ impl WriteJob<'_> {
     }
 
     /// The error of a never-null field without an item: nothing was deleted, or the item was gone before it could be read.
-    fn nothing(&self, action: usize, written: bool) -> Refusal {
+    fn nothing(&self, action: usize, written: bool) -> FieldError {
         if written {
             return unseen(ErrorCode::Unavailable);
         }

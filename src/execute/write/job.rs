@@ -1,10 +1,10 @@
 //! The write of one field, over all its attempts: its arguments, its context, and how it reads whole items. Must not know drafts.
 
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::write::item::identity;
-use crate::execute::write::messages::{Refusals, of_table};
+use crate::execute::write::messages::{FieldErrors, of_table};
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::Write;
 use crate::schema::model::{FieldKind, Model, ObjectType};
@@ -34,12 +34,12 @@ impl WriteJob<'_> {
     }
 
     /// The type of that name.
-    pub fn type_named(&self, name: &str) -> Result<&ObjectType, Refusals> {
+    pub fn type_named(&self, name: &str) -> Result<&ObjectType, FieldErrors> {
         self.context
             .model
             .types
             .get(name)
-            .ok_or_else(|| vec![Refusal::new(ErrorCode::Internal, format!("The type {name} does not exist."))])
+            .ok_or_else(|| vec![FieldError::new(ErrorCode::Internal, format!("The type {name} does not exist."))])
     }
 
     /// The name of the table in which a type's items are.
@@ -50,7 +50,7 @@ impl WriteJob<'_> {
     }
 
     /// Reads a whole item strongly. An item of another type under the key does not exist.
-    pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, Refusals> {
+    pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, FieldErrors> {
         let ty = self.type_named(ty)?;
         let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
         let found = found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])?;

@@ -1,31 +1,31 @@
 //! Errors of writes → messages for the caller. Where it is known whether something was written, the message says so.
 
-use crate::execute::error::{ErrorCode, Failure, Refusal};
+use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::expression::condition::Condition;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{Unfit, WriteError};
 
 /// Errors of a field: why nothing was written, or why the outcome is unknown.
-pub type Refusals = Vec<Refusal>;
+pub type FieldErrors = Vec<FieldError>;
 
 /// The error of a write that was not applied, or whose outcome is unknown.
-pub fn refusal(error: WriteError) -> Refusal {
+pub fn field_error(error: WriteError) -> FieldError {
     match error {
         WriteError::Failed(error) => match error.kind {
             TableErrorKind::Condition => contention(),
-            TableErrorKind::Denied => Refusal::new(of_table(&error).code, "The gateway may not write to the table."),
+            TableErrorKind::Denied => FieldError::new(of_table(&error).code, "The gateway may not write to the table."),
             _ => of_table(&error),
         },
-        WriteError::TooLarge(why) => Refusal::new(ErrorCode::LimitExceeded, why),
+        WriteError::TooLarge(why) => FieldError::new(ErrorCode::LimitExceeded, why),
         WriteError::Unfit(_, why) => misfit("item", why),
-        WriteError::Conditions(_) => Refusal::new(ErrorCode::Conflict, "A condition did not hold."),
+        WriteError::Conditions(_) => FieldError::new(ErrorCode::Conflict, "A condition did not hold."),
         WriteError::Uncertain(error) => open_end(&error),
     }
 }
 
 /// The error of a change that the item does not allow.
-pub fn misfit(item: &str, why: Unfit) -> Refusal {
+pub fn misfit(item: &str, why: Unfit) -> FieldError {
     let (code, message) = match why {
         Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes part of a value that this {item} does not have.")),
         Unfit::NoOperand => (ErrorCode::Conflict, format!("The update calculates with a value that this {item} does not have.")),
@@ -34,24 +34,24 @@ pub fn misfit(item: &str, why: Unfit) -> Refusal {
         Unfit::Key => (ErrorCode::BadUserInput, format!("A key of this {item} would be empty or too long.")),
         Unfit::Twice => (ErrorCode::BadUserInput, format!("This would write the same {item} twice.")),
     };
-    Refusal::new(code, message)
+    FieldError::new(code, message)
 }
 
 /// The error of values that cannot be used.
-pub fn bad_input(sentence: String) -> Refusals {
-    vec![Refusal::new(ErrorCode::BadUserInput, sentence)]
+pub fn bad_input(sentence: String) -> FieldErrors {
+    vec![FieldError::new(ErrorCode::BadUserInput, sentence)]
 }
 
 /// The error of a value that does not fit its field.
-pub fn invalid(misfit: InvalidValue) -> Refusals {
+pub fn invalid(misfit: InvalidValue) -> FieldErrors {
     bad_input(format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message))
 }
 
 /// The error of a missing item. The author's message is about the condition: it is used only if the condition asks whether the item exists,
 /// or if there is no condition.
-pub fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> Refusal {
+pub fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> FieldError {
     let message = message.filter(|_| condition.is_none_or(asks_for_existence));
-    Refusal::new(ErrorCode::NotFound, message.map_or_else(|| format!("This {item} does not exist."), str::to_owned))
+    FieldError::new(ErrorCode::NotFound, message.map_or_else(|| format!("This {item} does not exist."), str::to_owned))
 }
 
 /// Whether a condition asks that an attribute exists.
@@ -65,59 +65,59 @@ fn asks_for_existence(condition: &Condition) -> bool {
 }
 
 /// The error after too many lost races.
-pub fn contention() -> Refusal {
-    Refusal::new(ErrorCode::Conflict, "Other writers keep changing the same items. Try again.")
+pub fn contention() -> FieldError {
+    FieldError::new(ErrorCode::Conflict, "Other writers keep changing the same items. Try again.")
 }
 
 /// The error of a write that may have been applied.
-pub fn open_end(error: &TableError) -> Refusal {
+pub fn open_end(error: &TableError) -> FieldError {
     let code = match of_table(error).code {
         ErrorCode::Timeout => ErrorCode::Timeout,
         _ => ErrorCode::Unavailable,
     };
-    Refusal::new(code, "The table did not answer, so the change may or may not have been made. Check before you repeat it.")
+    FieldError::new(code, "The table did not answer, so the change may or may not have been made. Check before you repeat it.")
 }
 
 /// The error of a delete that stopped half way.
-pub fn half_way(code: ErrorCode) -> Refusal {
-    Refusal::new(code, "Not everything is deleted yet. Repeat the delete to continue.")
+pub fn half_way(code: ErrorCode) -> FieldError {
+    FieldError::new(code, "Not everything is deleted yet. Repeat the delete to continue.")
 }
 
 /// The error if the item is deleted, but its late dependents could not be read.
-pub fn unswept(refusals: Refusals) -> Refusals {
-    let told = |code| Refusal::new(code, "The item is deleted, but items that were added to it at the same time may remain.");
-    refusals.into_iter().map(|refusal| told(refusal.code)).collect()
+pub fn unswept(field_errors: FieldErrors) -> FieldErrors {
+    let told = |code| FieldError::new(code, "The item is deleted, but items that were added to it at the same time may remain.");
+    field_errors.into_iter().map(|field_error| told(field_error.code)).collect()
 }
 
 /// The error if a write is applied, but perhaps not yet to all copies.
-pub fn replicas_behind(error: &TableError) -> Refusal {
-    Refusal::new(
+pub fn replicas_behind(error: &TableError) -> FieldError {
+    FieldError::new(
         of_table(error).code,
         "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",
     )
 }
 
 /// The error if a write is applied, but its result could not be read.
-pub fn made(refusals: Refusals) -> Refusals {
-    refusals.into_iter().map(|refusal| unseen(refusal.code)).collect()
+pub fn made(field_errors: FieldErrors) -> FieldErrors {
+    field_errors.into_iter().map(|field_error| unseen(field_error.code)).collect()
 }
 
 /// The error of a change whose result could not be read.
-pub fn unseen(code: ErrorCode) -> Refusal {
-    Refusal::new(code, "The change was made, but its result could not be read.")
+pub fn unseen(code: ErrorCode) -> FieldError {
+    FieldError::new(code, "The change was made, but its result could not be read.")
 }
 
 /// The errors after an attempt that may have been applied. An error of the table does not tell whether it was.
-pub fn in_doubt(doubt: Option<&TableError>, refusals: Refusals) -> Refusals {
-    let tells = |refusal: &Refusal| matches!(refusal.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
+pub fn in_doubt(doubt: Option<&TableError>, field_errors: FieldErrors) -> FieldErrors {
+    let tells = |field_error: &FieldError| matches!(field_error.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
     match doubt {
-        Some(error) if !refusals.iter().all(tells) => vec![open_end(error)],
-        _ => refusals,
+        Some(error) if !field_errors.iter().all(tells) => vec![open_end(error)],
+        _ => field_errors,
     }
 }
 
 /// The error of a failed request to the table.
-pub fn of_table(error: &TableError) -> Refusal {
+pub fn of_table(error: &TableError) -> FieldError {
     let failure = Failure::of_table(error);
-    Refusal::new(failure.code, failure.message.clone())
+    FieldError::new(failure.code, failure.message.clone())
 }

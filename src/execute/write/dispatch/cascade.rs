@@ -6,7 +6,7 @@ use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSA
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ToDelete};
-use crate::execute::write::messages::{Refusals, of_table, refusal};
+use crate::execute::write::messages::{FieldErrors, field_error, of_table};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
 use std::collections::HashSet;
@@ -48,8 +48,8 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
         }
     }
     for gone in draft.cascades.iter().filter(|gone| gone.ahead) {
-        let code = |refusals: Refusals| refusals.first().map_or(ErrorCode::Internal, |refusal| refusal.code);
-        sweep_sources(job, gone).await.map_err(|refusals| CascadeError::HalfWay(code(refusals)))?;
+        let code = |field_errors: FieldErrors| field_errors.first().map_or(ErrorCode::Internal, |field_error| field_error.code);
+        sweep_sources(job, gone).await.map_err(|field_errors| CascadeError::HalfWay(code(field_errors)))?;
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ pub fn key_of(job: &WriteJob<'_>, write: &WriteCall) -> Option<Key> {
 
 /// Deletes the dependents that were put after the dependents were read and before the item was deleted. No more can come after that,
 /// because puts check that the item exists. Dependents found now may lead to others, and an index may lag behind.
-pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>) -> Result<(), Refusals> {
+pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>) -> Result<(), FieldErrors> {
     for gone in gone {
         let CascadedItem { action, item, .. } = gone;
         let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };
@@ -152,7 +152,7 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
 }
 
 /// Deletes items that were put under dependents which were deleted ahead of their item.
-async fn sweep_sources(job: &WriteJob<'_>, gone: &CascadedItem) -> Result<(), Refusals> {
+async fn sweep_sources(job: &WriteJob<'_>, gone: &CascadedItem) -> Result<(), FieldErrors> {
     let mut swept = Swept { action: gone.action, sources: gone.sources.clone(), places: HashSet::new() };
     let found = dependents::of_dependents(job, gone.action, &gone.sources, DependentsToRead::All).await?;
     swept.delete_all(job, None, found).await.map(drop)
@@ -169,7 +169,7 @@ struct Swept {
 
 impl Swept {
     /// Deletes the found dependents and those that they lead to, until no more are found. Gives whether there were any.
-    async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, Refusals> {
+    async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, FieldErrors> {
         let action = self.action;
         let (mut found, mut any) = (found, false);
         for _ in 0..MOST_SWEEPS {
@@ -181,7 +181,7 @@ impl Swept {
             let mut complete = true;
             for (table, items) in found.to_delete(job, action) {
                 let count = items.len();
-                let deleted = delete(job, &table, items).await.map_err(|error| vec![refusal(error)])?;
+                let deleted = delete(job, &table, items).await.map_err(|error| vec![field_error(error)])?;
                 complete &= deleted.len() == count;
                 self.places.extend(deleted.into_iter().map(|key| (table.clone(), key)));
             }

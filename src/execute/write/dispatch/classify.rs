@@ -1,13 +1,13 @@
 //! Failed conditions of a write → what follows: an error for the caller, another attempt, or an earlier attempt that was applied.
 
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate::{self, equal, same_item};
 use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, Repeat, WriteDraft};
 use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
-use crate::execute::write::messages::{Refusals, absent, misfit};
+use crate::execute::write::messages::{FieldErrors, absent, misfit};
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub enum FailureClass {
     /// Nothing tells whether an earlier attempt was applied.
     Open,
     /// An error for the caller.
-    Refused(Refusals),
+    Refused(FieldErrors),
 }
 
 /// Classifies failed conditions. With `doubt`, an earlier attempt may have been applied.
@@ -32,7 +32,7 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
     if let Some(verdict) = stale(job, draft, failures, doubt) {
         return verdict;
     }
-    let (mut refusals, mut taken) = (Refusals::new(), Refusals::new());
+    let (mut field_errors, mut taken) = (FieldErrors::new(), FieldErrors::new());
     let (mut raced, mut place) = (false, None);
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
@@ -42,7 +42,7 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
             CallRole::Replica => {}
             CallRole::Guard(ty, field) => {
                 let message = format!("Another {ty} already has this {field}.");
-                taken.push(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
+                taken.push(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
             }
             CallRole::Main(main) => {
                 // An item of another type does not belong to this write, and no error reveals its contents.
@@ -60,15 +60,15 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
                     }
                     None => {}
                 }
-                refusals.extend(refused);
+                field_errors.extend(refused);
             }
         }
     }
     // After a lost race, the winner may have written the very guard that already exists.
     if !raced {
-        refusals.extend(taken);
+        field_errors.extend(taken);
     }
-    if refusals.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(refusals) }
+    if field_errors.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(field_errors) }
 }
 
 /// What follows if the found item has changed. Failures of calls that depend on it do not count. Only the item's own call can give an
@@ -91,7 +91,7 @@ fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], 
         let by_found = job.write.names_found;
         return Some(match main.filter(|_| !by_found).and_then(|main| refused((job, draft), main, item)) {
             _ if doubt => FailureClass::Open,
-            Some(refusal) => FailureClass::Refused(vec![refusal]),
+            Some(field_error) => FailureClass::Refused(vec![field_error]),
             None => FailureClass::Race(draft.place(failure.position)),
         });
     }
@@ -114,14 +114,14 @@ fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Optio
 }
 
 /// The error if an item of another type has the key of the item to create.
-fn taken_by_other(main: &MainCall) -> Refusal {
+fn taken_by_other(main: &MainCall) -> FieldError {
     let message = main.message.clone().unwrap_or_else(|| format!("Another item already has the key of this {}.", main.item));
-    Refusal::new(ErrorCode::Conflict, message)
+    FieldError::new(ErrorCode::Conflict, message)
 }
 
 /// The error for the caller. `None` if only values that were read have changed.
-fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Option<&Item>) -> Option<Refusal> {
-    let told = |code, or: String| Some(Refusal::new(code, main.message.clone().unwrap_or(or)));
+fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Option<&Item>) -> Option<FieldError> {
+    let told = |code, or: String| Some(FieldError::new(code, main.message.clone().unwrap_or(or)));
     if main.creates {
         return match item {
             Some(_) => told(ErrorCode::Conflict, format!("This {} already exists.", main.item)),
@@ -142,7 +142,7 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
         if current.as_ref() != Some(expected) {
             let message = format!("This {} has been changed in the meantime.", main.item);
             let details = vec![("currentVersion", current.unwrap_or(Value::Null))];
-            return Some(Refusal { code: ErrorCode::Conflict, message, details });
+            return Some(FieldError { code: ErrorCode::Conflict, message, details });
         }
     }
     let condition = main.condition.as_ref().filter(|_| !main.many);
@@ -156,11 +156,11 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
     }
     let scope = draft.scope(job);
     let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
-    broken.map(|bound| bound.refusal.clone())
+    broken.map(|bound| bound.field_error.clone())
 }
 
 /// The error of a change that the item, or the request's values, do not allow.
-pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> Refusal {
+pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> FieldError {
     let mut mains = draft.calls.iter().filter_map(|call| if let CallRole::Main(main) = &call.role { Some(&main.item) } else { None });
     let item = match at.and_then(|at| draft.calls.get(at)).map(|call| &call.role) {
         Some(CallRole::Main(main)) => Some(&main.item),

@@ -6,7 +6,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::messages::{Refusals, invalid};
+use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::plan::tree::ReadAction;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::data::call::Get;
@@ -23,7 +23,7 @@ pub struct Again {
 }
 
 /// Drafts all actions of a field.
-pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<WriteDraft, Refusals> {
+pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<WriteDraft, FieldErrors> {
     let mut drafting = Drafting { job, generated, uncertain, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     drafting.read_ahead(raced).await?;
     for position in 0..job.write.actions.len() {
@@ -37,7 +37,7 @@ pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced,
 impl Drafting<'_, '_> {
     /// Finds the item of the `@find`. In the same batch, reads the items that the actions need and whose keys are known. The loader keeps
     /// them for the actions.
-    pub async fn read_ahead(&mut self, raced: bool) -> Result<(), Refusals> {
+    pub async fn read_ahead(&mut self, raced: bool) -> Result<(), FieldErrors> {
         let job = self.job;
         if let Some(lookup) = &job.planned.found {
             // A find by key joins the batch. A find by Query goes first, so that no Get is made if it finds nothing.
@@ -78,7 +78,7 @@ impl Drafting<'_, '_> {
         gets
     }
 
-    pub async fn action(&mut self, position: usize) -> Result<(), Refusals> {
+    pub async fn action(&mut self, position: usize) -> Result<(), FieldErrors> {
         let job = self.job;
         let action = &job.write.actions[position];
         self.draft.results.push(Vec::new());
@@ -93,7 +93,7 @@ impl Drafting<'_, '_> {
         }
     }
 
-    pub async fn check(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+    pub async fn check(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
         for aim in self.target_items(position, action, ty).await? {
             let mut conditions = Conditions::default();

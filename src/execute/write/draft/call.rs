@@ -1,6 +1,6 @@
 //! A draft of a write: its calls, the purpose of each, and the items that the field returns.
 
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
@@ -218,7 +218,7 @@ impl WriteDraft {
 
     /// Leaves out dependents that another call already writes. Refuses two actions on one item: DynamoDB accepts an item only once in a
     /// transaction. `key` gives the key that a call writes.
-    pub fn check_distinct(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), Refusal> {
+    pub fn check_distinct(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), FieldError> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
         let key_of = |call: &DraftCall| Some((call.write.table.clone(), key(&call.write)?));
@@ -226,11 +226,11 @@ impl WriteDraft {
             if key_of(call).is_some_and(|key| !seen.insert(key)) {
                 twice = match &call.role {
                     CallRole::Main(main) => {
-                        Some(Refusal::new(ErrorCode::BadUserInput, format!("This would write the same {} twice.", main.item)))
+                        Some(FieldError::new(ErrorCode::BadUserInput, format!("This would write the same {} twice.", main.item)))
                     }
                     CallRole::Guard(ty, field) => {
                         let message = format!("Two items of type {ty} would have the same {field}.");
-                        Some(Refusal { code: ErrorCode::Conflict, message, details: vec![("field", Value::from(field.as_str()))] })
+                        Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", Value::from(field.as_str()))] })
                     }
                     CallRole::Replica | CallRole::Dependent | CallRole::Found => twice,
                 };

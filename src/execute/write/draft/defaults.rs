@@ -3,7 +3,7 @@
 
 use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::item::default_value;
-use crate::execute::write::messages::{Refusals, bad_input};
+use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
@@ -27,7 +27,7 @@ impl Drafting<'_, '_> {
         ty: &ObjectType,
         (known, whole): (&Map<String, Value>, bool),
         changed: &mut Map<String, Value>,
-    ) -> Result<Vec<String>, Refusals> {
+    ) -> Result<Vec<String>, FieldErrors> {
         let mut unknown: Vec<String> = Vec::new();
         let mut open: Vec<&str> = Vec::new();
         for name in &ty.defaults {
@@ -81,7 +81,7 @@ impl Drafting<'_, '_> {
 }
 
 /// The error of a never-null field whose default uses a null field.
-pub fn unmade(ty: &ObjectType, field: &str) -> Refusals {
+pub fn unmade(ty: &ObjectType, field: &str) -> FieldErrors {
     bad_input(format!("{}.{field} must not be null, but its default uses a field that is null.", ty.name))
 }
 

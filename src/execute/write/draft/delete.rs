@@ -6,7 +6,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::identity;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
-use crate::execute::write::messages::Refusals;
+use crate::execute::write::messages::FieldErrors;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::Item;
@@ -14,7 +14,7 @@ use crate::table::data::write::WriteAction;
 use std::sync::Arc;
 
 impl Drafting<'_, '_> {
-    pub async fn delete(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+    pub async fn delete(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let job = self.job;
         let ty = job.type_named(&action.item)?;
         let alone = job.write.actions.len() == 1;
@@ -98,7 +98,7 @@ impl Drafting<'_, '_> {
 
     /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an item that can be
     /// deleted again, and never dependents without their item.
-    pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), Refusals> {
+    pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), FieldErrors> {
         let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
         let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(|item| 1 + item.others.len()).sum();

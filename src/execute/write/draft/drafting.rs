@@ -1,7 +1,7 @@
 //! The state of drafting: what the actions of a field share, and the parts that their calls have in common. Must not know the kinds of
 //! actions.
 
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::condition as filter;
 use crate::execute::write::draft::call::{CallRole, DraftCall, Generated, IfAbsent, MainCall, Repeat, ReplicaWrites, WriteDraft};
 use crate::execute::write::item::conditions::Conditions;
@@ -10,7 +10,7 @@ use crate::execute::write::item::{assemble, unique};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::messages::{Refusals, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, WriteTarget};
@@ -67,7 +67,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Adds the author's condition.
-    pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), Refusals> {
+    pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), FieldErrors> {
         if let Some(condition) = &action.condition {
             conditions.and(written(condition, &self.draft.scope(self.job))?);
         }
@@ -94,7 +94,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`.
-    pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), Refusals> {
+    pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
         let Some(guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
         let key = assemble::key_of(model, ty, &guard);
@@ -135,7 +135,7 @@ impl Drafting<'_, '_> {
 }
 
 /// The author's condition as an expression.
-pub fn written(condition: &Condition, scope: &crate::execute::expression::scope::Scope<'_>) -> Result<Expression, Refusals> {
+pub fn written(condition: &Condition, scope: &crate::execute::expression::scope::Scope<'_>) -> Result<Expression, FieldErrors> {
     filter::whole(condition, scope).map_err(bad_input)
 }
 
@@ -151,8 +151,8 @@ pub fn attribute_of(
 }
 
 /// The error of a write that the checker should have refused.
-pub fn internal(what: &str) -> Refusals {
-    vec![Refusal::new(ErrorCode::Internal, format!("The write is not possible: {what}."))]
+pub fn internal(what: &str) -> FieldErrors {
+    vec![FieldError::new(ErrorCode::Internal, format!("The write is not possible: {what}."))]
 }
 
 /// The write of a copy, and its condition.

@@ -12,7 +12,7 @@ use crate::execute::write::draft::drafting::{Drafting, TargetItem};
 use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, stored_values};
-use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
@@ -21,7 +21,7 @@ use crate::table::data::write::WriteAction;
 use serde_json::Value;
 
 impl Drafting<'_, '_> {
-    pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+    pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         let values = self.values(position, of_element, &action.values)?;
@@ -38,7 +38,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    pub async fn change_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+    pub async fn change_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for aim in self.target_items(position, action, ty).await? {
@@ -64,7 +64,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    pub async fn remove_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), Refusals> {
+    pub async fn remove_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for aim in self.target_items(position, action, ty).await? {
@@ -91,7 +91,7 @@ impl Drafting<'_, '_> {
         element: &Element,
         (ty, of_element): (&ObjectType, &ObjectType),
         aim: &TargetItem,
-    ) -> Result<Option<(usize, Conditions)>, Refusals> {
+    ) -> Result<Option<(usize, Conditions)>, FieldErrors> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let Some(item) = job.read(&ty.name, &aim.key).await? else {
@@ -115,7 +115,7 @@ impl Drafting<'_, '_> {
         (position, action, element): (usize, &Action, &Element),
         (ty, aim): (&ObjectType, TargetItem),
         (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
-    ) -> Result<(), Refusals> {
+    ) -> Result<(), FieldErrors> {
         let job = self.job;
         conditions.exists(&aim.key.partition.0);
         identity::demand(ty, &mut conditions);

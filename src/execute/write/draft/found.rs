@@ -1,7 +1,7 @@
 //! The `@find` of a mutation: finds the item and adds its conditions to the draft. They are part of the call that writes or checks the
 //! item, or of a ConditionCheck of their own.
 
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::drafting::Drafting;
@@ -10,7 +10,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::Refusals;
+use crate::execute::write::messages::FieldErrors;
 use crate::plan::attributes::{alternatives_of, keys};
 use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 impl Drafting<'_, '_> {
     /// Finds the item. After a lost race, an item that an index gave is read from the table, because the index may lag.
-    pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), Refusals> {
+    pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), FieldErrors> {
         let job = self.job;
-        let missing = || vec![Refusal::new(ErrorCode::NotFound, format!("This {} does not exist.", lookup.item))];
+        let missing = || vec![FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", lookup.item))];
         let Some(find) = &job.write.find else { return Err(missing()) };
         let ty = job.type_named(&lookup.item)?;
         let found = items::items(job, lookup, &self.scope).await?.into_iter().next().ok_or_else(missing)?;
@@ -52,7 +52,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Adds the conditions of the found item to a call on the item under this key. Gives `false` if that is another item.
-    pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, conditions: &mut Conditions) -> Result<bool, Refusals> {
+    pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, conditions: &mut Conditions) -> Result<bool, FieldErrors> {
         let job = self.job;
         let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&job.table_of(ty), key)) else { return Ok(false) };
         held.demand(job.type_named(&held.item)?, &job.scope(), conditions)?;
@@ -60,7 +60,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Adds a ConditionCheck of the found item if no call is about it.
-    pub fn check_found(&mut self) -> Result<(), Refusals> {
+    pub fn check_found(&mut self) -> Result<(), FieldErrors> {
         let WriteDraft { held, calls, first, .. } = &mut self.draft;
         let by_call = calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.held));
         let Some(held) = held.as_ref().filter(|_| !by_call) else { return Ok(()) };

@@ -1,19 +1,19 @@
 //! `@put` of an item → its call, and the guards of its unique values.
 
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::lookup::items::guards_of;
-use crate::execute::write::messages::{Refusals, invalid};
+use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::schema::model::write::Action;
 use crate::table::data::write::WriteAction;
 use serde_json::Value;
 use std::sync::Arc;
 
 impl Drafting<'_, '_> {
-    pub async fn put(&mut self, position: usize, action: &Action, replace: bool) -> Result<(), Refusals> {
+    pub async fn put(&mut self, position: usize, action: &Action, replace: bool) -> Result<(), FieldErrors> {
         let job = self.job;
         let (model, ty) = (job.context.model, job.type_named(&action.item)?);
         let values = self.values(position, ty, &action.values)?;
@@ -36,7 +36,7 @@ impl Drafting<'_, '_> {
         if held && !replace {
             // The new item would replace the found one.
             let message = action.message.clone().unwrap_or_else(|| format!("This {} already exists.", ty.name));
-            return Err(vec![Refusal::new(ErrorCode::Conflict, message)]);
+            return Err(vec![FieldError::new(ErrorCode::Conflict, message)]);
         }
         if replace {
             identity::demand(ty, &mut conditions);

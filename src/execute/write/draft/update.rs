@@ -10,7 +10,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::guards_of;
-use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression::{self, ComputedBound};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::update::Update;
@@ -54,7 +54,7 @@ impl ItemChanges {
 }
 
 impl Drafting<'_, '_> {
-    pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), Refusals> {
+    pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
         for aim in self.target_items(position, action, ty).await? {
             self.update_one(position, action, ty, aim).await?;
@@ -62,7 +62,7 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    pub async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, aim: TargetItem) -> Result<(), Refusals> {
+    pub async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, aim: TargetItem) -> Result<(), FieldErrors> {
         let job = self.job;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let mut values = self.update_values(position, action, ty, &aim.key)?;
@@ -127,7 +127,12 @@ impl Drafting<'_, '_> {
 
     /// Checks an expression against the constraints of its fields. Gives the bounds that the conditions enforce on values computed by
     /// DynamoDB.
-    pub fn keep_expression(&self, ty: &ObjectType, update: &Update, conditions: &mut Conditions) -> Result<Vec<ComputedBound>, Refusals> {
+    pub fn keep_expression(
+        &self,
+        ty: &ObjectType,
+        update: &Update,
+        conditions: &mut Conditions,
+    ) -> Result<Vec<ComputedBound>, FieldErrors> {
         let job = self.job;
         let scope = self.draft.scope(job);
         expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
@@ -142,7 +147,7 @@ impl Drafting<'_, '_> {
     }
 
     /// What an update changes of an item.
-    fn item_changes(&self, ty: &ObjectType, expression: Option<&Update>, values: &UpdateValues) -> Result<ItemChanges, Refusals> {
+    fn item_changes(&self, ty: &ObjectType, expression: Option<&Update>, values: &UpdateValues) -> Result<ItemChanges, FieldErrors> {
         let job = self.job;
         let model = job.context.model;
         let mut changes = match expression {
@@ -164,7 +169,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Puts the guards of the unique values that an update sets, and deletes those of values that it replaces.
-    pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), Refusals> {
+    pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
         let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
         let mut after = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
@@ -179,7 +184,7 @@ impl Drafting<'_, '_> {
 }
 
 /// What an upsert sets if the item lacks it: constants, key fields with an attribute of their own, and defaults of fields that are not set.
-fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, Refusals> {
+fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, FieldErrors> {
     let mut initial = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
         for (name, value) in &keys.constants {

@@ -7,7 +7,7 @@ use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::item::assemble;
 use crate::execute::write::item::index_keys::{self, IndexChanges};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{Refusals, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind};
@@ -42,7 +42,7 @@ pub struct UpdateValues {
 
 impl Drafting<'_, '_> {
     /// What an update sets, as far as it follows from the arguments and the key.
-    pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, Refusals> {
+    pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, FieldErrors> {
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
         let of_key = assemble::values_of(model, ty, &key_item(key));
@@ -69,7 +69,7 @@ impl Drafting<'_, '_> {
         ty: &ObjectType,
         values: UpdateValues,
         item: Option<&Item>,
-    ) -> Result<UpdateValues, Refusals> {
+    ) -> Result<UpdateValues, FieldErrors> {
         let model = self.job.context.model;
         let mut known = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
         known.extend(values.of_key.clone());
@@ -94,7 +94,7 @@ impl Drafting<'_, '_> {
     }
 
     /// The fields that arguments set.
-    pub fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, Refusals> {
+    pub fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, FieldErrors> {
         let mut set = Map::new();
         for (field, written) in &action.values {
             let Some(definition) = ty.fields.get(field).filter(|field| !field.rules.version) else { continue };
@@ -109,7 +109,7 @@ impl Drafting<'_, '_> {
     }
 
     /// The fields that an expression sets to plain values. The checker makes sure that no others are in composite keys.
-    pub fn changed_by(&self, expression: Option<&Update>) -> Result<Map<String, Value>, Refusals> {
+    pub fn changed_by(&self, expression: Option<&Update>) -> Result<Map<String, Value>, FieldErrors> {
         let mut changed = Map::new();
         for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
             // An argument that is not given changes nothing.
@@ -143,7 +143,7 @@ impl Drafting<'_, '_> {
 impl UpdateValues {
     /// Whether an upsert writes something different if it creates the item. `if_not_exists` covers both cases if only attributes of single
     /// fields differ and no default is made of a field that the item may have.
-    pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, Refusals> {
+    pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, FieldErrors> {
         let model = job.context.model;
         // Copies and guards are separate calls, which `if_not_exists` does not cover.
         if model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some()) {
@@ -193,7 +193,7 @@ fn changed_index_keys(
     changed: &Map<String, Value>,
     of_key: &Map<String, Value>,
     all: Option<&Map<String, Value>>,
-) -> Result<IndexChanges, Refusals> {
+) -> Result<IndexChanges, FieldErrors> {
     let model: &Model = job.context.model;
     let known = |field: &str| match (of_key.get(field), all) {
         (Some(value), _) => Some(Some(value.clone())),

@@ -7,7 +7,7 @@ use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::item::assemble;
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::{Refusals, absent, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::{Source, TextPart};
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 impl Drafting<'_, '_> {
     /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless the action is a
     /// delete or may affect many items.
-    pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, Refusals> {
+    pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, FieldErrors> {
         let model = self.job.context.model;
         let many = match &action.target {
             WriteTarget::Key(sources) => {
@@ -31,9 +31,9 @@ impl Drafting<'_, '_> {
         let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
         let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
         let ambiguous = || bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name));
-        let found = items::items(self.job, lookup, &self.scope).await.map_err(|refusals| match refusals.first() {
-            Some(refusal) if refusal.code == ErrorCode::LimitExceeded && !many => ambiguous(),
-            _ => refusals,
+        let found = items::items(self.job, lookup, &self.scope).await.map_err(|field_errors| match field_errors.first() {
+            Some(field_error) if field_error.code == ErrorCode::LimitExceeded && !many => ambiguous(),
+            _ => field_errors,
         })?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
@@ -57,7 +57,7 @@ impl Drafting<'_, '_> {
     }
 
     /// The values of a key's fields.
-    pub fn key_values(&self, sources: &IndexMap<String, Source>) -> Result<Map<String, Value>, Refusals> {
+    pub fn key_values(&self, sources: &IndexMap<String, Source>) -> Result<Map<String, Value>, FieldErrors> {
         let mut values = Map::new();
         for (field, source) in sources {
             match self.given(source) {
@@ -74,7 +74,7 @@ impl Drafting<'_, '_> {
         position: usize,
         ty: &ObjectType,
         written: &IndexMap<String, WrittenValue>,
-    ) -> Result<Map<String, Value>, Refusals> {
+    ) -> Result<Map<String, Value>, FieldErrors> {
         let mut values = Map::new();
         for (field, written) in written {
             let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };

@@ -5,7 +5,7 @@ use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::{keys_of, seeded};
-use crate::execute::write::messages::Refusals;
+use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::{Cascade, WriteLookup};
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::ActionKind;
@@ -126,7 +126,7 @@ fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
 ///
 /// An item that leads to others is read before them and deleted after them. So dependents that come in meanwhile, and those that an
 /// interrupted delete leaves, can still be found through it.
-pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which: DependentsToRead) -> Result<Dependents, Refusals> {
+pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which: DependentsToRead) -> Result<Dependents, FieldErrors> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
     for position in inward(job, action) {
@@ -137,7 +137,12 @@ pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which:
 }
 
 /// The items to which the paths of a cascade continue from other dependents.
-pub async fn of_dependents(job: &WriteJob<'_>, action: usize, from: &Dependents, which: DependentsToRead) -> Result<Dependents, Refusals> {
+pub async fn of_dependents(
+    job: &WriteJob<'_>,
+    action: usize,
+    from: &Dependents,
+    which: DependentsToRead,
+) -> Result<Dependents, FieldErrors> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
     for position in inward(job, action) {

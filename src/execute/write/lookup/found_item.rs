@@ -5,7 +5,7 @@ use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::identity;
-use crate::execute::write::messages::{Refusals, bad_input};
+use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::table::data::attribute::{Item, Key};
@@ -56,7 +56,7 @@ impl FoundItem {
         *self.table == *table && same(&self.key.partition, &key.partition) && sorts
     }
 
-    pub fn demand(&self, ty: &ObjectType, scope: &Scope<'_>, conditions: &mut Conditions) -> Result<(), Refusals> {
+    pub fn demand(&self, ty: &ObjectType, scope: &Scope<'_>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
         conditions.exists(&self.key.partition.0);
         identity::demand(ty, conditions);
         for name in &self.attributes {

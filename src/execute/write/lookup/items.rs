@@ -1,12 +1,12 @@
 //! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its guards.
 
-use crate::execute::error::Refusal;
+use crate::execute::error::FieldError;
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{Present, ReadResult, ReadState};
 use crate::execute::write::item::{assemble, replicas, unique};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::Refusals;
+use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
 use crate::table::data::attribute::{Item, Key};
@@ -17,12 +17,16 @@ use std::sync::Arc;
 pub type ItemsInScope = BTreeMap<String, Arc<Item>>;
 
 /// Runs a lookup with the items in scope. Gives the first copy of a replicated item, whichever copy was read.
-pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScope) -> Result<Vec<Arc<Item>>, Refusals> {
+pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScope) -> Result<Vec<Arc<Item>>, FieldErrors> {
     seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
 }
 
 /// Runs a lookup with the items of each type that it starts from.
-pub async fn seeded(job: &WriteJob<'_>, lookup: &WriteLookup, seeds: impl Fn(&str) -> Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, Refusals> {
+pub async fn seeded(
+    job: &WriteJob<'_>,
+    lookup: &WriteLookup,
+    seeds: impl Fn(&str) -> Vec<Arc<Item>>,
+) -> Result<Vec<Arc<Item>>, FieldErrors> {
     let mut state = ReadState::new(&lookup.plan, job.context);
     for (ty, space) in &lookup.seeds {
         seed(&mut state, *space, seeds(ty));
@@ -31,8 +35,8 @@ pub async fn seeded(job: &WriteJob<'_>, lookup: &WriteLookup, seeds: impl Fn(&st
     found(job, &state, lookup)
 }
 
-fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, Refusals> {
-    let refuse = |failure: &crate::execute::error::Failure| vec![Refusal::new(failure.code, failure.message.clone())];
+fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    let refuse = |failure: &crate::execute::error::Failure| vec![FieldError::new(failure.code, failure.message.clone())];
     for outcome in &state.results {
         if let ReadResult::Many(_, pages) = outcome
             && let Some(failure) = pages.iter().find_map(|page| page.failure.as_ref())

@@ -4,9 +4,9 @@
 //! A sum is checked through its operand: `stock - :q` is at least 0 if and only if `stock` is at least `:q`. The bounds are computed
 //! exactly, in decimals. They are rounded to DynamoDB's 38 digits, to the side on which no storable number lies between.
 
-use crate::execute::error::{ErrorCode, Refusal};
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::{Scope, operand_value};
-use crate::execute::write::messages::Refusals;
+use crate::execute::write::messages::FieldErrors;
 use crate::execute::write::rules::constraint::broken;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
@@ -28,7 +28,7 @@ pub struct ComputedBound {
     /// The condition on the item before the write.
     pub condition: Condition,
     /// The error if it does not hold.
-    pub refusal: Refusal,
+    pub field_error: FieldError,
 }
 
 /// The operands whose values, or elements, are stored in a field with a constraint.
@@ -50,19 +50,19 @@ pub fn known<'u>(model: &'u Model, ty: &'u ObjectType, update: &'u Update) -> Ve
 }
 
 /// The errors of values that break their field's constraint.
-pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v Value)>) -> Result<(), Refusals> {
-    let mut refusals = Refusals::new();
+pub fn keep<'v>(ty: &ObjectType, values: impl Iterator<Item = (&'v String, &'v Value)>) -> Result<(), FieldErrors> {
+    let mut field_errors = FieldErrors::new();
     for (name, value) in values {
         let constraint = ty.fields.get(name).and_then(|field| field.rules.constraint.as_ref());
         let sentences = constraint.map(|constraint| broken(constraint, value)).unwrap_or_default();
-        refusals.extend(sentences.into_iter().map(|sentence| broken_constraint(ty, name, &sentence)));
+        field_errors.extend(sentences.into_iter().map(|sentence| broken_constraint(ty, name, &sentence)));
     }
-    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+    if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
 }
 
 /// The error of a value that does not come directly from an argument.
-pub fn broken_constraint(ty: &ObjectType, field: &str, sentence: &str) -> Refusal {
-    Refusal::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
+pub fn broken_constraint(ty: &ObjectType, field: &str, sentence: &str) -> FieldError {
+    FieldError::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
 }
 
 /// The conditions that keep computed values within bounds.
@@ -155,9 +155,9 @@ impl Sum {
                 true => Condition::Or(vec![Condition::NotExists(self.path.clone()), compare]),
                 false => compare,
             };
-            let mut refusal = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit.to_string()));
-            refusal.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
-            Some(ComputedBound { condition, refusal })
+            let mut field_error = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit.to_string()));
+            field_error.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
+            Some(ComputedBound { condition, field_error })
         };
         let least = bound(constraint.min, true, "must be {} or more, but would be less");
         let most = bound(constraint.max, false, "must be {} or less, but would be more");
@@ -214,14 +214,14 @@ fn is_set(kind: &ValueType) -> bool {
 }
 
 /// Checks values of the found item, which only a draft knows, against their fields' constraints.
-pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Scope<'_>, &Map<String, Value>)) -> Result<(), Refusals> {
+pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Scope<'_>, &Map<String, Value>)) -> Result<(), FieldErrors> {
     let (scope, arguments) = scopes;
-    let mut refusals = Refusals::new();
+    let mut field_errors = FieldErrors::new();
     for (field, operand) in known(model, ty, update) {
         let brought =
             matches!(operand, Operand::Argument(name, _) if name.split('.').next().is_some_and(|first| arguments.contains_key(first)));
         let (Some(constraint), Some(value), false) = (&field.rules.constraint, operand_value(operand, scope), brought) else { continue };
-        refusals.extend(broken(constraint, &value).iter().map(|sentence| broken_constraint(ty, &field.name, sentence)));
+        field_errors.extend(broken(constraint, &value).iter().map(|sentence| broken_constraint(ty, &field.name, sentence)));
     }
-    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+    if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
 }
