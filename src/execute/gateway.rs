@@ -6,6 +6,7 @@ use super::explain;
 use super::operation_cache::{OperationCache, PlannedOperation};
 use super::page::cursor::CursorKey;
 use super::request::{Request, Settings};
+use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
 use crate::plan::tree::OperationPlan;
@@ -33,6 +34,7 @@ struct Inner {
     store: Arc<dyn DataStore>,
     operations: OperationCache,
     max_nodes: usize,
+    max_response_bytes: usize,
     cursor_key: CursorKey,
     lanes: Lanes,
     share_queries: bool,
@@ -61,8 +63,8 @@ impl Gateway {
         let operations = OperationCache::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
-        let Settings { max_nodes, share_queries, .. } = settings;
-        Self { inner: Arc::new(Inner { model, store, operations, max_nodes, cursor_key, lanes, share_queries }) }
+        let Settings { max_nodes, max_response_bytes, share_queries, .. } = settings;
+        Self { inner: Arc::new(Inner { model, store, operations, max_nodes, max_response_bytes, cursor_key, lanes, share_queries }) }
     }
 
     /// The schema's model.
@@ -83,7 +85,7 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, max_nodes, cursor_key, lanes, share_queries, .. } = &*self.inner;
+        let Inner { model, store, max_nodes, max_response_bytes, cursor_key, lanes, share_queries, .. } = &*self.inner;
         let PlannedOperation { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
@@ -104,13 +106,20 @@ impl Gateway {
             share_queries: *share_queries,
             lanes,
         };
-        let steps = run_steps(&context, plan, &introspection);
-        let (data, errors) = match tokio::time::timeout_at(deadline + GRACE, steps).await {
-            Ok(answer) => answer,
-            Err(_) => (b"null".to_vec(), vec![GraphqlError::new(ErrorCode::Timeout, "The request took too long.")]),
+        let limits = ResponseLimits { bytes: *max_response_bytes, objects: *max_nodes };
+        let mut body = ResponseBody::new(limits);
+        let steps = run_steps(&context, plan, &introspection, &mut body);
+        let ended = tokio::time::timeout_at(deadline + GRACE, steps).await;
+        let has_data = match ended {
+            Ok(written) => written.is_ok(),
+            Err(_) => {
+                body = ResponseBody::new(limits);
+                body.error(&GraphqlError::new(ErrorCode::Timeout, "The request took too long."));
+                false
+            }
         };
         let extensions = explain.then(|| explain::extensions(model, plan, &loaders.calls()));
-        Response::executed(data, &errors, extensions)
+        Response { body: body.finish(has_data, extensions), refused: None }
     }
 }
 
@@ -126,26 +135,6 @@ pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc
 }
 
 impl Response {
-    fn executed(data: Vec<u8>, errors: &[GraphqlError], extensions: Option<Value>) -> Self {
-        let mut body = Vec::with_capacity(data.len() + 64);
-        body.push(b'{');
-        // The specification recommends that errors come first (section 7.1, "Response Format").
-        if !errors.is_empty() {
-            body.extend_from_slice(b"\"errors\":");
-            let list: Value = errors.iter().map(GraphqlError::to_json).collect();
-            body.extend_from_slice(list.to_string().as_bytes());
-            body.push(b',');
-        }
-        body.extend_from_slice(b"\"data\":");
-        body.extend_from_slice(&data);
-        if let Some(extensions) = extensions {
-            body.extend_from_slice(b",\"extensions\":");
-            body.extend_from_slice(extensions.to_string().as_bytes());
-        }
-        body.push(b'}');
-        Self { body, refused: None }
-    }
-
     /// The response to a request that failed before execution.
     pub fn refused(errors: &[GraphqlError]) -> Self {
         let code = errors.first().map_or(ErrorCode::Internal, |error| error.code);

@@ -14,6 +14,8 @@ pub struct Settings {
     pub max_aliases: usize,
     /// The most objects of a response.
     pub max_nodes: usize,
+    /// The most bytes of a response.
+    pub max_response_bytes: usize,
     /// The memory for parsed operations and their plans, in bytes, about.
     pub plan_cache_bytes: u64,
     /// Whether clients may introspect the schema.
@@ -33,6 +35,7 @@ impl Default for Settings {
             max_fields: budgets.fields,
             max_aliases: budgets.aliases,
             max_nodes: 100_000,
+            max_response_bytes: 10 << 20,
             plan_cache_bytes: 64 << 20,
             introspection: true,
             cursor_key: Vec::new(),

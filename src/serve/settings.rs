@@ -149,6 +149,10 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_NODES", value_name = "N", default_value_t = 100_000)]
     pub max_nodes: usize,
 
+    /// Most bytes of a response
+    #[arg(long, env = "KEYFOLD_MAX_RESPONSE_BYTES", value_name = "BYTES", default_value_t = 10 << 20)]
+    pub max_response_bytes: usize,
+
     /// Memory for parsed operations and their plans
     #[arg(long, env = "KEYFOLD_PLAN_CACHE_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
     pub plan_cache_bytes: u64,
@@ -209,6 +213,7 @@ impl Budgets {
             max_fields: self.max_fields,
             max_aliases: self.max_aliases,
             max_nodes: self.max_nodes,
+            max_response_bytes: self.max_response_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             introspection,
             cursor_key,

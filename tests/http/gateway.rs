@@ -25,6 +25,7 @@ fn settings() -> Settings {
         max_fields: 5000,
         max_aliases: 30,
         max_nodes: 100_000,
+        max_response_bytes: 10 << 20,
         plan_cache_bytes: 1 << 20,
         introspection: true,
         cursor_key: b"a secret of the tests".to_vec(),

@@ -1,6 +1,6 @@
 //! Lists, connections and counts of a response: writes the rows of a find for an object, without those that are not there.
 
-use super::writer::{Null, PathStep, Place, Writer, json, text};
+use super::writer::{PathStep, Place, Unwritten, Writer, json, text};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::page::result::PageResult;
 use crate::execute::read::state::{ItemState, Present, ReadResult};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 type Element = (usize, Present);
 
 impl<'a> Writer<'a> {
-    pub(super) fn list(&mut self, target: &'a ObjectSource, object: &'a Object, ty: &'a Type, at: Place<'_>) -> Result<(), Null> {
+    pub(super) fn list(&mut self, target: &'a ObjectSource, object: &'a Object, ty: &'a Type, at: Place<'_>) -> Result<(), Unwritten> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -23,22 +23,22 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the objects of a list's elements.
-    fn objects(&mut self, space: SpaceId, elements: Vec<Element>, object: &'a Object, ty: &'a Type) -> Result<(), Null> {
+    fn objects(&mut self, space: SpaceId, elements: Vec<Element>, object: &'a Object, ty: &'a Type) -> Result<(), Unwritten> {
         let item = ty.item_type();
-        self.out.push(b'[');
+        self.body.data.push(b'[');
         for (position, (row, present)) in elements.into_iter().enumerate() {
             if position > 0 {
-                self.out.push(b',');
+                self.body.data.push(b',');
             }
             self.within(PathStep::Index(position), |writer| {
                 writer.nullable(item, |writer| writer.element(space, (row, present), object, item))
             })?;
         }
-        self.out.push(b']');
+        self.body.data.push(b']');
         Ok(())
     }
 
-    fn element(&mut self, space: SpaceId, (row, present): Element, object: &'a Object, ty: &Type) -> Result<(), Null> {
+    fn element(&mut self, space: SpaceId, (row, present): Element, object: &'a Object, ty: &Type) -> Result<(), Unwritten> {
         match present {
             Present::Yes => self.object(object, Place { space, row, map: None }),
             Present::No => self.missing(ty, || format!("A {} of the list does not exist.", object.type_name)),
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn count(&mut self, target: &ObjectSource, at: Place<'_>) -> Result<(), Null> {
+    pub(super) fn count(&mut self, target: &ObjectSource, at: Place<'_>) -> Result<(), Unwritten> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -109,11 +109,11 @@ impl<'a> Writer<'a> {
         if i32::try_from(count).is_err() {
             return Err(self.error(ErrorCode::Internal, format!("{count} does not fit the type Int.")));
         }
-        json(&mut self.out, &Value::from(count));
+        json(&mut self.body.data, &Value::from(count));
         Ok(())
     }
 
-    pub(super) fn page(&mut self, target: &'a ObjectSource, parts: &'a [PageOutput], at: Place<'_>) -> Result<(), Null> {
+    pub(super) fn page(&mut self, target: &'a ObjectSource, parts: &'a [PageOutput], at: Place<'_>) -> Result<(), Unwritten> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -122,20 +122,20 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes an object of page parts.
-    fn parts(&mut self, parts: &'a [PageOutput], mut write: impl FnMut(&mut Self, &'a PagePart) -> Result<(), Null>) -> Result<(), Null> {
-        self.out.push(b'{');
+    fn parts(&mut self, parts: &'a [PageOutput], mut write: impl FnMut(&mut Self, &'a PagePart) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
+        self.body.data.push(b'{');
         for (position, output) in parts.iter().enumerate() {
             if position > 0 {
-                self.out.push(b',');
+                self.body.data.push(b',');
             }
-            self.out.extend_from_slice(&output.label);
+            self.body.data.extend_from_slice(&output.label);
             self.field(&output.key, output.location, |writer| write(writer, &output.part))?;
         }
-        self.out.push(b'}');
+        self.body.data.push(b'}');
         Ok(())
     }
 
-    fn page_part(&mut self, part: &'a PagePart, context: &PageContext<'a>, at: Place<'_>) -> Result<(), Null> {
+    fn page_part(&mut self, part: &'a PagePart, context: &PageContext<'a>, at: Place<'_>) -> Result<(), Unwritten> {
         match part {
             PagePart::Nodes(ty, object) => {
                 let elements = self.elements(context.target, at);
@@ -151,19 +151,19 @@ impl<'a> Writer<'a> {
             PagePart::StartCursor => self.cursor(context, context.rows.clone().next()),
             PagePart::EndCursor => self.cursor(context, context.rows.clone().next_back()),
             PagePart::Typename(name) => {
-                text(&mut self.out, name);
+                text(&mut self.body.data, name);
                 Ok(())
             }
             PagePart::Node(..) | PagePart::Cursor => Ok(()),
         }
     }
 
-    fn edges(&mut self, elements: Vec<Element>, parts: &'a [PageOutput], context: &PageContext<'a>, ty: &'a Type) -> Result<(), Null> {
+    fn edges(&mut self, elements: Vec<Element>, parts: &'a [PageOutput], context: &PageContext<'a>, ty: &'a Type) -> Result<(), Unwritten> {
         let item = ty.item_type();
-        self.out.push(b'[');
+        self.body.data.push(b'[');
         for (position, (row, present)) in elements.into_iter().enumerate() {
             if position > 0 {
-                self.out.push(b',');
+                self.body.data.push(b',');
             }
             let mut present = Some(present);
             self.within(PathStep::Index(position), |writer| {
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
                         }
                         PagePart::Cursor => writer.cursor(context, Some(row)),
                         PagePart::Typename(name) => {
-                            text(&mut writer.out, name);
+                            text(&mut writer.body.data, name);
                             Ok(())
                         }
                         _ => Ok(()),
@@ -183,21 +183,21 @@ impl<'a> Writer<'a> {
                 })
             })?;
         }
-        self.out.push(b']');
+        self.body.data.push(b']');
         Ok(())
     }
 
-    fn flag(&mut self, flag: bool) -> Result<(), Null> {
-        json(&mut self.out, &Value::from(flag));
+    fn flag(&mut self, flag: bool) -> Result<(), Unwritten> {
+        json(&mut self.body.data, &Value::from(flag));
         Ok(())
     }
 
     /// The cursor of a row of the target's space; null if the page has no rows.
-    fn cursor(&mut self, context: &PageContext<'a>, row: Option<usize>) -> Result<(), Null> {
+    fn cursor(&mut self, context: &PageContext<'a>, row: Option<usize>) -> Result<(), Unwritten> {
         let cursor = row.and_then(|row| self.cursor_of(context, row));
         match cursor {
-            Some(cursor) => text(&mut self.out, &cursor),
-            None => self.out.extend_from_slice(b"null"),
+            Some(cursor) => text(&mut self.body.data, &cursor),
+            None => self.body.data.extend_from_slice(b"null"),
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What a plan's reads found → the bytes of the response, in the order of the selection. Must not know calls or HTTP.
 
+pub mod body;
 mod list;
 mod object;
 mod scalar;

@@ -1,7 +1,7 @@
-//! The shape of a plan and what its reads found → the bytes of `data`, and the errors.
+//! Objects of a response: the fields of a selection for a row, in their order, and embedded objects.
 
-use super::writer::{Null, PathStep, Place, Writer, json, text};
-use crate::execute::error::{ErrorCode, GraphqlError};
+use super::writer::{PathStep, Place, Unwritten, Writer, json, text};
+use crate::execute::error::ErrorCode;
 use crate::execute::read::state::Present;
 use crate::execute::values::decode;
 use crate::plan::tree::*;
@@ -10,34 +10,33 @@ use apollo_compiler::ast::Type;
 use serde_json::Value;
 
 impl<'a> Writer<'a> {
-    /// The bytes of the root's fields, without the braces, and the errors in the order of the response. `None` if a non-null field is null:
-    /// then `data` is null.
-    pub fn write(mut self) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
-        let written = self.object(&self.state.plan.root, Place { space: 0, row: 0, map: None });
-        let fields = written.is_ok().then(|| self.out.get(1..self.out.len() - 1).unwrap_or_default().to_vec());
-        (fields, self.errors)
-    }
-
-    pub(super) fn object(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Null> {
+    pub(super) fn object(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Unwritten> {
         if !object.variants.is_empty() {
             return self.variant(object, at);
         }
-        self.out.push(b'{');
+        self.check_objects()?;
+        self.body.data.push(b'{');
+        self.fields(object, at)?;
+        self.body.data.push(b'}');
+        Ok(())
+    }
+
+    /// Writes the fields of an object of one type, without the braces.
+    pub(super) fn fields(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Unwritten> {
         for (position, output) in object.fields.iter().enumerate() {
             if position > 0 {
-                self.out.push(b',');
+                self.body.data.push(b',');
             }
-            self.out.extend_from_slice(&output.label);
+            self.body.data.extend_from_slice(&output.label);
             self.field(&output.key, output.location, |writer| {
                 writer.nullable(&output.ty, |writer| writer.value(&object.type_name, output, at))
             })?;
         }
-        self.out.push(b'}');
         Ok(())
     }
 
     /// An object of an interface or a union, written as the type of its item.
-    fn variant(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Null> {
+    fn variant(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Unwritten> {
         let row = |space: SpaceId| self.state.under(at.space, at.row, space).next();
         match object.variants.iter().find_map(|(space, variant)| Some((*space, row(*space)?, variant))) {
             Some((space, row, variant)) => self.object(variant, Place { space, row, map: None }),
@@ -45,15 +44,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), Null> {
+    fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), Unwritten> {
         match &output.value {
             OutputValue::Typename => {
-                text(&mut self.out, type_name);
+                text(&mut self.body.data, type_name);
                 Ok(())
             }
             OutputValue::Introspection => {
                 let value = self.introspection.get(&output.key).unwrap_or(&Value::Null);
-                json(&mut self.out, value);
+                json(&mut self.body.data, value);
                 Ok(())
             }
             OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
@@ -62,7 +61,7 @@ impl<'a> Writer<'a> {
             OutputValue::List(target, object) => self.list(target, object, &output.ty, at),
             OutputValue::Page(target, parts) => self.page(target, parts, at),
             OutputValue::Done => {
-                json(&mut self.out, &Value::Bool(true));
+                json(&mut self.body.data, &Value::Bool(true));
                 Ok(())
             }
             OutputValue::Exists(target) => {
@@ -71,7 +70,7 @@ impl<'a> Writer<'a> {
                     Present::No => false,
                     Present::Failed(failure) => return Err(self.failed(&failure)),
                 };
-                json(&mut self.out, &Value::Bool(there));
+                json(&mut self.body.data, &Value::Bool(there));
                 Ok(())
             }
             OutputValue::Count(target) => self.count(target, at),
@@ -84,7 +83,7 @@ impl<'a> Writer<'a> {
         object: &'a Object,
         (type_name, output): (&'a str, &'a Output),
         at: Place<'_>,
-    ) -> Result<(), Null> {
+    ) -> Result<(), Unwritten> {
         let row = self.rows(target, at).next();
         let present = row.map_or(Present::No, |row| self.state.present(target, target.space, row));
         match (present, row) {
@@ -98,7 +97,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), Null> {
+    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), Unwritten> {
         let state = self.state;
         let (reader, item) = match held {
             ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
@@ -109,7 +108,7 @@ impl<'a> Writer<'a> {
             ValueLocation::Known(source, _) => {
                 return match state.value(source, at.space, at.row) {
                     Ok(Some(value)) => {
-                        json(&mut self.out, &value);
+                        json(&mut self.body.data, &value);
                         Ok(())
                     }
                     Ok(None) => self.missing(&output.ty, || null_message(type_name, &output.key)),
@@ -120,7 +119,7 @@ impl<'a> Writer<'a> {
         match item.and_then(|item| decode::find(reader, item)) {
             None | Some(decode::StoredValue::Attribute(Attribute::Null)) => self.absent(&output.ty, type_name, &reader.field),
             Some(decode::StoredValue::Key(value)) => {
-                json(&mut self.out, &value);
+                json(&mut self.body.data, &value);
                 Ok(())
             }
             Some(decode::StoredValue::Attribute(attribute)) => self.attribute(&output.ty, &reader.stored.value, attribute),
@@ -129,9 +128,9 @@ impl<'a> Writer<'a> {
 
     /// A missing value or a stored NULL, which is the same. A non-null list is then empty: DynamoDB has no empty sets, and writers often
     /// leave empty lists out.
-    fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), Null> {
+    fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), Unwritten> {
         if ty.is_list() && ty.is_non_null() {
-            self.out.extend_from_slice(b"[]");
+            self.body.data.extend_from_slice(b"[]");
             return Ok(());
         }
         self.missing(ty, || null_message(type_name, field))
@@ -143,7 +142,7 @@ impl<'a> Writer<'a> {
         object: &'a Object,
         rows: Option<SpaceId>,
         (output, at): (&'a Output, Place<'_>),
-    ) -> Result<(), Null> {
+    ) -> Result<(), Unwritten> {
         let state = self.state;
         let (reader, item) = match held {
             ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
@@ -175,19 +174,19 @@ impl<'a> Writer<'a> {
         attribute: &Attribute,
         object: &'a Object,
         place: &mut dyn FnMut() -> (SpaceId, usize),
-    ) -> Result<(), Null> {
+    ) -> Result<(), Unwritten> {
         match (ty, attribute) {
             (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
-                self.out.push(b'[');
+                self.body.data.push(b'[');
                 for (position, value) in values.iter().enumerate() {
                     if position > 0 {
-                        self.out.push(b',');
+                        self.body.data.push(b',');
                     }
                     self.within(PathStep::Index(position), |writer| {
                         writer.nullable(item, |writer| writer.maps(item, value, object, place))
                     })?;
                 }
-                self.out.push(b']');
+                self.body.data.push(b']');
                 Ok(())
             }
             (Type::Named(_) | Type::NonNullNamed(_), Attribute::M(map)) => {

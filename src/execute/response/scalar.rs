@@ -1,6 +1,6 @@
 //! Attributes and values → JSON bytes, straight into the response.
 
-use super::writer::{Null, PathStep, Writer, json, text};
+use super::writer::{PathStep, Unwritten, Writer, json, text};
 use crate::execute::error::ErrorCode;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
@@ -33,7 +33,7 @@ fn is_canonical_float(number: &str) -> bool {
 
 impl Writer<'_> {
     /// Writes a stored scalar, enum or list of them.
-    pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Null> {
+    pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         if matches!(attribute, Attribute::Null) {
             return self.missing(ty, || format!("The stored value is null, but its type is {ty}."));
         }
@@ -49,41 +49,41 @@ impl Writer<'_> {
                     }
                     _ => return Err(self.misfit(ty)),
                 };
-                self.out.push(b'[');
+                self.body.data.push(b'[');
                 for (position, value) in values.iter().enumerate() {
                     if position > 0 {
-                        self.out.push(b',');
+                        self.body.data.push(b',');
                     }
                     self.within(PathStep::Index(position), |writer| writer.nullable(item, |writer| writer.attribute(item, kind, value)))?;
                 }
-                self.out.push(b']');
+                self.body.data.push(b']');
                 Ok(())
             }
             _ => self.scalar(ty, kind, attribute),
         }
     }
 
-    fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Null> {
+    fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         match (kind, attribute) {
-            (ValueType::Id | ValueType::String, Attribute::S(value)) => text(&mut self.out, value),
-            (ValueType::Boolean, Attribute::Bool(value)) => self.out.extend_from_slice(if *value { b"true" } else { b"false" }),
+            (ValueType::Id | ValueType::String, Attribute::S(value)) => text(&mut self.body.data, value),
+            (ValueType::Boolean, Attribute::Bool(value)) => self.body.data.extend_from_slice(if *value { b"true" } else { b"false" }),
             (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
-                self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+                self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
             (ValueType::Long, Attribute::N(number)) if let Ok(value) = number.parse::<i64>() => {
-                self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+                self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
-            (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => text(&mut self.out, value),
-            (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.out.extend_from_slice(number.as_bytes()),
+            (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => text(&mut self.body.data, value),
+            (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.body.data.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {
-                Some(value) => json(&mut self.out, &value),
+                Some(value) => json(&mut self.body.data, &value),
                 None => return Err(self.misfit(ty)),
             },
         }
         Ok(())
     }
 
-    fn misfit(&mut self, ty: &Type) -> Null {
+    fn misfit(&mut self, ty: &Type) -> Unwritten {
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }
 }

@@ -3,6 +3,7 @@
 //! Null propagation: GraphQL spec section 6.4.4, "Handling Execution Errors". If a non-null value is null, what was written of its parent
 //! is dropped, up to the next place that may be null.
 
+use super::body::ResponseBody;
 use crate::execute::error::{ErrorCode, Failure, FieldError, GraphqlError, PathSegment};
 use crate::execute::read::state::ReadState;
 use crate::plan::tree::SpaceId;
@@ -10,8 +11,13 @@ use crate::table::data::attribute::Item;
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 
-/// A non-null value is null: its parent is null, too.
-pub(super) struct Null;
+/// Why a value is not written.
+pub enum Unwritten {
+    /// It is null and its type is non-null: its parent is null, too.
+    Null,
+    /// The response passed its bounds: nothing more is written, and `data` is null.
+    TooLarge,
+}
 
 /// A step of the path: a response key, or a position in a list.
 #[derive(Clone, Copy)]
@@ -31,72 +37,110 @@ pub(super) struct Place<'i> {
 /// Writes a response.
 pub struct Writer<'a> {
     pub(super) state: &'a ReadState<'a>,
-    pub(super) out: Vec<u8>,
+    pub(super) introspection: &'a Map<String, Value>,
+    pub(super) body: &'a mut ResponseBody,
     path: Vec<PathStep<'a>>,
     location: (usize, usize),
-    pub(super) errors: Vec<GraphqlError>,
-    pub(super) introspection: Map<String, Value>,
+    /// Where the errors of this step begin.
+    first_error: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer; `introspection` holds the values of `__schema` and `__type` by response key.
-    pub fn new(state: &'a ReadState<'a>, introspection: Map<String, Value>) -> Self {
-        Self { state, out: Vec::with_capacity(4096), path: Vec::new(), location: (0, 0), errors: Vec::new(), introspection }
+    /// A writer of a step's part of the response; `introspection` holds the values of `__schema` and `__type` by response key.
+    pub fn new(state: &'a ReadState<'a>, introspection: &'a Map<String, Value>, body: &'a mut ResponseBody) -> Self {
+        let first_error = body.mark_errors();
+        Self { state, introspection, body, path: Vec::new(), location: (0, 0), first_error }
     }
 
-    /// Writes errors in place of the root's only field.
-    pub fn refuse(mut self, field_errors: Vec<FieldError>) -> (Option<Vec<u8>>, Vec<GraphqlError>) {
-        let Some(output) = self.state.plan.root.fields.first() else { return (Some(Vec::new()), Vec::new()) };
-        self.out.extend_from_slice(&output.label);
-        let written = self.field(&output.key, output.location, |writer| {
+    /// Writes the fields of the step. If it fails, `data` is null.
+    pub fn write(mut self) -> Result<(), Unwritten> {
+        self.body.separate();
+        self.fields(&self.state.plan.root, Place { space: 0, row: 0, map: None })
+    }
+
+    /// Writes errors in place of the step's only field.
+    pub fn refuse(mut self, field_errors: Vec<FieldError>) -> Result<(), Unwritten> {
+        let Some(output) = self.state.plan.root.fields.first() else { return Ok(()) };
+        self.body.separate();
+        self.body.data.extend_from_slice(&output.label);
+        self.field(&output.key, output.location, |writer| {
             writer.nullable(&output.ty, |writer| {
                 for field_error in field_errors {
-                    writer.error(field_error.code, field_error.message);
-                    if let Some(error) = writer.errors.last_mut() {
-                        error.details = field_error.details;
-                    }
+                    let error = writer.error_here(field_error.code, field_error.message);
+                    writer.body.error(&GraphqlError { details: field_error.details, ..error });
                 }
-                Err(Null)
+                Err(Unwritten::Null)
             })
-        });
-        (written.is_ok().then_some(self.out), self.errors)
+        })
     }
 
-    /// Adds an error at the current path.
-    pub(super) fn error(&mut self, code: ErrorCode, message: impl Into<String>) -> Null {
+    fn error_here(&self, code: ErrorCode, message: String) -> GraphqlError {
         let path = self.path.iter().map(|step| match step {
             PathStep::Key(key) => PathSegment::Key((*key).to_owned()),
             PathStep::Index(index) => PathSegment::Index(*index),
         });
         let locations = if self.location.0 > 0 { vec![self.location] } else { Vec::new() };
-        self.errors.push(GraphqlError { message: message.into(), code, locations, path: path.collect(), details: Vec::new() });
-        Null
+        GraphqlError { message, code, locations, path: path.collect(), details: Vec::new() }
     }
 
-    pub(super) fn failed(&mut self, failure: &Failure) -> Null {
+    /// Adds an error at the current path.
+    pub(super) fn error(&mut self, code: ErrorCode, message: impl Into<String>) -> Unwritten {
+        let error = self.error_here(code, message.into());
+        self.body.error(&error);
+        match self.check_bytes() {
+            Ok(()) => Unwritten::Null,
+            Err(too_large) => too_large,
+        }
+    }
+
+    /// Ends the response if it has too many bytes.
+    fn check_bytes(&mut self) -> Result<(), Unwritten> {
+        match self.body.fits() {
+            true => Ok(()),
+            false => Err(self.too_large(&format!("{} bytes", self.body.limits().bytes))),
+        }
+    }
+
+    /// Counts an object, and ends the response if it has too many.
+    pub(super) fn check_objects(&mut self) -> Result<(), Unwritten> {
+        match self.body.has_room_for_object() {
+            true => Ok(()),
+            false => Err(self.too_large(&format!("{} objects", self.body.limits().objects))),
+        }
+    }
+
+    /// Puts one error in place of all errors of the step.
+    fn too_large(&mut self, bound: &str) -> Unwritten {
+        let message = format!("The response would have more than {bound}. Ask for smaller pages.");
+        let error = self.error_here(ErrorCode::LimitExceeded, message);
+        self.body.drop_errors(self.first_error);
+        self.body.error(&error);
+        Unwritten::TooLarge
+    }
+
+    pub(super) fn failed(&mut self, failure: &Failure) -> Unwritten {
         self.error(failure.code, failure.message.clone())
     }
 
     /// Writes a value, or null if the value gives up and its type is nullable.
-    pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), Null>) -> Result<(), Null> {
-        let mark = self.out.len();
+    pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
+        let mark = self.body.data.len();
         match write(self) {
-            Ok(()) => Ok(()),
-            Err(null) if ty.is_non_null() => Err(null),
-            Err(_) => {
-                self.out.truncate(mark);
-                self.out.extend_from_slice(b"null");
+            Err(Unwritten::Null) if !ty.is_non_null() => {
+                self.body.data.truncate(mark);
+                self.body.data.extend_from_slice(b"null");
                 Ok(())
             }
+            written => written,
         }
     }
 
     /// Writes null for a missing value, or an error if its type is non-null.
-    pub(super) fn missing(&mut self, ty: &Type, message: impl FnOnce() -> String) -> Result<(), Null> {
+    pub(super) fn missing(&mut self, ty: &Type, message: impl FnOnce() -> String) -> Result<(), Unwritten> {
         if ty.is_non_null() {
             return Err(self.error(ErrorCode::Internal, message()));
         }
-        self.out.extend_from_slice(b"null");
+        self.body.data.extend_from_slice(b"null");
         Ok(())
     }
 
@@ -105,18 +149,18 @@ impl<'a> Writer<'a> {
         &mut self,
         key: &'a str,
         location: (usize, usize),
-        write: impl FnOnce(&mut Self) -> Result<(), Null>,
-    ) -> Result<(), Null> {
+        write: impl FnOnce(&mut Self) -> Result<(), Unwritten>,
+    ) -> Result<(), Unwritten> {
         let outer = std::mem::replace(&mut self.location, location);
         let written = self.within(PathStep::Key(key), write);
         self.location = outer;
         written
     }
 
-    /// Writes within a step of the path.
-    pub(super) fn within(&mut self, step: PathStep<'a>, write: impl FnOnce(&mut Self) -> Result<(), Null>) -> Result<(), Null> {
+    /// Writes within a step of the path, and ends the response if it has too many bytes.
+    pub(super) fn within(&mut self, step: PathStep<'a>, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
         self.path.push(step);
-        let written = write(self);
+        let written = write(self).and_then(|()| self.check_bytes());
         self.path.pop();
         written
     }

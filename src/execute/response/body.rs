@@ -1,0 +1,145 @@
+//! The response map while it is made: fields and errors in, its bytes out. Bounds both. Must not know plans or items.
+//!
+//! A response beyond its bounds has `data: null` and one error, at the place where it passed them. A null at that place alone would let
+//! each of a thousand siblings fill the response again. Bytes that no longer fit are never written.
+
+use crate::execute::error::GraphqlError;
+use serde_json::Value;
+
+/// What the body begins with.
+const BEGINNING: &[u8] = b"{\"data\":{";
+/// The length of `{"data":`.
+const DATA: usize = BEGINNING.len() - 1;
+
+/// The most that a response may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseLimits {
+    /// Bytes of `data` and `errors` together. One value may pass it before the writing ends, and an item has 400 KB at most.
+    pub bytes: usize,
+    /// Objects, embedded ones included.
+    pub objects: usize,
+}
+
+/// A response while it is written.
+#[derive(Debug)]
+pub struct ResponseBody {
+    /// `{"data":{` and the fields so far.
+    pub(super) data: Vec<u8>,
+    /// The errors so far, as JSON, separated by commas.
+    errors: Vec<u8>,
+    /// How many objects were written, including those that a null has replaced.
+    objects: usize,
+    limits: ResponseLimits,
+}
+
+impl ResponseBody {
+    /// A response without fields.
+    pub fn new(limits: ResponseLimits) -> Self {
+        let mut data = Vec::with_capacity(4096);
+        data.extend_from_slice(BEGINNING);
+        Self { data, errors: Vec::new(), objects: 0, limits }
+    }
+
+    /// Begins the field of a further step.
+    pub(super) fn separate(&mut self) {
+        if self.data.len() > BEGINNING.len() {
+            self.data.push(b',');
+        }
+    }
+
+    /// Counts one more object. False if the response has too many.
+    pub(super) fn has_room_for_object(&mut self) -> bool {
+        self.objects += 1;
+        self.objects <= self.limits.objects
+    }
+
+    /// Whether the response is within its bytes.
+    pub(super) fn fits(&self) -> bool {
+        self.data.len() + self.errors.len() <= self.limits.bytes
+    }
+
+    /// The bounds.
+    pub(super) fn limits(&self) -> ResponseLimits {
+        self.limits
+    }
+
+    /// The end of the errors so far.
+    pub(super) fn mark_errors(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// Drops the errors after a mark.
+    pub(super) fn drop_errors(&mut self, mark: usize) {
+        self.errors.truncate(mark);
+    }
+
+    /// Adds an error.
+    pub fn error(&mut self, error: &GraphqlError) {
+        if !self.errors.is_empty() {
+            self.errors.push(b',');
+        }
+        // Writing to a vector cannot fail.
+        let _ = serde_json::to_writer(&mut self.errors, &error.to_json());
+    }
+
+    /// The bytes of the response. Without `data`, it is null.
+    pub fn finish(self, has_data: bool, extensions: Option<Value>) -> Vec<u8> {
+        let Self { data: mut body, errors, .. } = self;
+        if has_data {
+            body.push(b'}');
+        } else {
+            body.truncate(DATA);
+            body.extend_from_slice(b"null");
+        }
+        if let Some(extensions) = extensions {
+            body.extend_from_slice(b",\"extensions\":");
+            let _ = serde_json::to_writer(&mut body, &extensions);
+        }
+        body.push(b'}');
+        // The specification recommends that errors come first (section 7.1, "Response Format").
+        if !errors.is_empty() {
+            let list = b"\"errors\":[".iter().copied().chain(errors).chain(*b"],");
+            body.splice(1..1, list);
+        }
+        body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::error::ErrorCode;
+
+    fn body() -> ResponseBody {
+        ResponseBody::new(ResponseLimits { bytes: 100, objects: 2 })
+    }
+
+    #[test]
+    fn errors_come_before_data() {
+        let mut body = body();
+        body.data.extend_from_slice(b"\"a\":1");
+        body.separate();
+        body.data.extend_from_slice(b"\"b\":2");
+        assert!(body.fits());
+        body.error(&GraphqlError::new(ErrorCode::Timeout, "Late."));
+        body.error(&GraphqlError::new(ErrorCode::Timeout, "Later."));
+        assert!(!body.fits(), "errors count");
+        let error = |message: &str| format!(r#"{{"message":"{message}","extensions":{{"code":"TIMEOUT"}}}}"#);
+        let text = String::from_utf8(body.finish(true, Some(Value::from(7)))).unwrap_or_default();
+        assert_eq!(text, format!(r#"{{"errors":[{},{}],"data":{{"a":1,"b":2}},"extensions":7}}"#, error("Late."), error("Later.")));
+    }
+
+    #[test]
+    fn a_response_without_data_has_null() {
+        let mut body = body();
+        body.data.extend_from_slice(b"\"a\":1");
+        assert_eq!(body.finish(false, None), b"{\"data\":null}");
+        assert_eq!(super::tests::body().finish(true, None), b"{\"data\":{}}");
+    }
+
+    #[test]
+    fn objects_are_counted() {
+        let mut body = body();
+        assert_eq!([(); 3].map(|()| body.has_room_for_object()), [true, true, false]);
+    }
+}

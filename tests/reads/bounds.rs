@@ -1,0 +1,113 @@
+//! What bounds the reads and the response of one operation: it is refused, and nothing more is read or written.
+
+use crate::support;
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Settings;
+use keyfold::schema::load;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const SCHEMA: &str = r##"
+extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK")
+type User @item(keys: { PK: "USER#{id}", SK: "USER" }) {
+  id: ID!
+  lines: [Line!]
+  posts(first: Int, after: String): PostConnection! @find(max: 1000)
+}
+type Line { text: String! }
+type Post @item(keys: { PK: "USER#{userId}", SK: "POST#{id}" }) {
+  userId: ID!
+  id: ID!
+  text: String!
+  author: User @find
+}
+type Note @item(keys: { PK: "NOTE#{id}", SK: "NOTE" }) { id: ID! text: String! }
+type PostConnection { nodes: [Post!]! edges: [PostEdge!]! pageInfo: PageInfo! }
+type PostEdge { node: Post! cursor: String! }
+type Query {
+  user(id: ID!): User @find
+  notes(ids: [ID!]!): [Note]! @find(where: { id: "{ids}" })
+}
+type Mutation {
+  putUser(id: ID!): User @put(replace: true)
+}
+"##;
+
+/// A user `ann` with so many posts of so many bytes, and with as many embedded lines. The note `n` lacks its text.
+async fn world(posts: usize, bytes: usize, settings: Settings) -> (Gateway, Arc<Recorder>) {
+    let (model, _) = load("schema.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let model = Arc::new(model);
+    let recorder = Arc::new(Recorder::default());
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    store.create_missing(&model.tables).await.unwrap();
+    let lines: Vec<Value> = (0..posts).map(|number| json!({ "M": { "text": { "S": number.to_string() } } })).collect();
+    let user = json!({ "PK": { "S": "USER#ann" }, "SK": { "S": "USER" }, "lines": { "L": lines } });
+    let post = |number: usize| {
+        json!({ "PK": { "S": "USER#ann" }, "SK": { "S": format!("POST#{number:04}") }, "text": { "S": "x".repeat(bytes) } })
+    };
+    let note = json!({ "PK": { "S": "NOTE#n" }, "SK": { "S": "NOTE" } });
+    let items = [user, note].into_iter().chain((0..posts).map(post));
+    let items = items.map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
+    store.load(&model.tables[0], items, support::deadline()).await.unwrap();
+    recorder.take();
+    (Gateway::new(model, &store, settings), recorder)
+}
+
+async fn response(gateway: &Gateway, query: &str) -> Value {
+    support::run(gateway, &support::request(query, Value::Null), false).await
+}
+
+/// The only error of a response without data: its code and path.
+fn refusal(response: &Value) -> (&Value, &Value) {
+    assert_eq!(response["data"], Value::Null);
+    let [error] = response["errors"].as_array().unwrap().as_slice() else { panic!("{response}") };
+    (&error["extensions"]["code"], &error["path"])
+}
+
+#[tokio::test]
+async fn a_response_ends_where_it_passes_its_bytes() {
+    let (gateway, _) = world(24, 20_000, Settings { max_response_bytes: 1_000_000, ..support::settings() }).await;
+    let posts = "posts(first: 24) { nodes { text author { posts(first: 24) { nodes { text } } } } }";
+    let large = response(&gateway, &format!("{{ user(id: \"ann\") {{ {posts} }} }}")).await;
+    assert_eq!(refusal(&large).0, "LIMIT_EXCEEDED");
+    let path = refusal(&large).1.as_array().unwrap();
+    assert_eq!(path[..4], [json!("user"), json!("posts"), json!("nodes"), json!(1)], "the second post is the first that does not fit");
+    let small = response(&gateway, "{ user(id: \"ann\") { posts(first: 24) { nodes { text } } } }").await;
+    assert_eq!(small["errors"], Value::Null);
+}
+
+#[tokio::test]
+async fn errors_count_among_the_bytes() {
+    let (gateway, _) = world(24, 1, Settings { max_response_bytes: 20_000, ..support::settings() }).await;
+    let ids: Vec<String> = (0..200).map(|_| "\"n\"".to_owned()).collect();
+    let failing = response(&gateway, &format!("{{ notes(ids: [{}]) {{ text }} }}", ids.join(","))).await;
+    let (code, path) = refusal(&failing);
+    assert_eq!((code, &path[0], &path[2]), (&json!("LIMIT_EXCEEDED"), &json!("notes"), &json!("text")));
+}
+
+#[tokio::test]
+async fn embedded_objects_count_among_the_objects() {
+    for (most, fits) in [(25, true), (24, false)] {
+        let (gateway, _) = world(24, 1, Settings { max_nodes: most, ..support::settings() }).await;
+        let lines = response(&gateway, "{ user(id: \"ann\") { lines { text } } }").await;
+        match fits {
+            true => assert_eq!(lines["errors"], Value::Null),
+            false => assert_eq!(refusal(&lines), (&json!("LIMIT_EXCEEDED"), &json!(["user", "lines", 23]))),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mutation_ends_at_the_field_whose_response_does_not_fit() {
+    let (gateway, recorder) = world(24, 20_000, Settings { max_response_bytes: 100_000, ..support::settings() }).await;
+    let posts = "posts(first: 24) { nodes { text } }";
+    let mutation = format!("mutation {{ a: putUser(id: \"ann\") {{ id }} b: putUser(id: \"ann\") {{ {posts} }} c: putUser(id: \"bob\") {{ id }} }}");
+    let response = response(&gateway, &mutation).await;
+    assert_eq!(refusal(&response).0, "LIMIT_EXCEEDED");
+    assert_eq!(refusal(&response).1[0], "b");
+    let written = recorder.take().iter().filter(|(call, _)| call == "PutItem").count();
+    assert_eq!(written, 2, "the path says what was written: everything up to the field that did not fit");
+}
