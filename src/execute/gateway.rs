@@ -3,7 +3,7 @@
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
-use super::operation_cache::{OperationCache, PlannedOperation};
+use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
 use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
@@ -78,8 +78,8 @@ impl Gateway {
     }
 
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
-    pub fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
-        let planned = self.inner.operations.plan(&self.inner.model, request)?;
+    pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
+        let planned = self.inner.operations.plan(&self.inner.model, request).await?;
         Ok(PreparedOperation { mutation: planned.kind == OperationType::Mutation, planned })
     }
 
@@ -131,7 +131,7 @@ fn now_millis() -> i64 {
 
 /// The plan of an operation, without a store: for `keyfold explain`.
 pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<OperationPlan>, Vec<GraphqlError>> {
-    Ok(OperationCache::new(settings).plan(model, request)?.plan)
+    plan_once(model, request, settings)
 }
 
 impl Response {

@@ -1,7 +1,7 @@
 //! A plan and a store in, the bytes of the response out. Must not know HTTP or AWS types.
 //!
-//! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] plans it, [`steps`] runs the
-//! plan. A step may write ([`mod@write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
+//! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] has it planned, [`steps`] runs
+//! the plan. A step may write ([`mod@write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
 //! stored. [`response`] writes the step's part of the response.
 
 pub mod context;
@@ -13,6 +13,7 @@ mod introspection;
 pub mod key;
 pub mod operation_cache;
 pub mod page;
+mod planners;
 pub mod read;
 pub mod request;
 pub mod response;

@@ -2,6 +2,7 @@
 
 use super::error::{ErrorCode, GraphqlError};
 use super::introspection::introspect;
+use super::planners::Planners;
 use super::request::{Request, Settings};
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::budget::OperationBudgets;
@@ -68,6 +69,16 @@ pub struct OperationCache {
     plans: Cache<PlanKey, CachedPlan, Bytes>,
     /// The number of the next document.
     next: AtomicU64,
+    planners: Planners,
+}
+
+/// An operation of a document and its variables, which lack only a plan.
+struct BoundOperation {
+    document: Arc<CachedDocument>,
+    name: Option<String>,
+    kind: OperationType,
+    variables: Map<String, Value>,
+    key: PlanKey,
 }
 
 /// An operation that is ready to run.
@@ -85,58 +96,94 @@ pub struct PlannedOperation {
 impl OperationCache {
     /// An empty cache under a gateway's settings.
     pub fn new(settings: &Settings) -> Self {
-        let defaults = OperationBudgets::default();
-        let budgets =
-            OperationBudgets { depth: settings.max_depth, fields: settings.max_fields, aliases: settings.max_aliases, ..defaults };
         let bytes = settings.plan_cache_bytes / 2;
         let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
-            budgets,
+            budgets: budgets(settings),
             introspection: settings.introspection,
             documents: Cache::with_weighter(entries, bytes, Bytes),
             plans: Cache::with_weighter(entries, bytes, Bytes),
             next: AtomicU64::new(0),
+            planners: Planners::default(),
         }
     }
 
-    /// Parses, validates, coerces the variables and plans.
-    pub fn plan(&self, model: &Model, request: &Request) -> Result<PlannedOperation, Vec<GraphqlError>> {
-        let cached = self.document(model, &request.query)?;
-        let document = &cached.document;
-        let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
-        let coerced = coerce_variables(&model.api, document, operation, &request.variables);
-        let variables = coerced.map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
-        let name = operation.name.as_ref().map(|name| name.to_string());
-        let own = name.clone().unwrap_or_default();
-        let sensitivities = document.sensitivities.get(&own).map(Vec::as_slice).unwrap_or_default();
-        let key = (cached.number, plan_key(&own, sensitivities, &variables));
-        let plan = match self.plans.get(&key) {
+    /// Parses, validates, coerces the variables and plans. Requests with the same text wait for the first of them.
+    pub async fn plan(&self, model: &Arc<Model>, request: &Request) -> Result<PlannedOperation, Vec<GraphqlError>> {
+        let document = self.document(model, &request.query).await?;
+        let operation = bind(model, document, request)?;
+        let plan = match self.plans.get(&operation.key) {
             Some(known) => known.plan,
             None => {
-                let plan = Arc::new(crate::plan::plan(model, document, operation, &variables).map_err(one)?);
-                let bytes = printed_length(&plan) * PLAN_BYTES_PER_BYTE;
-                self.plans.insert(key, CachedPlan { plan: plan.clone(), bytes });
-                plan
+                let (model, document) = (model.clone(), operation.document.clone());
+                let (name, variables) = (operation.name.clone(), operation.variables.clone());
+                let planning = self.planners.run(move || make_plan(&model, &document, name.as_deref(), &variables));
+                self.plans.get_or_insert_async(&operation.key, planning).await?.plan
             }
         };
         if plan.introspects && !self.introspection {
             let message = "Introspection is switched off.";
             return Err(vec![GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
         }
-        let kind = operation.operation_type;
-        Ok(PlannedOperation { document: cached, name, plan, variables, kind })
+        let BoundOperation { document, name, kind, variables, .. } = operation;
+        Ok(PlannedOperation { document, name, plan, variables, kind })
     }
 
-    fn document(&self, model: &Model, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
+    async fn document(&self, model: &Arc<Model>, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
         if let Some(cached) = self.documents.get(text) {
             return Ok(cached);
         }
-        let document =
-            Document::parse(&model.api, text, &self.budgets).map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
-        let cached = Arc::new(CachedDocument { document, number: self.next.fetch_add(1, Ordering::Relaxed) });
-        self.documents.insert(text.into(), cached.clone());
-        Ok(cached)
+        let text: Arc<str> = text.into();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let parsing = {
+            let (model, text, budgets) = (model.clone(), text.clone(), self.budgets.clone());
+            self.planners.run(move || parse(&model, &text, &budgets, number))
+        };
+        self.documents.get_or_insert_async(&text, parsing).await
     }
+}
+
+/// The plan of an operation that is not kept.
+pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<OperationPlan>, Vec<GraphqlError>> {
+    let document = parse(model, &request.query, &budgets(settings), 0)?;
+    let operation = bind(model, document, request)?;
+    Ok(make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables)?.plan)
+}
+
+fn budgets(settings: &Settings) -> OperationBudgets {
+    let defaults = OperationBudgets::default();
+    OperationBudgets { depth: settings.max_depth, fields: settings.max_fields, aliases: settings.max_aliases, ..defaults }
+}
+
+fn parse(model: &Model, text: &str, budgets: &OperationBudgets, number: u64) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
+    let document = Document::parse(&model.api, text, budgets).map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
+    Ok(Arc::new(CachedDocument { document, number }))
+}
+
+/// Chooses the operation of a document, and coerces its variables.
+fn bind(model: &Model, cached: Arc<CachedDocument>, request: &Request) -> Result<BoundOperation, Vec<GraphqlError>> {
+    let document = &cached.document;
+    let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
+    let coerced = coerce_variables(&model.api, document, operation, &request.variables);
+    let variables = coerced.map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
+    let name = operation.name.as_ref().map(|name| name.to_string());
+    let own = name.as_deref().unwrap_or_default();
+    let sensitivities = document.sensitivities.get(own).map(Vec::as_slice).unwrap_or_default();
+    let key = (cached.number, plan_key(own, sensitivities, &variables));
+    let kind = operation.operation_type;
+    Ok(BoundOperation { document: cached, name, kind, variables, key })
+}
+
+fn make_plan(
+    model: &Model,
+    cached: &CachedDocument,
+    name: Option<&str>,
+    variables: &Map<String, Value>,
+) -> Result<CachedPlan, Vec<GraphqlError>> {
+    let operation = cached.document.operation(name).map_err(one)?;
+    let plan = Arc::new(crate::plan::plan(model, &cached.document, operation, variables).map_err(one)?);
+    let bytes = printed_length(&plan) * PLAN_BYTES_PER_BYTE;
+    Ok(CachedPlan { plan, bytes })
 }
 
 impl PlannedOperation {
@@ -193,30 +240,39 @@ mod tests {
     use super::*;
     use crate::schema::load;
 
-    fn model() -> Model {
+    fn model() -> Arc<Model> {
         let text = "extend schema @table(name: \"data\", partitionKey: \"PK\") type A @item(keys: { PK: \"{id}\" }) { id: ID! }
                     type Query { a(id: ID!): A @find }";
-        load("s", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+        Arc::new(load("s", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0)
     }
 
-    fn plan(cache: &OperationCache, model: &Model, number: usize) -> Arc<OperationPlan> {
+    async fn plan(cache: &OperationCache, model: &Arc<Model>, number: usize) -> Arc<OperationPlan> {
         let request = Request { query: format!("{{ a(id: \"{number}\") {{ id }} }}"), ..Request::default() };
-        cache.plan(model, &request).unwrap_or_else(|_| panic!("{number}")).plan
+        cache.plan(model, &request).await.unwrap_or_else(|_| panic!("{number}")).plan
     }
 
-    #[test]
-    fn an_operation_is_planned_once() {
+    #[tokio::test]
+    async fn an_operation_is_planned_once() {
         let (model, cache) = (model(), OperationCache::new(&Settings::default()));
-        assert!(Arc::ptr_eq(&plan(&cache, &model, 1), &plan(&cache, &model, 1)));
+        let plans = futures_util::future::join_all((0..20).map(|_| plan(&cache, &model, 1))).await;
+        assert!(plans.iter().all(|plan| Arc::ptr_eq(plan, &plans[0])));
     }
 
-    #[test]
-    fn the_cache_keeps_within_its_bytes() {
+    #[tokio::test]
+    async fn a_mistake_is_told_to_all_who_wait() {
+        let (model, cache) = (model(), OperationCache::new(&Settings::default()));
+        let request = Request { query: "{ b }".to_owned(), ..Request::default() };
+        let answers = futures_util::future::join_all((0..20).map(|_| cache.plan(&model, &request))).await;
+        assert!(answers.iter().all(Result::is_err));
+    }
+
+    #[tokio::test]
+    async fn the_cache_keeps_within_its_bytes() {
         let model = model();
         for bytes in [0, 64 * 1024] {
             let cache = OperationCache::new(&Settings { plan_cache_bytes: bytes, ..Settings::default() });
             for number in 0..100 {
-                plan(&cache, &model, number);
+                plan(&cache, &model, number).await;
             }
             assert!(cache.documents.weight() + cache.plans.weight() <= bytes, "{bytes}");
             assert_eq!(cache.documents.is_empty() && cache.plans.is_empty(), bytes == 0);

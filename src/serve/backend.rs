@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// What runs operations.
 pub trait Backend: Send + Sync + 'static {
     /// Prepares an operation. It reads and writes nothing before its responses are polled.
-    fn begin(&self, invocation: Invocation) -> Result<Execution, MayNotWrite>;
+    fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>>;
 
     /// Asks whether operations can be run; the error is the kind of trouble, without internals.
     fn ready(&self) -> BoxFuture<'static, Result<(), String>>;
@@ -73,17 +73,20 @@ impl CurrentGateway {
 }
 
 impl Backend for CurrentGateway {
-    fn begin(&self, invocation: Invocation) -> Result<Execution, MayNotWrite> {
+    fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
         let gateway = self.get();
         let Invocation { request, may_write, deadline, explain } = invocation;
-        match gateway.prepare(&request) {
-            Err(errors) => Ok(Execution::single(false, std::future::ready(Response::refused(&errors)))),
-            Ok(prepared) if prepared.mutation && !may_write => Err(MayNotWrite),
-            Ok(prepared) => {
-                let writes = prepared.mutation;
-                Ok(Execution::single(writes, async move { gateway.run(prepared, deadline, explain).await }))
+        async move {
+            match gateway.prepare(&request).await {
+                Err(errors) => Ok(Execution::single(false, std::future::ready(Response::refused(&errors)))),
+                Ok(prepared) if prepared.mutation && !may_write => Err(MayNotWrite),
+                Ok(prepared) => {
+                    let writes = prepared.mutation;
+                    Ok(Execution::single(writes, async move { gateway.run(prepared, deadline, explain).await }))
+                }
             }
         }
+        .boxed()
     }
 
     fn ready(&self) -> BoxFuture<'static, Result<(), String>> {

@@ -32,9 +32,12 @@ impl Endpoint {
     ///
     /// Dropping the stream ends a query. It does not end a mutation, which runs in a task of its own: a client that leaves never stops
     /// one between two writes.
-    pub fn run(&self, invocation: Invocation, admission: Admission) -> Result<BoxStream<'static, Response>, MayNotWrite> {
+    pub async fn run(&self, invocation: Invocation, admission: Admission) -> Result<BoxStream<'static, Response>, MayNotWrite> {
         let limit = invocation.deadline + GRACE;
-        let Execution { writes, responses } = self.backend.begin(invocation)?;
+        let Ok(begun) = timeout_at(limit, self.backend.begin(invocation)).await else {
+            return Ok(stream::once(std::future::ready(timed_out())).boxed());
+        };
+        let Execution { writes, responses } = begun?;
         let responses = bounded(responses, limit, admission);
         Ok(if writes { detached(responses) } else { responses })
     }

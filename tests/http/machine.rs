@@ -29,12 +29,12 @@ pub struct Machine {
 }
 
 impl Backend for Machine {
-    fn begin(&self, invocation: Invocation) -> Result<Execution, MayNotWrite> {
+    fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
         let (held, release) = (self.held.clone(), self.release.clone());
         let data = |data: serde_json::Value| Response { body: serde_json::json!({"data": data}).to_string().into_bytes(), refused: None };
         let writes = invocation.request.query.contains("mutation");
         if writes && !invocation.may_write {
-            return Err(MayNotWrite);
+            return async { Err(MayNotWrite) }.boxed();
         }
         let response = async move {
             match invocation.request.query.as_str() {
@@ -53,7 +53,7 @@ impl Backend for Machine {
                 })),
             }
         };
-        Ok(Execution::single(writes, response))
+        async move { Ok(Execution::single(writes, response)) }.boxed()
     }
 
     fn ready(&self) -> BoxFuture<'static, Result<(), String>> {

@@ -48,7 +48,7 @@ static SYSTEMS: LazyLock<Vec<(&'static str, Arc<Model>)>> =
     LazyLock::new(|| ["pantry", "workshop", "timeline"].map(|system| (system, support::model(system))).into());
 
 async fn run(gateway: &Gateway, query: &str, explain: bool) -> Vec<u8> {
-    match gateway.prepare(&support::request(query, Value::Null)) {
+    match gateway.prepare(&support::request(query, Value::Null)).await {
         Ok(prepared) => gateway.run(prepared, support::deadline(), explain).await.body,
         Err(errors) => Response::refused(&errors).body,
     }

@@ -87,7 +87,7 @@ pub fn request(query: &str, variables: Value) -> Request {
 
 /// Runs a request. A refusal before it runs is a response, too.
 pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
-    let response = match gateway.prepare(request) {
+    let response = match gateway.prepare(request).await {
         Ok(prepared) => gateway.run(prepared, deadline(), explain).await,
         Err(errors) => Response::refused(&errors),
     };

@@ -51,7 +51,7 @@ pub async fn handle(
     let name = operation.operation_name.clone();
     let deadline = Instant::now() + endpoint.limits.request_timeout;
     let invocation = Invocation { request: operation, may_write, deadline, explain };
-    let mut response = match endpoint.run(invocation, admission) {
+    let mut response = match endpoint.run(invocation, admission).await {
         Ok(mut responses) => respond(&endpoint, client, media, responses.next().await.unwrap_or_else(timed_out)),
         Err(MayNotWrite) => refuse(media, &HttpRefusal::NotByGet),
     };

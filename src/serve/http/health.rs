@@ -78,8 +78,8 @@ mod tests {
     }
 
     impl Backend for Counting {
-        fn begin(&self, _: Invocation) -> Result<Execution, MayNotWrite> {
-            Err(MayNotWrite)
+        fn begin(&self, _: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
+            async { Err(MayNotWrite) }.boxed()
         }
 
         fn ready(&self) -> BoxFuture<'static, Result<(), String>> {

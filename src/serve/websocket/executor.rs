@@ -8,6 +8,7 @@ use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
+use futures_util::future::FutureExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
@@ -86,7 +87,14 @@ impl SocketExecutor {
         let request = request::Request { query: request.query, operation_name: request.operation_name, variables };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
-        self.endpoint.run(invocation, admission).map_err(|MayNotWrite| HttpRefusal::NotByGet)
+        let endpoint = self.endpoint.clone();
+        let responses = async move {
+            endpoint.run(invocation, admission).await.unwrap_or_else(|MayNotWrite| {
+                let refused = gateway::Response::refused(&[HttpRefusal::NotByGet.error()]);
+                stream::once(std::future::ready(refused)).boxed()
+            })
+        };
+        Ok(responses.flatten_stream().boxed())
     }
 
     /// A response, and what it holds until it is sent.

@@ -77,7 +77,7 @@ impl<'r> Bench<'r> {
             None => self.ready.insert(self.fill().await?).clone(),
         };
         let request = Request { query: operation.to_owned(), operation_name: None, variables: Map::new() };
-        let prepared = match gateway.prepare(&request) {
+        let prepared = match gateway.prepare(&request).await {
             Ok(prepared) => prepared,
             Err(errors) => return Ok(Recording { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),
         };
