@@ -14,11 +14,12 @@ mod server;
 
 use keyfold::execute::context::ExecutionContext;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::operation_cache::OperationCache;
+use keyfold::execute::operation_cache::{OperationCache, plan_once};
 use keyfold::execute::page::cursor::CursorKey;
 use keyfold::execute::read::executor::run_waves;
 use keyfold::execute::read::state::ReadState;
 use keyfold::execute::request::{Request, Settings};
+use keyfold::execute::response::body::{ResponseBody, ResponseLimits};
 use keyfold::execute::response::writer::Writer;
 use keyfold::execute::write::lanes::Lanes;
 use keyfold::plan::tree::PlanStep;
@@ -118,16 +119,19 @@ impl Bench {
     }
 
     fn round(&self, round: usize) -> [Duration; 6] {
-        let planned = self.operations.plan(&self.model, &self.request).unwrap();
+        let planned = self.runtime.block_on(self.operations.plan(&self.model, &self.request)).unwrap();
         let [PlanStep { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
         let mut state = None;
+        let settings = Settings::default();
         let new = |number: u32| Request { query: format!("{} # {round} {number}", self.request.query), ..Request::default() };
         [
             cpu_time(REQUESTS, |_| drop(black_box(self.runtime.block_on(whole(&self.gateway, &self.request))))),
             cpu_time(REQUESTS, |_| self.runtime.block_on(self.replay.run())),
             // These take microseconds, so there are more of them.
-            cpu_time(REQUESTS * 10, |number| drop(black_box(self.operations.plan(&self.model, &new(number)).unwrap()))),
-            cpu_time(REQUESTS * 500, |_| drop(black_box(self.operations.plan(&self.model, &self.request).unwrap()))),
+            cpu_time(REQUESTS * 10, |number| drop(black_box(plan_once(&self.model, &new(number), &settings).unwrap()))),
+            cpu_time(REQUESTS * 500, |_| {
+                drop(black_box(self.runtime.block_on(self.operations.plan(&self.model, &self.request)).unwrap()));
+            }),
             cpu_time(REQUESTS, |_| {
                 let store = self.gateway.store();
                 self.runtime.block_on(async {
@@ -140,6 +144,7 @@ impl Bench {
                         now_millis: 0,
                         deadline: deadline(),
                         max_nodes: 10_000,
+                        max_read_bytes: u64::MAX,
                         cursor_key: &CursorKey::of_secret(b""),
                         share_queries: true,
                         lanes: &Lanes::default(),
@@ -147,13 +152,18 @@ impl Bench {
                     run_waves(&context, state.insert(ReadState::new(plan, &context))).await;
                 });
             }),
-            cpu_time(REQUESTS * 10, |_| drop(black_box(Writer::new(state.as_ref().unwrap(), Default::default()).write()))),
+            cpu_time(REQUESTS * 10, |_| {
+                let mut body = ResponseBody::new(ResponseLimits { bytes: settings.max_response_bytes, objects: 10_000 });
+                let written = Writer::new(state.as_ref().unwrap(), &Default::default(), &mut body).write();
+                assert!(written.is_ok());
+                drop(black_box(body));
+            }),
         ]
     }
 }
 
 async fn whole(gateway: &Gateway, request: &Request) -> Vec<u8> {
-    let prepared = gateway.prepare(request).unwrap();
+    let prepared = gateway.prepare(request).await.unwrap();
     gateway.run(prepared, deadline(), false).await.body
 }
 

@@ -1,8 +1,9 @@
 //! A model in, the access paths of its fields out, as a table of 100 columns or as JSON: the output of `keyfold check`.
 
 use super::output::wrapped;
+use crate::plan::cost::find::{FindCost, cost_of_find};
 use crate::schema::describe::{self, BoundField, PathRow};
-use crate::schema::model::Model;
+use crate::schema::model::{FieldKind, Model};
 use serde_json::{Value, json};
 
 /// The widths of the columns. With two spaces between them, a line has 100.
@@ -28,10 +29,28 @@ RULE of mutations
       2 an argument of the field's name         5 a field of an item in scope, seen as <type><Field>
       3 an argument <type><Field>               6 a field of an item in scope, of the same name";
 
-/// The access paths of all fields, or of one type's fields.
+/// The access paths of all fields, or of one type's fields, with what each costs at most for one object.
 pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
     let mine = |row: &PathRow| of.is_none_or(|name| row.field.split('.').next() == Some(name));
-    describe::describe(model).into_iter().filter(mine).collect()
+    let mut rows: Vec<PathRow> = describe::describe(model).into_iter().filter(mine).collect();
+    for row in &mut rows {
+        row.notes.extend(cost_note(model, row));
+    }
+    rows
+}
+
+/// What a field that finds items costs at most.
+fn cost_note(model: &Model, row: &PathRow) -> Option<String> {
+    let (ty, field) = row.field.split_once('.')?;
+    let FieldKind::Find(find) = &model.types.get(ty)?.fields.get(field)?.kind else { return None };
+    let gets = match row.operation {
+        "GetItem" => true,
+        "Query" | "Scan" => false,
+        _ => return None,
+    };
+    let FindCost { items, calls, units } = cost_of_find(find, gets);
+    let counted = |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+    Some(format!("at most {}, {}, {units} read units", counted(items, "item"), counted(calls, "call")))
 }
 
 /// The rows as a table, with the meaning of the rules' numbers.

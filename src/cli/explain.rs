@@ -1,4 +1,4 @@
-//! `keyfold explain`: an operation in, its plan out. Makes no call.
+//! `keyfold explain`: an operation in, its plan and what it costs at most out. Makes no call.
 
 use super::output;
 use super::schema_file::{self, SchemaChoice};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Print the plan of an operation: its waves and the calls in each
+/// Print the plan of an operation: its waves, the calls in each, and what it costs at most
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The file with the operation; - is standard input
@@ -47,10 +47,14 @@ impl Explain {
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables };
-        let plan = gateway::plan(&model, &request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
+        let (plan, cost) = gateway::plan(&model, &request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
         output::print(&match self.format {
-            PlanFormat::Text => plan.to_text(&model),
-            PlanFormat::Json => format!("{:#}\n", plan.to_json(&model)),
+            PlanFormat::Text => format!("{}{}", plan.to_text(&model), cost.to_text()),
+            PlanFormat::Json => {
+                let mut json = plan.to_json(&model);
+                json["cost"] = cost.to_json();
+                format!("{json:#}\n")
+            }
         })?;
         Ok(ExitCode::SUCCESS)
     }

@@ -85,7 +85,7 @@ pub fn explained(error: TableError, tried: &str) -> anyhow::Error {
         TableErrorKind::NoSuchTable => "`keyfold tables` prints the tables of the schema, `keyfold tables --create` creates them",
         TableErrorKind::Unavailable | TableErrorKind::Timeout => "Check the address, and whether the server is running",
         TableErrorKind::Throttled => "DynamoDB is throttling requests. Try again later",
-        TableErrorKind::Condition | TableErrorKind::Invalid => "",
+        TableErrorKind::Condition | TableErrorKind::TooMuch | TableErrorKind::Invalid => "",
     };
     let separator = if help.is_empty() { "" } else { "\n  " };
     anyhow!("{tried}: {}{separator}{help}", error.detail)

@@ -24,6 +24,8 @@ pub struct ExecutionContext<'a> {
     pub deadline: Instant,
     /// The most objects of a response.
     pub max_nodes: usize,
+    /// The most bytes that the reads of a response may read.
+    pub max_read_bytes: u64,
     /// The key that encrypts cursors.
     pub cursor_key: &'a CursorKey,
     /// Whether reads of one partition share a Query.

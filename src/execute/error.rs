@@ -112,10 +112,15 @@ impl Failure {
             TableErrorKind::Unavailable => (ErrorCode::Unavailable, "The table cannot be reached. Try again later."),
             TableErrorKind::NoSuchTable => (ErrorCode::Unavailable, "The table does not exist."),
             TableErrorKind::Denied => (ErrorCode::Unavailable, "The gateway may not read the table."),
+            TableErrorKind::TooMuch => {
+                (ErrorCode::LimitExceeded, "The operation reads too much. Ask for smaller pages or narrower ranges.")
+            }
             TableErrorKind::Condition => (ErrorCode::Conflict, "A condition did not hold."),
             TableErrorKind::Invalid => (ErrorCode::Internal, "DynamoDB refused a call of the gateway."),
         };
-        tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
+        if error.kind != TableErrorKind::TooMuch {
+            tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
+        }
         Self::new(code, message)
     }
 }

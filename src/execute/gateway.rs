@@ -9,10 +9,12 @@ use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
+use crate::plan::cost::operation::OperationCost;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
 use crate::table::data_store::DataStore;
+use crate::table::request::gate::CallGate;
 use crate::table::request::loaders::Loaders;
 use apollo_compiler::ast::OperationType;
 use serde_json::Value;
@@ -33,10 +35,11 @@ struct Inner {
     model: Arc<Model>,
     store: Arc<dyn DataStore>,
     operations: OperationCache,
-    max_nodes: usize,
-    max_response_bytes: usize,
+    limits: ResponseLimits,
+    max_read_bytes: u64,
     cursor_key: CursorKey,
     lanes: Lanes,
+    calls: Arc<CallGate>,
     share_queries: bool,
 }
 
@@ -63,8 +66,10 @@ impl Gateway {
         let operations = OperationCache::new(&settings);
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
-        let Settings { max_nodes, max_response_bytes, share_queries, .. } = settings;
-        Self { inner: Arc::new(Inner { model, store, operations, max_nodes, max_response_bytes, cursor_key, lanes, share_queries }) }
+        let calls = CallGate::new(settings.max_calls_in_flight);
+        let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
+        let Settings { max_read_bytes, share_queries, .. } = settings;
+        Self { inner: Arc::new(Inner { model, store, operations, limits, max_read_bytes, cursor_key, lanes, calls, share_queries }) }
     }
 
     /// The schema's model.
@@ -85,13 +90,13 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, max_nodes, max_response_bytes, cursor_key, lanes, share_queries, .. } = &*self.inner;
+        let Inner { model, store, limits, max_read_bytes, cursor_key, lanes, calls, share_queries, .. } = &*self.inner;
         let PlannedOperation { plan, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),
         };
-        let loaders = Loaders::new(store.clone(), deadline);
+        let loaders = Loaders::through(calls, store.clone(), deadline);
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
         let context = ExecutionContext {
@@ -101,19 +106,19 @@ impl Gateway {
             now: &text,
             now_millis: now,
             deadline,
-            max_nodes: *max_nodes,
+            max_nodes: limits.objects,
+            max_read_bytes: *max_read_bytes,
             cursor_key,
             share_queries: *share_queries,
             lanes,
         };
-        let limits = ResponseLimits { bytes: *max_response_bytes, objects: *max_nodes };
-        let mut body = ResponseBody::new(limits);
+        let mut body = ResponseBody::new(*limits);
         let steps = run_steps(&context, plan, &introspection, &mut body);
         let ended = tokio::time::timeout_at(deadline + GRACE, steps).await;
         let has_data = match ended {
             Ok(written) => written.is_ok(),
             Err(_) => {
-                body = ResponseBody::new(limits);
+                body = ResponseBody::new(*limits);
                 body.error(&GraphqlError::new(ErrorCode::Timeout, "The request took too long."));
                 false
             }
@@ -129,8 +134,8 @@ fn now_millis() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The plan of an operation, without a store: for `keyfold explain`.
-pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<OperationPlan>, Vec<GraphqlError>> {
+/// The plan of an operation, and what it costs at most, without a store: for `keyfold explain`.
+pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     plan_once(model, request, settings)
 }
 

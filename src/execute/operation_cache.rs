@@ -4,6 +4,8 @@ use super::error::{ErrorCode, GraphqlError};
 use super::introspection::introspect;
 use super::planners::Planners;
 use super::request::{Request, Settings};
+use crate::plan::cost::limits::{CostLimits, TooCostly};
+use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::operation::document::Document;
@@ -65,6 +67,7 @@ impl Weighter<PlanKey, CachedPlan> for Bytes {
 pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
+    cost: CostLimits,
     documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes>,
     plans: Cache<PlanKey, CachedPlan, Bytes>,
     /// The number of the next document.
@@ -101,6 +104,7 @@ impl OperationCache {
         Self {
             budgets: budgets(settings),
             introspection: settings.introspection,
+            cost: settings.cost,
             documents: Cache::with_weighter(entries, bytes, Bytes),
             plans: Cache::with_weighter(entries, bytes, Bytes),
             next: AtomicU64::new(0),
@@ -126,6 +130,9 @@ impl OperationCache {
             return Err(vec![GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
         }
         let BoundOperation { document, name, kind, variables, .. } = operation;
+        if !self.cost.is_none() {
+            self.cost.check(&cost_of_operation(model, &plan, &variables)).map_err(|too_costly| vec![refused(too_costly)])?;
+        }
         Ok(PlannedOperation { document, name, plan, variables, kind })
     }
 
@@ -143,11 +150,13 @@ impl OperationCache {
     }
 }
 
-/// The plan of an operation that is not kept.
-pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Result<Arc<OperationPlan>, Vec<GraphqlError>> {
+/// The plan of an operation that is not kept, and what it costs at most.
+pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     let document = parse(model, &request.query, &budgets(settings), 0)?;
     let operation = bind(model, document, request)?;
-    Ok(make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables)?.plan)
+    let plan = make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables)?.plan;
+    let cost = cost_of_operation(model, &plan, &operation.variables);
+    Ok((plan, cost))
 }
 
 fn budgets(settings: &Settings) -> OperationBudgets {
@@ -217,6 +226,16 @@ fn told(error: PlanError) -> GraphqlError {
         PlanErrorKind::Internal => ErrorCode::Internal,
     };
     GraphqlError { message: error.message, code, locations: error.locations, path: Vec::new(), details: Vec::new() }
+}
+
+/// What a caller is told of an operation that may cost too much. `extensions` names the field, and the response keys that lead to it.
+fn refused(TooCostly { message, field }: TooCostly) -> GraphqlError {
+    let mut error = GraphqlError::new(ErrorCode::LimitExceeded, message);
+    if let Some(field) = field {
+        error.locations.extend((field.location.0 > 0).then_some(field.location));
+        error.details = vec![("field", field.coordinate.clone().into()), ("path", field.path.clone().into())];
+    }
+    error
 }
 
 /// The length of a plan's debug output: it names all that the plan holds.

@@ -1,5 +1,6 @@
 //! A request to a gateway, and a gateway's settings. Plain data. Must not know how either is used.
 
+use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,12 @@ pub struct Settings {
     pub max_nodes: usize,
     /// The most bytes of a response.
     pub max_response_bytes: usize,
+    /// The most bytes that the reads of a response may read: what arrives, and what filters and counts look at.
+    pub max_read_bytes: u64,
+    /// What an operation may cost, by its plan.
+    pub cost: CostLimits,
+    /// The most calls in flight, of all requests together.
+    pub max_calls_in_flight: usize,
     /// The memory for parsed operations and their plans, in bytes, about.
     pub plan_cache_bytes: u64,
     /// Whether clients may introspect the schema.
@@ -36,6 +43,9 @@ impl Default for Settings {
             max_aliases: budgets.aliases,
             max_nodes: 100_000,
             max_response_bytes: 10 << 20,
+            max_read_bytes: 64 << 20,
+            cost: CostLimits::default(),
+            max_calls_in_flight: 256,
             plan_cache_bytes: 64 << 20,
             introspection: true,
             cursor_key: Vec::new(),

@@ -31,6 +31,8 @@ async fn run_step(
     body: &mut ResponseBody,
 ) -> Result<(), Unwritten> {
     let mut state = ReadState::new(&step.plan, context);
+    // What a write reads is not bounded: a cascade that stopped half-way would leave items behind.
+    context.loaders.bound_reads(None);
     if let Some(write) = &step.write {
         let arguments = match state.arguments.values(write.arguments) {
             Ok(arguments) => arguments.clone(),
@@ -48,6 +50,7 @@ async fn run_step(
             Err(field_errors) => return Writer::new(&state, introspection, body).refuse(field_errors),
         }
     }
+    context.loaders.bound_reads(Some(context.max_read_bytes));
     run_waves(context, &mut state).await;
     Writer::new(&state, introspection, body).write()
 }

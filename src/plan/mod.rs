@@ -5,6 +5,7 @@
 //! | [`operation`] | the operation's text and variables → a valid document within its budgets, coerced values, merged selections |
 //! | `build` | selections → reads and the shape of the response |
 //! | [`passes`] | reads → their waves, the reads that share a Query, and the attributes that each asks for |
+//! | [`cost`] | a plan and variables → what the operation costs at most |
 //! | [`tree`] | the plan itself, as plain data |
 //! | [`mod@print`] | a plan → text and JSON |
 //!
@@ -20,6 +21,7 @@
 
 pub mod attributes;
 mod build;
+pub mod cost;
 pub mod error;
 pub mod operation;
 pub mod passes;

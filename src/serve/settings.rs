@@ -1,6 +1,7 @@
 //! Options and environment variables in, the settings of the server out. `--help` comes from here.
 
 use crate::execute::request;
+use crate::plan::cost::limits::CostLimits;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -153,6 +154,22 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_RESPONSE_BYTES", value_name = "BYTES", default_value_t = 10 << 20)]
     pub max_response_bytes: usize,
 
+    /// Most bytes that the table reads for a response, with those that filters and counts look at
+    #[arg(long, env = "KEYFOLD_MAX_READ_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
+    pub max_read_bytes: u64,
+
+    /// Most calls that an operation may make, by its plan; `keyfold explain` shows them [default: no limit]
+    #[arg(long, env = "KEYFOLD_MAX_CALLS", value_name = "N")]
+    pub max_calls: Option<u64>,
+
+    /// Most capacity units that an operation may consume, by its plan [default: no limit]
+    #[arg(long, env = "KEYFOLD_MAX_CAPACITY", value_name = "UNITS")]
+    pub max_capacity: Option<u64>,
+
+    /// Calls of all requests that are in flight at once; others take turns, request by request
+    #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", default_value_t = 256, value_parser = at_least_one)]
+    pub max_calls_in_flight: usize,
+
     /// Memory for parsed operations and their plans
     #[arg(long, env = "KEYFOLD_PLAN_CACHE_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
     pub plan_cache_bytes: u64,
@@ -214,6 +231,9 @@ impl Budgets {
             max_aliases: self.max_aliases,
             max_nodes: self.max_nodes,
             max_response_bytes: self.max_response_bytes,
+            max_read_bytes: self.max_read_bytes,
+            cost: CostLimits { calls: self.max_calls, units: self.max_capacity },
+            max_calls_in_flight: self.max_calls_in_flight,
             plan_cache_bytes: self.plan_cache_bytes,
             introspection,
             cursor_key,

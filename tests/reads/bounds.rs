@@ -3,6 +3,7 @@
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
+use keyfold::plan::cost::limits::CostLimits;
 use keyfold::schema::load;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::Recorder;
@@ -16,6 +17,7 @@ type User @item(keys: { PK: "USER#{id}", SK: "USER" }) {
   id: ID!
   lines: [Line!]
   posts(first: Int, after: String): PostConnection! @find(max: 1000)
+  found(word: String!): Int! @find(item: Post, filter: "contains(text, :word)")
 }
 type Line { text: String! }
 type Post @item(keys: { PK: "USER#{userId}", SK: "POST#{id}" }) {
@@ -45,9 +47,7 @@ async fn world(posts: usize, bytes: usize, settings: Settings) -> (Gateway, Arc<
     store.create_missing(&model.tables).await.unwrap();
     let lines: Vec<Value> = (0..posts).map(|number| json!({ "M": { "text": { "S": number.to_string() } } })).collect();
     let user = json!({ "PK": { "S": "USER#ann" }, "SK": { "S": "USER" }, "lines": { "L": lines } });
-    let post = |number: usize| {
-        json!({ "PK": { "S": "USER#ann" }, "SK": { "S": format!("POST#{number:04}") }, "text": { "S": "x".repeat(bytes) } })
-    };
+    let post = |number: usize| json!({ "PK": { "S": "USER#ann" }, "SK": { "S": format!("POST#{number:04}") }, "text": { "S": "x".repeat(bytes) } });
     let note = json!({ "PK": { "S": "NOTE#n" }, "SK": { "S": "NOTE" } });
     let items = [user, note].into_iter().chain((0..posts).map(post));
     let items = items.map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
@@ -81,8 +81,8 @@ async fn a_response_ends_where_it_passes_its_bytes() {
 
 #[tokio::test]
 async fn errors_count_among_the_bytes() {
-    let (gateway, _) = world(24, 1, Settings { max_response_bytes: 20_000, ..support::settings() }).await;
-    let ids: Vec<String> = (0..200).map(|_| "\"n\"".to_owned()).collect();
+    let (gateway, _) = world(24, 1, Settings { max_response_bytes: 10_000, ..support::settings() }).await;
+    let ids: Vec<String> = (0..100).map(|_| "\"n\"".to_owned()).collect();
     let failing = response(&gateway, &format!("{{ notes(ids: [{}]) {{ text }} }}", ids.join(","))).await;
     let (code, path) = refusal(&failing);
     assert_eq!((code, &path[0], &path[2]), (&json!("LIMIT_EXCEEDED"), &json!("notes"), &json!("text")));
@@ -104,10 +104,54 @@ async fn embedded_objects_count_among_the_objects() {
 async fn a_mutation_ends_at_the_field_whose_response_does_not_fit() {
     let (gateway, recorder) = world(24, 20_000, Settings { max_response_bytes: 100_000, ..support::settings() }).await;
     let posts = "posts(first: 24) { nodes { text } }";
-    let mutation = format!("mutation {{ a: putUser(id: \"ann\") {{ id }} b: putUser(id: \"ann\") {{ {posts} }} c: putUser(id: \"bob\") {{ id }} }}");
+    let mutation =
+        format!("mutation {{ a: putUser(id: \"ann\") {{ id }} b: putUser(id: \"ann\") {{ {posts} }} c: putUser(id: \"bob\") {{ id }} }}");
     let response = response(&gateway, &mutation).await;
     assert_eq!(refusal(&response).0, "LIMIT_EXCEEDED");
     assert_eq!(refusal(&response).1[0], "b");
     let written = recorder.take().iter().filter(|(call, _)| call == "PutItem").count();
     assert_eq!(written, 2, "the path says what was written: everything up to the field that did not fit");
+}
+
+#[tokio::test]
+async fn pages_that_may_hold_too_many_objects_are_not_read() {
+    let (gateway, recorder) = world(24, 1, Settings { max_nodes: 20, ..support::settings() }).await;
+    let posts = "posts(first: 1000) { nodes { id author { posts(first: 1000) { nodes { id } } } } }";
+    let refused = response(&gateway, &format!("{{ user(id: \"ann\") {{ {posts} }} }}")).await;
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
+    assert!(recorder.take().iter().all(|(call, _)| call == "GetItem"), "no page is read");
+    let nested = "posts(first: 4) { nodes { id author { posts(first: 10) { nodes { id } } } } }";
+    let refused = response(&gateway, &format!("{{ user(id: \"ann\") {{ {nested} }} }}")).await;
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
+    assert_eq!(recorder.take().iter().filter(|(call, _)| call == "Query").count(), 1, "4 rows times 10 are too many");
+}
+
+#[tokio::test]
+async fn what_is_read_has_a_bound_in_bytes() {
+    let (gateway, recorder) = world(200, 20_000, Settings { max_read_bytes: 1_000_000, ..support::settings() }).await;
+    let two = "user(id: \"ann\") { posts(first: 2) { nodes { text } } }";
+    assert_eq!(response(&gateway, &format!("{{ {two} }}")).await["errors"], Value::Null);
+    recorder.take();
+    let filtered = response(&gateway, "{ user(id: \"ann\") { found(word: \"y\") } }").await;
+    assert_eq!(filtered["data"]["user"], Value::Null);
+    assert_eq!(filtered["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
+    assert!(recorder.take().len() < 5, "the count ends soon after the bound");
+}
+
+#[tokio::test]
+async fn an_operation_that_may_cost_too_much_is_refused_before_it_reads() {
+    let limits = |calls, units| Settings { cost: CostLimits { calls, units }, ..support::settings() };
+    let posts = "posts(first: 100) { nodes { author { feed: posts(first: 50) { nodes { id } } } } }";
+    let query = format!("{{ user(id: \"ann\") {{ {posts} }} }}");
+    for (settings, over) in [(limits(Some(100), None), "103 calls"), (limits(None, Some(2000)), "2600.5 capacity units")] {
+        let (gateway, recorder) = world(2, 1, settings).await;
+        let refused = response(&gateway, &query).await;
+        let error = &refused["errors"][0];
+        assert_eq!((&refused["data"], &error["extensions"]["code"]), (&Value::Null, &json!("LIMIT_EXCEEDED")));
+        assert!(error["message"].as_str().unwrap().contains(over), "{error}");
+        assert_eq!((&error["extensions"]["field"], &error["extensions"]["path"]), (&json!("User.posts"), &json!(["user", "posts"])));
+        assert!(recorder.take().is_empty());
+        let smaller = query.replace("100", "10");
+        assert_eq!(response(&gateway, &smaller).await["errors"], Value::Null);
+    }
 }

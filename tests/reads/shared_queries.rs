@@ -49,7 +49,7 @@ fn folds(sort: &str, more: &str, selection: &str) -> bool {
     };
     let query = format!("{declared} {{ user(id: \"u\") {{ name {selection} }} }}");
     let variables = serde_json::json!({ "n": 20, "from": "x" });
-    let plan = plan(&model, &support::request(&query, variables), &support::settings()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (plan, _) = plan(&model, &support::request(&query, variables), &support::settings()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let collections = plan.to_json(&model)["collections"].as_array().unwrap().clone();
     assert_eq!(plan.to_text(&model).matches("one Query for #").count(), collections.len());
     // The user is read first of all.

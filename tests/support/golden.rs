@@ -68,7 +68,7 @@ impl Case {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (planned, calls, response) = runtime.block_on(async {
             let (gateway, recorder) = super::system(&self.system).await;
-            let planned = match plan(gateway.model(), &request, &super::settings()) {
+            let planned = match plan(gateway.model(), &request, &super::settings()).map(|(plan, _)| plan) {
                 Ok(plan) => plan.to_text(gateway.model()),
                 Err(errors) => errors.iter().map(|error| format!("refused: {}\n", error.message)).collect(),
             };

@@ -6,9 +6,6 @@ use crate::plan::tree::PageSizes;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The page size of a connection whose field declares none.
-const DEFAULT_PAGE: u32 = 50;
-
 /// The page that the arguments ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paging {
@@ -23,7 +20,7 @@ pub struct Paging {
 /// The page for the arguments of a field. `given` names those that the document itself gives. Without a size, the page has the size that
 /// the field declares, for either direction.
 pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSizes) -> Result<Paging, Arc<Failure>> {
-    let PageSizes { max, first, last } = bounds;
+    let max = bounds.max;
     let value = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let wants = |name: &str| given.iter().any(|known| known == name) && value(name).is_some();
     let refuse = |message: String| Err(Failure::new(ErrorCode::BadUserInput, message));
@@ -34,11 +31,8 @@ pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSize
     if wants("after") && backward {
         return refuse("\"after\" goes with \"first\", \"before\" with \"last\".".into());
     }
-    let (size, from, declared) = if backward { ("last", "before", last.or(first)) } else { ("first", "after", first.or(last)) };
-    let number = match value(size).and_then(Value::as_i64) {
-        None => i64::from(declared.unwrap_or(DEFAULT_PAGE.min(max))),
-        Some(number) => number,
-    };
+    let (size, from) = if backward { ("last", "before") } else { ("first", "after") };
+    let number = value(size).and_then(Value::as_i64).unwrap_or_else(|| bounds.without_arguments(backward).into());
     let Ok(number) = u32::try_from(number) else {
         return refuse(format!("\"{size}\" must not be negative."));
     };
@@ -70,7 +64,7 @@ mod tests {
     #[test]
     fn null_is_as_good_as_nothing() {
         let page = of(json!({"first": null, "after": null, "last": null}), &["first", "after", "last"]).unwrap();
-        assert_eq!(page, Paging { size: DEFAULT_PAGE, backward: false, from: None });
+        assert_eq!(page, Paging { size: 50, backward: false, from: None });
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>
 }
 
 /// The rows of all spaces together. The rows of a variant are rows of its parent.
-fn row_count(state: &ReadState<'_>) -> usize {
+pub fn row_count(state: &ReadState<'_>) -> usize {
     let own = state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..)));
     own.filter_map(|(rows, _)| rows.as_ref()).map(|rows| rows.parents.len()).sum()
 }

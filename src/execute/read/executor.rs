@@ -1,6 +1,6 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results → rows.
 
-use super::apply::{apply_results, end_wave};
+use super::apply::{apply_results, end_wave, row_count};
 use super::bind::read::{BoundRead, bind};
 use super::query_cache::QueryCache;
 use super::requests::{ReadRequests, Sources, WaveRequests};
@@ -10,6 +10,7 @@ use super::shared::collection::shared_queries;
 use super::shared::offers::offers;
 use super::state::ReadState;
 use crate::execute::context::ExecutionContext;
+use crate::execute::page::bound::PageBound;
 use crate::execute::page::filler::PageFiller;
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
@@ -26,7 +27,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         wave += 1;
         context.loaders.begin_wave();
         let reads = planned.iter().chain(&waiting);
-        let bound = reads.map(|read| bind(context, &state.arguments, (*read, &plan.reads[*read]), state.inputs(*read)));
+        let mut room = PageBound::new(context.max_nodes, row_count(state));
+        let bound = reads.map(|read| bind(context, &state.arguments, (*read, &plan.reads[*read]), state.inputs(*read)).within(&mut room));
         let bound: Vec<BoundRead<'_>> = bound.collect();
         let mut requests = WaveRequests::default();
         let sources = Sources { context, cache: &cache, filler: &filler };

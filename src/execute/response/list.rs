@@ -122,7 +122,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes an object of page parts.
-    fn parts(&mut self, parts: &'a [PageOutput], mut write: impl FnMut(&mut Self, &'a PagePart) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
+    fn parts(
+        &mut self,
+        parts: &'a [PageOutput],
+        mut write: impl FnMut(&mut Self, &'a PagePart) -> Result<(), Unwritten>,
+    ) -> Result<(), Unwritten> {
         self.body.data.push(b'{');
         for (position, output) in parts.iter().enumerate() {
             if position > 0 {

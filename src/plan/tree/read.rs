@@ -159,3 +159,14 @@ pub struct PageSizes {
     /// The default that the field declares for `last`.
     pub last: Option<u32>,
 }
+
+/// The page size of a connection whose field declares none.
+const DEFAULT_PAGE: u32 = 50;
+
+impl PageSizes {
+    /// The size of a page that is not asked for: what the field declares, for either direction.
+    pub fn without_arguments(self, backward: bool) -> u32 {
+        let declared = if backward { self.last.or(self.first) } else { self.first.or(self.last) };
+        declared.unwrap_or(DEFAULT_PAGE.min(self.max))
+    }
+}

@@ -26,6 +26,8 @@ pub enum TableErrorKind {
     Denied,
     /// A condition did not hold.
     Condition,
+    /// The request has read as many bytes as it may.
+    TooMuch,
     /// The server refused the call as invalid: a bug of ours.
     Invalid,
 }

@@ -1,7 +1,9 @@
 //! The reads of one request as plain data in, items out. Gets are batched and read once; calls are bounded, counted, and ended by the
 //! deadline. Must not know plans or the AWS SDK.
 
+use super::gate::{CallGate, CallPlace, Turnstile};
 use super::interner::{GetId, Interner};
+use super::read_bytes::ReadBytes;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::{Get, Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -16,10 +18,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-/// Most concurrent calls of one request. Further calls wait, so that one request never takes all connections.
+/// Most concurrent calls of one request. Further calls wait, whatever the gate of all requests would allow.
 pub const CALLS_IN_FLIGHT: usize = 32;
 
 /// The reads and writes of one request. Use it from any number of tasks at once; drop it with the request.
@@ -57,12 +59,19 @@ pub struct CallRecord {
 }
 
 impl Loaders {
-    /// Loaders on a store, for one request that ends at the deadline.
+    /// Loaders on a store, for one request that ends at the deadline and shares its calls with no other.
     pub fn new(store: impl Into<Arc<dyn DataStore>>, deadline: Instant) -> Self {
+        Self::through(&CallGate::new(CALLS_IN_FLIGHT), store, deadline)
+    }
+
+    /// Loaders whose calls take turns with those of all requests of a gate.
+    pub fn through(gate: &Arc<CallGate>, store: impl Into<Arc<dyn DataStore>>, deadline: Instant) -> Self {
         let session = Arc::new(Session {
             store: store.into(),
             deadline,
             permits: Semaphore::new(CALLS_IN_FLIGHT),
+            turnstile: gate.turnstile(),
+            bytes: ReadBytes::default(),
             wave: AtomicUsize::new(1),
             last_wave: AtomicUsize::new(0),
             calls: Mutex::default(),
@@ -70,6 +79,11 @@ impl Loaders {
         });
         let gets = Mutex::new(session.gets());
         Self { session, gets }
+    }
+
+    /// Sets how many bytes of items the request may read from now on, with those that filters and counts look at. `None` is no bound.
+    pub fn bound_reads(&self, most: Option<u64>) {
+        self.session.bytes.bound(most);
     }
 
     /// Begins a wave: the next calls come after all calls so far. A wave without calls does not count.
@@ -121,8 +135,12 @@ impl Loaders {
         let operation = if query.partition.is_some() { "Query" } else { "Scan" };
         let slot = session.reserve_after(pages);
         let _permit = session.permit().await?;
+        session.bytes.check()?;
         let begun = Instant::now();
         let answer = session.store.read_page(&query, session.deadline).await;
+        if let Ok((page, capacity)) = &answer {
+            session.bytes.add_page(&query, page, *capacity);
+        }
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
         session
@@ -141,6 +159,12 @@ impl Loaders {
     }
 }
 
+/// The right to make one call: one of the request's own, and a place among the calls of all requests.
+pub(super) struct CallPermit<'s> {
+    _own: SemaphorePermit<'s>,
+    _place: CallPlace,
+}
+
 /// What all calls of a request share.
 pub(super) struct Session {
     /// The store.
@@ -148,6 +172,8 @@ pub(super) struct Session {
     /// When the request ends.
     pub(super) deadline: Instant,
     permits: Semaphore,
+    turnstile: Turnstile,
+    bytes: ReadBytes,
     wave: AtomicUsize,
     /// The last wave with calls.
     last_wave: AtomicUsize,
@@ -186,9 +212,10 @@ impl Session {
     }
 
     /// Waits until one more call may run.
-    pub(super) async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, TableError> {
-        match timeout_at(self.deadline, self.permits.acquire()).await {
-            Ok(Ok(permit)) => Ok(permit),
+    pub(super) async fn permit(&self) -> Result<CallPermit<'_>, TableError> {
+        let turn = async { Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place().await }) };
+        match timeout_at(self.deadline, turn).await {
+            Ok(Some(permit)) => Ok(permit),
             _ => {
                 let detail = "the deadline passed before this call could start".to_owned();
                 Err(TableError { kind: TableErrorKind::Timeout, detail })
@@ -198,14 +225,16 @@ impl Session {
 
     /// Reads up to 100 distinct keys by one call.
     async fn read(&self, slot: usize, wanted: &[ItemRequest<'_>]) -> Vec<GetResult> {
-        let _permit = match self.permit().await {
+        let _permit = match self.permit().await.and_then(|permit| self.bytes.check().map(|()| permit)) {
             Ok(permit) => permit,
             Err(error) => return vec![Err(error); wanted.len()],
         };
         let begun = Instant::now();
         let operation = if wanted.len() == 1 { "GetItem" } else { "BatchGetItem" };
         let (outcomes, capacity) = self.store.get_items(wanted, self.deadline).await;
-        let items = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Some(_)))).count();
+        let found = || outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()?.as_deref());
+        self.bytes.add_items(found());
+        let items = found().count();
         let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();
         let table = tables.into_iter().collect::<Vec<_>>().join(",");
         let ms = milliseconds(begun);

@@ -1,5 +1,7 @@
 //! The reads and writes of one request in, items out: bundled, bounded, counted, and ended by the request's deadline.
 
+pub mod gate;
 mod interner;
 pub mod loaders;
+mod read_bytes;
 mod writer;

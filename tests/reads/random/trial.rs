@@ -157,8 +157,8 @@ impl Trial<'_> {
         let written = write(&smallest);
         let failure = fails(&smallest).unwrap_or_else(|| "It did not fail a second time.".to_owned());
         let request = Request { query: written.text.clone(), operation_name: None, variables: written.variables.clone() };
-        let planned =
-            plan(self.world.model, &request, &support::settings()).map_or_else(|_| String::new(), |plan| plan.to_text(self.world.model));
+        let planned = plan(self.world.model, &request, &support::settings())
+            .map_or_else(|_| String::new(), |(plan, _)| plan.to_text(self.world.model));
         format!("{}\nvariables {}\n{failure}\n{planned}", written.text, Value::Object(written.variables))
     }
 }

@@ -9,6 +9,7 @@ use crate::execute::key::bind_range::key_ranges;
 use crate::execute::key::bound::BoundKey;
 use crate::execute::key::combinations::combinations;
 use crate::execute::key::values::{key_of, primary_key};
+use crate::execute::page::bound::PageBound;
 use crate::execute::page::result::PageRequest;
 use crate::execute::read::arguments::{FieldArguments, ReadArguments};
 use crate::execute::read::range_query::RangeQuery;
@@ -40,6 +41,19 @@ pub enum BoundRow {
     Keys(Vec<Option<Key>>),
     /// The items of a query, and what the field wants of them.
     Query(Box<RangeQuery>, Box<PageRequest>),
+}
+
+impl BoundRead<'_> {
+    /// The read, without its pages if these might have more objects than there is room for.
+    pub fn within(mut self, room: &mut PageBound) -> Self {
+        let size = |row: &BoundRow| if let BoundRow::Query(_, request) = row { request.page.as_ref().map(|page| page.size) } else { None };
+        let sizes = self.rows.iter().filter_map(size);
+        let (pages, largest) = sizes.fold((0, 0), |(pages, largest), size| (pages + 1, size.max(largest)));
+        if let Err(why) = room.admit(&self.read.page_of, pages, largest) {
+            self.rows.iter_mut().filter(|row| size(row).is_some()).for_each(|row| *row = BoundRow::Failed(why.clone()));
+        }
+        self
+    }
 }
 
 /// Binds a read to the values of its rows. Arguments that do not fit fail every row, even where nothing is there to be read.

@@ -1,0 +1,30 @@
+//! A find in; what it costs at most for one object that has it out: for `keyfold check`. Must not know operations.
+
+use super::assumed::{FILTERED, ITEM_BYTES, PAGE_BYTES};
+use super::reads::{KEYS_PER_BATCH, pages, units};
+use crate::schema::model::find::{Find, Returns};
+
+/// What a find costs at most for one object that has the field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FindCost {
+    /// The items that it finds.
+    pub items: u64,
+    /// Its calls.
+    pub calls: u64,
+    /// Its read units.
+    pub units: f64,
+}
+
+/// What a find costs at most for one object, by Gets or by Queries: for `keyfold check`. A find over relations costs what these do.
+pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
+    let max = u64::from(find.max);
+    let (found, wanted) = match find.returns {
+        Returns::One | Returns::Exists => (1, 1),
+        Returns::List => (max, max + 1),
+        Returns::Connection => (max, max + 1),
+        Returns::Count => (0, PAGE_BYTES / ITEM_BYTES),
+    };
+    let read = if find.filter.is_some() && !gets { wanted.saturating_mul(FILTERED) } else { wanted };
+    let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { pages(read) };
+    FindCost { items: found, calls, units: units(if gets { found } else { read }, find.consistent) }
+}

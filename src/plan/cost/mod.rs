@@ -1,0 +1,24 @@
+//! A plan and the variables of a request in; out: what the request costs at most, before anything is read: calls, waves, capacity units and
+//! objects of the response, by field and in all. Must not know what tables hold.
+//!
+//! Page sizes are those that the arguments ask for, or else the field's own; a plain list has its `max`. Nothing that a document declares
+//! raises a bound of the schema. What neither tells is assumed:
+//!
+//! | unknown | assumed |
+//! |---|---|
+//! | the size of an item | 4 KB: half a unit to read with eventual consistency, one to read strongly, four to write |
+//! | the items that a filter lets through | one of four |
+//! | the size of a partition that is counted | a megabyte |
+//! | the length of an embedded list with finds inside, and of a stored list that a find uses as keys | 10 |
+//!
+//! Reads that share a Query count as if each made its own, which never costs less.
+
+mod assumed;
+pub mod field;
+pub mod find;
+pub mod limits;
+pub mod operation;
+mod print;
+mod reads;
+mod rows;
+mod writes;

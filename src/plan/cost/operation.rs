@@ -1,0 +1,49 @@
+//! A plan and the variables of a request in; what the operation costs at most, field by field and in all, out.
+
+use super::field::FieldCost;
+use super::reads::PlanCost;
+use crate::plan::tree::{OperationPlan, Plan};
+use crate::schema::model::Model;
+use serde_json::{Map, Value};
+
+/// What an operation costs at most.
+#[derive(Debug)]
+pub struct OperationCost {
+    /// Its reads and writes, in the order of the plan.
+    pub fields: Vec<FieldCost>,
+    /// Calls of DynamoDB. The Gets of a wave are 100 to a call.
+    pub calls: u64,
+    /// Waves of calls that follow each other; each write is one more.
+    pub waves: u64,
+    /// Read capacity units.
+    pub read_units: f64,
+    /// Write capacity units.
+    pub write_units: f64,
+    /// Objects of the response, embedded ones included.
+    pub objects: u64,
+}
+
+/// What an operation costs at most with these variables, which are coerced.
+pub fn cost_of_operation(model: &Model, operation: &OperationPlan, variables: &Map<String, Value>) -> OperationCost {
+    let mut all = OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
+    for step in &operation.steps {
+        let mut seeds = 1;
+        if let Some(write) = &step.write {
+            seeds = all.add_write(model, write, variables);
+        }
+        let objects = all.add_reads(&step.plan, PlanCost::of(model, &step.plan, variables, seeds));
+        all.objects = all.objects.saturating_add(objects);
+    }
+    all
+}
+
+impl OperationCost {
+    /// Adds the reads of a plan, and gives the objects that its part of the response has.
+    pub(super) fn add_reads(&mut self, plan: &Plan, cost: PlanCost) -> u64 {
+        self.calls = self.calls.saturating_add(cost.calls);
+        self.waves += plan.waves.len() as u64;
+        self.read_units += cost.reads.iter().map(|read| read.units).sum::<f64>();
+        self.fields.extend(cost.reads);
+        cost.objects
+    }
+}

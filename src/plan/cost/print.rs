@@ -1,0 +1,44 @@
+//! What an operation costs at most → text for people and JSON for tools.
+
+use super::field::FieldCost;
+use super::operation::OperationCost;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+impl OperationCost {
+    /// The cost as text: a line for each field, and their sum.
+    pub fn to_text(&self) -> String {
+        let mut text = "at most\n".to_owned();
+        for field in &self.fields {
+            let FieldCost { coordinate, times, items, calls, units, writes, .. } = field;
+            let what = if *writes { "written" } else { "found" };
+            let kind = if *writes { "write" } else { "read" };
+            let path = if field.path.is_empty() { String::new() } else { format!(" at {}", field.path.join(".")) };
+            let _ = writeln!(text, "  {coordinate}{path}: {times} × {items} {what}, {}, {units} {kind} units", counted(*calls, "call"));
+        }
+        let Self { calls, waves, read_units, write_units, objects, .. } = self;
+        let written = if *write_units > 0.0 { format!(", {write_units} write units") } else { String::new() };
+        let (calls, waves, objects) = (counted(*calls, "call"), counted(*waves, "wave"), counted(*objects, "object"));
+        let _ = writeln!(text, "  in all: {calls} in {waves}, {read_units} read units{written}, {objects}");
+        text
+    }
+
+    /// The cost as JSON.
+    pub fn to_json(&self) -> Value {
+        let field = |field: &FieldCost| {
+            let FieldCost { coordinate, path, times, items, calls, units, writes, .. } = field;
+            json!({ "field": coordinate, "path": path, "times": times, "items": items, "calls": calls, "units": units, "writes": writes })
+        };
+        json!({
+            "calls": self.calls,
+            "waves": self.waves,
+            "capacity": { "read": self.read_units, "write": self.write_units },
+            "objects": self.objects,
+            "fields": self.fields.iter().map(field).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn counted(number: u64, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,161 @@
+//! A plan in; out: the calls and capacity units of its reads at most, and the objects of the response that they feed.
+
+use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
+use super::field::FieldCost;
+use super::rows::{ArgumentValues, ReadSize, rows};
+use crate::plan::tree::*;
+use crate::schema::model::Model;
+use serde_json::{Map, Value};
+
+/// Most keys of a BatchGetItem (DynamoDB API reference).
+pub const KEYS_PER_BATCH: u64 = 100;
+/// Most items that a Query reads by one call.
+const ITEMS_PER_PAGE: u64 = 1_000;
+
+/// What a plan costs at most.
+pub struct PlanCost {
+    /// Each read, as a field of the operation.
+    pub reads: Vec<FieldCost>,
+    /// The calls of all waves.
+    pub calls: u64,
+    /// The objects of the response.
+    pub objects: u64,
+    /// The most rows of each space.
+    pub rows: Vec<u64>,
+}
+
+impl PlanCost {
+    /// The cost of a plan with these variables. `seeds` are the items that are handed in.
+    pub fn of(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: u64) -> Self {
+        let values = ArgumentValues::new(model, plan, variables);
+        let sizes: Vec<ReadSize> = plan.reads.iter().map(|read| values.size(read)).collect();
+        let rows = rows(plan, &sizes, seeds);
+        let mut paths = vec![Vec::new(); plan.reads.len()];
+        let objects = Walk { plan, rows: &rows, paths: &mut paths }.object(&plan.root, 1, &mut Vec::new());
+        let (mut reads, mut calls) = (Vec::new(), 0u64);
+        let mut gets = vec![0u64; plan.waves.len() + 1];
+        for ((read, size), path) in plan.reads.iter().zip(&sizes).zip(paths) {
+            let times = rows[read.space];
+            let ranges = times.saturating_mul(size.ranges);
+            let own_calls = match &read.action {
+                ReadAction::Get(_) | ReadAction::FetchMissing(_) => {
+                    gets[read.wave] = gets[read.wave].saturating_add(ranges);
+                    ranges.div_ceil(KEYS_PER_BATCH)
+                }
+                ReadAction::Query(_) => {
+                    let own = ranges.saturating_mul(pages(size.read));
+                    calls = calls.saturating_add(own);
+                    own
+                }
+            };
+            let location = match &read.action {
+                ReadAction::Query(query) => match query.want {
+                    Want::Page { arguments, .. } => plan.arguments[arguments].location,
+                    _ => (0, 0),
+                },
+                _ => (0, 0),
+            };
+            let units = units(size.read, read.consistent) * ranges as f64;
+            let coordinate = if read.page_of.is_empty() { &read.coordinate } else { &read.page_of };
+            let (items, is_page) = (size.found, size.is_page);
+            reads.push(FieldCost {
+                coordinate: coordinate.clone(),
+                path,
+                location,
+                times,
+                items,
+                is_page,
+                calls: own_calls,
+                units,
+                writes: false,
+            });
+        }
+        let batches = gets.iter().map(|gets| gets.div_ceil(KEYS_PER_BATCH)).fold(0, u64::saturating_add);
+        Self { reads, calls: calls.saturating_add(batches), objects, rows }
+    }
+}
+
+/// The calls that read so many items of one range.
+pub fn pages(items: u64) -> u64 {
+    let per_page = ITEMS_PER_PAGE.min(PAGE_BYTES / ITEM_BYTES);
+    items.div_ceil(per_page).max(1)
+}
+
+/// The read units of so many items (DynamoDB developer guide, "DynamoDB throughput capacity": one for 4 KB, half with eventual consistency).
+pub fn units(items: u64, consistent: bool) -> f64 {
+    let each = ITEM_BYTES as f64 / 4096.0;
+    items as f64 * if consistent { each } else { each / 2.0 }
+}
+
+/// The way through a response: counts its objects, and notes the path of each read.
+struct Walk<'a> {
+    plan: &'a Plan,
+    rows: &'a [u64],
+    paths: &'a mut Vec<Vec<String>>,
+}
+
+impl Walk<'_> {
+    /// The objects within so many objects of one selection.
+    fn object(&mut self, object: &Object, times: u64, path: &mut Vec<String>) -> u64 {
+        let variants = object.variants.iter().map(|(_, variant)| self.object(variant, times, path)).max().unwrap_or(0);
+        let mut objects = variants;
+        for output in &object.fields {
+            path.push(output.key.clone());
+            let within = match &output.value {
+                OutputValue::One(target, object) | OutputValue::List(target, object) => self.found(target, object, path),
+                OutputValue::Page(target, parts) => {
+                    self.note(target, path);
+                    self.parts(target, parts, path)
+                }
+                OutputValue::Exists(target) | OutputValue::Count(target) => {
+                    self.note(target, path);
+                    0
+                }
+                OutputValue::Embedded(_, object, rows) => {
+                    let each = if output.ty.is_list() { ELEMENTS } else { 1 };
+                    let count = rows.map_or_else(|| times.saturating_mul(each), |space| self.rows[space]);
+                    count.saturating_add(self.object(object, count, path))
+                }
+                OutputValue::Typename | OutputValue::Introspection | OutputValue::Leaf(_) | OutputValue::Done => 0,
+            };
+            path.pop();
+            objects = objects.saturating_add(within);
+        }
+        objects
+    }
+
+    fn found(&mut self, target: &ObjectSource, object: &Object, path: &mut Vec<String>) -> u64 {
+        self.note(target, path);
+        let count = self.rows[target.space];
+        count.saturating_add(self.object(object, count, path))
+    }
+
+    fn parts(&mut self, target: &ObjectSource, parts: &[PageOutput], path: &mut Vec<String>) -> u64 {
+        let mut objects = 0u64;
+        for part in parts {
+            path.push(part.key.clone());
+            objects = objects.saturating_add(match &part.part {
+                PagePart::Nodes(_, object) | PagePart::Node(_, object) => {
+                    let count = self.rows[target.space];
+                    count.saturating_add(self.object(object, count, path))
+                }
+                PagePart::Edges(_, parts) => self.parts(target, parts, path),
+                _ => 0,
+            });
+            path.pop();
+        }
+        objects
+    }
+
+    /// Notes the path of the reads that find a target, from the one that pages to the one that tells whether an object is there.
+    fn note(&mut self, target: &ObjectSource, path: &[String]) {
+        let last = if let Presence::Read(read) = target.presence { Some(read) } else { None };
+        let first = target.pages.or(last);
+        let (Some(first), Some(last)) = (first, last.or(first)) else { return };
+        for read in first..=last {
+            if self.paths[read].is_empty() && read < self.plan.reads.len() {
+                self.paths[read] = path.to_vec();
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A plan and the values of its arguments in; out: how many rows each space has at most, and how many keys, ranges and items each read. Must
+//! not know calls.
+
+use super::assumed::{ELEMENTS, FILTERED, ITEM_BYTES, PAGE_BYTES};
+use crate::plan::tree::*;
+use crate::schema::model::Model;
+use crate::schema::model::sharding::{KeyChoice, Reading};
+use serde_json::{Map, Value};
+
+/// The most keys or ranges that the values of a field make.
+const MOST_KEYS: u64 = 100;
+
+/// What a read makes and finds, each time it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadSize {
+    /// The keys or the ranges that it reads.
+    pub ranges: u64,
+    /// The items that it reads of each range.
+    pub read: u64,
+    /// The items that it finds.
+    pub found: u64,
+    /// Whether paging arguments say how many.
+    pub is_page: bool,
+}
+
+/// The values of a plan's arguments.
+pub struct ArgumentValues<'p> {
+    plan: &'p Plan,
+    values: Vec<Map<String, Value>>,
+}
+
+impl<'p> ArgumentValues<'p> {
+    /// Coerces the arguments. Values that are refused count as none: the request does not read them either.
+    pub fn new(model: &Model, plan: &'p Plan, variables: &Map<String, Value>) -> Self {
+        let values = plan.arguments.iter().map(|arguments| arguments.evaluate(&model.api, variables).unwrap_or_default());
+        Self { plan, values: values.collect() }
+    }
+
+    /// What a read makes and finds.
+    pub fn size(&self, read: &Read) -> ReadSize {
+        let one = ReadSize { ranges: 1, read: 1, found: 1, is_page: false };
+        match &read.action {
+            ReadAction::FetchMissing(_) => one,
+            ReadAction::Get(key) => {
+                let keys = self.keys(key);
+                let found = if read.yields.is_none() { 1 } else { read.max.map_or(keys, |max| keys.min(max.into())) };
+                ReadSize { ranges: keys, found, ..one }
+            }
+            ReadAction::Query(query) => {
+                let (wanted, found, is_page) = match query.want {
+                    Want::First => (1, 1, false),
+                    Want::Whole { max } => (u64::from(max) + 1, u64::from(max), false),
+                    Want::Page { arguments, sizes, probe } => {
+                        let size = self.page_size(arguments, sizes);
+                        (size + u64::from(probe), size, true)
+                    }
+                    Want::Count { .. } => (PAGE_BYTES / ITEM_BYTES, 0, false),
+                };
+                let read = if query.filter.is_some() { wanted.saturating_mul(FILTERED) } else { wanted };
+                ReadSize { ranges: self.keys(&query.key), read, found, is_page }
+            }
+        }
+    }
+
+    /// How many keys or ranges the values of a key make, on all its shards.
+    fn keys(&self, key: &KeyBinding) -> u64 {
+        let of_source = |source: &ValueSource| match source {
+            ValueSource::Argument(arguments, name) => match self.values[*arguments].get(name) {
+                Some(Value::Array(values)) => values.iter().filter(|value| !value.is_null()).count() as u64,
+                _ => 1,
+            },
+            ValueSource::Field(_, reader) if reader.ty.is_list() => ELEMENTS,
+            ValueSource::Field(..) | ValueSource::Text(_) => 1,
+        };
+        let values = key.fields.values().map(of_source).fold(1, u64::saturating_mul).min(MOST_KEYS);
+        match key.spread {
+            Some(Reading { spread, which: KeyChoice::Every }) => values * u64::from(spread.count),
+            _ => values,
+        }
+    }
+
+    fn page_size(&self, id: ArgumentsId, sizes: PageSizes) -> u64 {
+        let (values, given) = (&self.values[id], &self.plan.arguments[id].given);
+        let is_given = |name: &str| given.iter().any(|known| known == name) && values.get(name).is_some_and(|value| !value.is_null());
+        let backward = is_given("last") || is_given("before");
+        let asked = values.get(if backward { "last" } else { "first" }).and_then(Value::as_u64);
+        asked.unwrap_or_else(|| sizes.without_arguments(backward).into()).min(sizes.max.into())
+    }
+}
+
+/// The most rows of each space. `seeds` are the items that are handed in.
+pub fn rows(plan: &Plan, sizes: &[ReadSize], seeds: u64) -> Vec<u64> {
+    let mut rows: Vec<u64> = Vec::with_capacity(plan.spaces.len());
+    for space in &plan.spaces {
+        // A parent comes before its spaces.
+        let parent = space.parent.and_then(|parent| rows.get(parent).copied()).unwrap_or(1);
+        rows.push(match &space.origin {
+            Origin::Operation => 1,
+            Origin::Seed => seeds,
+            Origin::Read(read) => parent.saturating_mul(sizes[*read].found),
+            Origin::Variant(..) => parent,
+            Origin::Elements(_, reader) if reader.ty.is_list() => parent.saturating_mul(ELEMENTS),
+            Origin::Elements(..) => parent,
+        });
+    }
+    rows
+}

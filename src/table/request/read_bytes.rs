@@ -1,0 +1,67 @@
+//! What the reads of a request read in, in bytes; whether it may read on out. Must not know calls in flight.
+
+use crate::table::data::attribute::Item;
+use crate::table::data::call::{Page, Query};
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::item_size::item_size;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The bytes of a read capacity unit (DynamoDB developer guide, "DynamoDB throughput capacity").
+const UNIT_BYTES: f64 = 4096.0;
+/// A request without a bound.
+const UNBOUNDED: u64 = u64::MAX;
+
+/// The bytes that a request has read, and its bound.
+#[derive(Debug)]
+pub(super) struct ReadBytes {
+    read: AtomicU64,
+    most: AtomicU64,
+}
+
+impl Default for ReadBytes {
+    /// Without a bound.
+    fn default() -> Self {
+        Self { read: AtomicU64::new(0), most: AtomicU64::new(UNBOUNDED) }
+    }
+}
+
+impl ReadBytes {
+    /// Sets the bound of what is read from now on; `None` is no bound.
+    pub(super) fn bound(&self, most: Option<u64>) {
+        self.most.store(most.unwrap_or(UNBOUNDED), Ordering::Relaxed);
+    }
+
+    /// Fails if the request has read as much as it may. The calls that are in flight by then still end.
+    pub(super) fn check(&self) -> Result<(), TableError> {
+        let (read, most) = (self.read.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed));
+        match read > most {
+            true => Err(TableError { kind: TableErrorKind::TooMuch, detail: format!("{read} bytes are read, more than {most}") }),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts items that arrived.
+    pub(super) fn add_items<'i>(&self, items: impl Iterator<Item = &'i Item>) {
+        if self.is_bounded() {
+            self.add(items.map(|item| item_size(item) as u64).sum());
+        }
+    }
+
+    /// Counts a page: the items that arrived or, if a filter or a count looked at more, what the server charged for.
+    pub(super) fn add_page(&self, query: &Query, page: &Page, units: f64) {
+        let looked_at = if query.consistent { units * UNIT_BYTES } else { units * UNIT_BYTES * 2.0 };
+        match query.filter.is_some() || query.projection.is_none() {
+            true if self.is_bounded() => self.add(looked_at as u64),
+            true => {}
+            false => self.add_items(page.items.iter().map(|item| &**item)),
+        }
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.most.load(Ordering::Relaxed) != UNBOUNDED
+    }
+
+    fn add(&self, bytes: u64) {
+        self.read.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
