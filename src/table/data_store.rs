@@ -59,11 +59,16 @@ pub trait DataStore: Send + Sync {
         deadline: Instant,
     ) -> BoxFuture<'a, Result<Metered<()>, TableError>>;
 
-    /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes 3 seconds at most.
+    /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes less than a second.
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>>;
 
     /// What bounds the retries of all requests together.
     fn retries(&self) -> &RetryBudget;
+
+    /// Whether the table has just throttled a call, so that no call should be made that is not needed.
+    fn throttles(&self, _table: &str) -> bool {
+        false
+    }
 
     /// Whether global indexes may be behind their tables.
     fn has_eventual_indexes(&self) -> bool;

@@ -220,6 +220,23 @@ async fn readiness_is_told_soon() {
         let error = SdkStore::over(Server::new(move |_, _, _| reply())).ready(&[table("things")]).await.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.detail.contains(words), "{error}");
-        assert!(begun.elapsed().as_secs_f64() <= 3.1);
+        assert!(begun.elapsed().as_secs_f64() <= 0.95, "a probe waits for a second");
+    }
+}
+
+/// Some compatible servers have neither time to live nor backups.
+#[tokio::test(start_paused = true)]
+async fn a_server_without_time_to_live_and_backups_will_do() {
+    for refusal in [(|| Reply::error(400, "UnknownOperationException")) as fn() -> Reply, || Reply::error(501, "NotImplemented")] {
+        let server = Server::new(move |before, operation, _| match (before, operation) {
+            (0, "DescribeTable") => Reply::error(400, "ResourceNotFoundException"),
+            (_, "DescribeTable") => Reply::ok(description("ACTIVE", "ACTIVE")),
+            (_, "CreateTable") => Reply::ok(json!({})),
+            _ => refusal(),
+        });
+        let store = SdkStore::over(server);
+        assert_eq!(store.create_missing(&[provisioned()]).await.unwrap(), ["things"]);
+        let differences = store.differences(&[provisioned()]).await.unwrap();
+        assert!(!differences.iter().any(|sentence| sentence.contains("time to live")), "{differences:?}");
     }
 }

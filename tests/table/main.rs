@@ -4,6 +4,7 @@
 mod admin;
 mod applied;
 mod bulk;
+mod circuit;
 mod embedded;
 mod faults;
 mod fixture;

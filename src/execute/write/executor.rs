@@ -19,7 +19,7 @@ use crate::execute::write::rules::arguments::check_arguments;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
-use crate::table::data::error::TableError;
+use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
@@ -63,8 +63,17 @@ impl WriteJob<'_> {
         for attempt in 0.. {
             let doubtful = doubt.is_some();
             let again = Again { raced: races > 0, uncertain: doubtful };
-            let drafted = actions::draft(self, &mut generated, again).await;
-            let mut draft = drafted.map_err(|field_errors| in_doubt(doubt.as_ref(), field_errors))?;
+            let mut draft = match actions::draft(self, &mut generated, again).await {
+                Ok(draft) => draft,
+                // The table may be back before the deadline, and then tells whether the write was made.
+                Err(field_errors) if doubtful && field_errors.iter().all(|error| error.code == ErrorCode::Unavailable) => {
+                    if unanswered.wait(self.context.deadline).await {
+                        continue;
+                    }
+                    break;
+                }
+                Err(field_errors) => return Err(in_doubt(doubt.as_ref(), field_errors)),
+            };
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
             let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
@@ -81,6 +90,11 @@ impl WriteJob<'_> {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(CascadeError::Before(error)) => Err(error),
                 Err(CascadeError::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(error)])),
+            };
+            let sent = match sent {
+                // What was in doubt stays in doubt while the table cannot be reached.
+                Err(WriteError::Failed(error)) if doubtful && error.kind == TableErrorKind::Unavailable => Err(WriteError::Uncertain(error)),
+                sent => sent,
             };
             match sent {
                 Ok(answer) => return self.finish(&draft, &perhaps_deleted, answer, doubtful).await,

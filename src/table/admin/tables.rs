@@ -6,7 +6,8 @@ use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::store::SdkStore;
-use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{
     IndexStatus, PointInTimeRecoverySpecification, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
 };
@@ -24,6 +25,16 @@ const READY_LIMIT: Duration = Duration::from_millis(800);
 const REACH_LIMIT: Duration = Duration::from_secs(5);
 /// Tables that are described side by side.
 const TABLES_AT_ONCE: usize = 8;
+
+/// What a server says of a table's time to live.
+enum FoundTimeToLive {
+    /// The server does not know time to live.
+    NotOffered,
+    /// It is not enabled.
+    Disabled,
+    /// It is in this attribute.
+    In(String),
+}
 
 impl SdkStore {
     /// Creates the missing tables with their indexes, time to live, stream and point-in-time recovery, and waits until all declared tables
@@ -81,11 +92,14 @@ impl SdkStore {
     }
 
     async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        if let Some(silence) = self.health().silence(&table.name) {
+            return Err(silence.into());
+        }
         usable(table, &self.describe(&table.name, deadline).await?)
     }
 
     async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
-        let attempts = self.attempts("DescribeTable", table, deadline);
+        let attempts = self.attempts_of_admin("DescribeTable", table, deadline);
         let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
         output.table.ok_or_else(|| {
             let detail = format!("DescribeTable {table}: the answer has no table");
@@ -99,7 +113,7 @@ impl SdkStore {
             let detail = format!("CreateTable {}: {error}", table.name);
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
-        let attempts = self.attempts("CreateTable", &table.name, deadline);
+        let attempts = self.attempts_of_admin("CreateTable", &table.name, deadline);
         let mut first = true;
         let answer = attempts.send(|| {
             let (request, first) = (request.clone(), std::mem::replace(&mut first, false));
@@ -134,16 +148,18 @@ impl SdkStore {
     }
 
     async fn enable_time_to_live(&self, table: &Table, attribute: &str, deadline: Instant) -> Result<(), TableError> {
-        // DynamoDB refuses to enable it twice.
-        if self.time_to_live(&table.name, deadline).await?.as_deref() == Some(attribute) {
-            return Ok(());
+        match self.time_to_live(&table.name, deadline).await? {
+            FoundTimeToLive::NotOffered => return Ok(()),
+            // DynamoDB refuses to enable it twice.
+            FoundTimeToLive::In(found) if found == attribute => return Ok(()),
+            FoundTimeToLive::In(_) | FoundTimeToLive::Disabled => {}
         }
         let specification = TimeToLiveSpecification::builder().enabled(true).attribute_name(attribute).build();
         let specification = specification.map_err(|error| {
             let detail = format!("UpdateTimeToLive {}: {error}", table.name);
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
-        let attempts = self.attempts("UpdateTimeToLive", &table.name, deadline);
+        let attempts = self.attempts_of_admin("UpdateTimeToLive", &table.name, deadline);
         let request = self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
         attempts.send(|| request.clone().send()).await.map(drop)
     }
@@ -154,13 +170,13 @@ impl SdkStore {
             let detail = format!("UpdateContinuousBackups {}: {error}", table.name);
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
-        let attempts = self.attempts("UpdateContinuousBackups", &table.name, deadline);
+        let attempts = self.attempts_of_admin("UpdateContinuousBackups", &table.name, deadline);
         let request = self.client().update_continuous_backups().table_name(&table.name);
         let request = request.point_in_time_recovery_specification(specification);
         let answer = attempts.send(|| async {
             match request.clone().send().await {
                 // The embedded store and some compatible servers have no backups.
-                Err(error) if error.code() == Some("UnknownOperationException") => {
+                Err(error) if is_not_offered(&error) => {
                     tracing::warn!(table = table.name, "this server has no point-in-time recovery");
                     Ok(())
                 }
@@ -170,14 +186,22 @@ impl SdkStore {
         answer.await
     }
 
-    /// The attribute of the time to live, if it is enabled.
-    async fn time_to_live(&self, table: &str, deadline: Instant) -> Result<Option<String>, TableError> {
-        let attempts = self.attempts("DescribeTimeToLive", table, deadline);
-        let output = attempts.send(|| self.client().describe_time_to_live().table_name(table).send()).await?;
+    async fn time_to_live(&self, table: &str, deadline: Instant) -> Result<FoundTimeToLive, TableError> {
+        let attempts = self.attempts_of_admin("DescribeTimeToLive", table, deadline);
+        let answer = attempts.send(|| async {
+            match self.client().describe_time_to_live().table_name(table).send().await {
+                Err(error) if is_not_offered(&error) => Ok(None),
+                answer => answer.map(Some),
+            }
+        });
+        let Some(output) = answer.await? else {
+            tracing::warn!(table, "this server has no time to live: expired items stay until somebody deletes them");
+            return Ok(FoundTimeToLive::NotOffered);
+        };
         let enabled = output
             .time_to_live_description
             .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
-        Ok(enabled.and_then(|found| found.attribute_name))
+        Ok(enabled.and_then(|found| found.attribute_name).map_or(FoundTimeToLive::Disabled, FoundTimeToLive::In))
     }
 
     async fn differences_of(&self, table: &Table, deadline: Instant) -> Result<Vec<String>, TableError> {
@@ -188,11 +212,20 @@ impl SdkStore {
         };
         let mut all = differences(table, &description);
         if table.time_to_live.is_some() {
-            let enabled = self.time_to_live(&table.name, deadline).await?;
-            all.extend(time_to_live_difference(table, enabled.as_deref()));
+            all.extend(match self.time_to_live(&table.name, deadline).await? {
+                FoundTimeToLive::In(found) => time_to_live_difference(table, Some(&found)),
+                FoundTimeToLive::Disabled => time_to_live_difference(table, None),
+                FoundTimeToLive::NotOffered => None,
+            });
         }
         Ok(all)
     }
+}
+
+/// Whether the server does not know the operation at all, as some servers that are compatible with DynamoDB say of what they lack.
+fn is_not_offered<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
+    let status = error.raw_response().map(|response| response.status().as_u16());
+    status == Some(501) || matches!(error.code(), Some("UnknownOperationException" | "UnknownOperation" | "UnsupportedOperationException"))
 }
 
 /// Whether a table and those of its indexes that are declared can be read and written now.

@@ -1,4 +1,5 @@
-//! When a call is sent again: how long to wait, and how many retries a store allows.
+//! When a call is sent again: how long to wait, how many retries a store allows, and whether a table answers at all.
 
 pub mod backoff;
 pub mod budget;
+pub(in crate::table) mod table_health;

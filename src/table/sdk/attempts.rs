@@ -1,17 +1,19 @@
 //! A call in; its answer, or the last error before the deadline, out.
 //!
 //! The SDK's own retries are off: they give up after 4 attempts, while a table that scales up takes longer. Here a call is repeated until
-//! the request's deadline, with the waits of [`Backoff`], as far as the store's retry budget goes.
+//! the request's deadline, with the waits of [`Backoff`], as far as the store's retry budget goes and the table answers at all.
 
 use super::attempt_error::{AttemptError, classify_error, never_connected};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
+use crate::table::retry::table_health::{Silence, TableHealth, Verdict};
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
 /// Longest time of one attempt. DynamoDB answers in milliseconds: an attempt without an answer by then never gets one.
@@ -24,20 +26,32 @@ const AWAY_LIMIT: Duration = Duration::from_secs(3);
 pub(in crate::table) struct Attempts<'a> {
     /// The operation, for the error's detail.
     pub(in crate::table) operation: &'static str,
-    /// The table, for the error's detail.
+    /// The table, or the tables joined by commas.
     pub(in crate::table) table: &'a str,
     /// When to give up.
     pub(in crate::table) deadline: Instant,
     /// The store's retry budget.
     pub(in crate::table) budget: &'a RetryBudget,
+    /// The health of the tables that requests read and write; `None` where no circuit ends a call.
+    pub(in crate::table) health: Option<&'a TableHealth>,
 }
 
 /// What a failed attempt means for its call.
 pub(in crate::table) enum Next<X> {
-    /// Another attempt may succeed, after this wait at least.
-    Again(TableError, Duration),
+    /// Another attempt may succeed.
+    Again(Retry),
     /// The call is over.
     Stop(X),
+}
+
+/// Why and how a call is attempted again.
+pub(in crate::table) struct Retry {
+    /// The error of the last attempt.
+    pub(in crate::table) error: TableError,
+    /// The shortest wait.
+    pub(in crate::table) at_least: Duration,
+    /// Whether to go on until the deadline even if the table does not answer, because the call may have been carried out.
+    pub(in crate::table) patient: bool,
 }
 
 /// How a call ended without an answer to give.
@@ -58,7 +72,7 @@ impl Attempts<'_> {
     {
         let classify = |trouble: Option<SdkError<E, HttpResponse>>| {
             let AttemptError { error, again, .. } = trouble.as_ref().map_or_else(AttemptError::unanswered, classify_error);
-            if again { Next::Again(error, Duration::ZERO) } else { Next::Stop(error) }
+            if again { Next::Again(error.into()) } else { Next::Stop(error) }
         };
         self.until_stopped(attempt, classify).await.map_err(|ended| match ended {
             Ended::Stopped(error) => self.named(error),
@@ -80,19 +94,36 @@ impl Attempts<'_> {
         self.budget.first_attempt();
         let mut backoff = Backoff::new(self.budget);
         let mut last: Option<TableError> = None;
-        let mut away: Option<Instant> = None;
+        let (mut away, mut patient): (Option<Instant>, bool) = (None, false);
         while Instant::now() < self.deadline {
+            // A call that has failed once does not go on asking a table that does not answer, so that its caller is told.
+            let probe = last.is_none() || patient;
+            let sent = match self.health.map(|health| health.begin(self.table, probe)).transpose() {
+                Ok(sent) => sent,
+                Err(silence) => {
+                    last.get_or_insert_with(|| silence.into());
+                    if patient && backoff.pause(self.deadline).await {
+                        continue;
+                    }
+                    break;
+                }
+            };
             let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
-            let trouble = match timeout_at(limit, attempt()).await {
+            let outcome = timeout_at(limit, attempt()).await;
+            let cut_short = outcome.is_err() && limit == self.deadline;
+            // What the deadline cuts short counts as given up.
+            if let Some(sent) = sent.filter(|_| !cut_short) {
+                sent.end(verdict(&outcome));
+            }
+            let trouble = match outcome {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(error)) => Some(error),
                 Err(_) => None,
             };
-            let cut_short = trouble.is_none() && limit == self.deadline;
             let nobody = trouble.as_ref().is_some_and(|error| never_connected(error));
             away = if nobody { away.or(Some(Instant::now())) } else { None };
-            let (error, at_least) = match classify(trouble) {
-                Next::Again(error, at_least) => (error, at_least),
+            let Retry { error, at_least, patient: goes_on } = match classify(trouble) {
+                Next::Again(retry) => retry,
                 Next::Stop(end) => {
                     tracing::debug!(operation = self.operation, table = self.table, "attempt failed for good");
                     return Err(Ended::Stopped(end));
@@ -100,6 +131,10 @@ impl Attempts<'_> {
             };
             let (kind, detail) = (error.kind, &error.detail);
             tracing::debug!(operation = self.operation, table = self.table, ?kind, detail, "attempt failed");
+            patient = goes_on;
+            if let (Some(health), TableErrorKind::Throttled) = (self.health, kind) {
+                health.throttled(self.table);
+            }
             // A conflict with another write is no sign of overload, so it does not use the budget.
             let free = kind == TableErrorKind::Condition;
             // The error of an earlier attempt says more than that the deadline ended this one.
@@ -118,5 +153,29 @@ impl Attempts<'_> {
     /// The error with the call's name in its detail.
     pub(in crate::table) fn named(self, error: TableError) -> TableError {
         TableError { kind: error.kind, detail: format!("{} {}: {}", self.operation, self.table, error.detail) }
+    }
+}
+
+impl From<TableError> for Retry {
+    /// Again soon, and not beyond an open circuit.
+    fn from(error: TableError) -> Self {
+        Self { error, at_least: Duration::ZERO, patient: false }
+    }
+}
+
+impl From<Silence> for TableError {
+    fn from(Silence { table, time }: Silence) -> Self {
+        let detail = format!("table {table} has not answered for {} seconds and is asked once a second", time.as_secs());
+        Self { kind: TableErrorKind::Unavailable, detail }
+    }
+}
+
+/// What an attempt says about the tables' health; `Err` is an attempt that ran out of time.
+fn verdict<T, E>(outcome: &Result<Result<T, SdkError<E, HttpResponse>>, Elapsed>) -> Verdict {
+    match outcome {
+        Ok(Ok(_) | Err(SdkError::ServiceError(_))) => Verdict::Answered,
+        Err(_) | Ok(Err(SdkError::TimeoutError(_) | SdkError::ResponseError(_))) => Verdict::Silent,
+        Ok(Err(SdkError::DispatchFailure(trouble))) if trouble.is_io() || trouble.is_timeout() => Verdict::Silent,
+        Ok(Err(_)) => Verdict::Unknown,
     }
 }

@@ -53,6 +53,10 @@ impl DataStore for SdkStore {
         SdkStore::retries(self)
     }
 
+    fn throttles(&self, table: &str) -> bool {
+        self.health().throttles(table)
+    }
+
     fn has_eventual_indexes(&self) -> bool {
         self.engine().is_none()
     }

@@ -78,6 +78,7 @@ pub(super) async fn batch_get_items(store: &SdkStore, wanted: &[ItemRequest<'_>]
         if open.is_empty() {
             return (outcomes, capacity);
         }
+        store.health().throttled(attempts.table);
         if !backoff.wait_for_more(progress, deadline).await {
             let detail = format!("BatchGetItem {}: {} keys are still unprocessed", attempts.table, open.len());
             return (fail(outcomes, &open, &TableError { kind: TableErrorKind::Throttled, detail }), capacity);

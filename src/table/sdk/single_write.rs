@@ -20,7 +20,6 @@ use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use std::error::Error;
 use std::future::Future;
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// A failed condition returns the item.
@@ -113,7 +112,7 @@ where
         }
         match trouble.as_ref().map_or_else(AttemptError::unanswered, classify_error) {
             AttemptError { error, uncertain: true, .. } => Next::Stop(WriteError::Uncertain(attempts.named(error))),
-            AttemptError { error, again: true, .. } => Next::Again(error, Duration::ZERO),
+            AttemptError { error, again: true, .. } => Next::Again(error.into()),
             AttemptError { error, .. } => Next::Stop(WriteError::refused(attempts.named(error))),
         }
     };

@@ -6,6 +6,7 @@ use crate::table::embedded::connector::Connector;
 use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
 use crate::table::embedded::observer::CallObserver;
 use crate::table::retry::budget::RetryBudget;
+use crate::table::retry::table_health::TableHealth;
 use crate::table::sdk::attempts::Attempts;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
@@ -22,6 +23,7 @@ pub struct SdkStore {
 struct Inner {
     client: Client,
     retries: RetryBudget,
+    health: TableHealth,
     embedded: Option<Embedded>,
 }
 
@@ -59,13 +61,16 @@ impl SdkStore {
     }
 
     fn on(client: Client) -> Self {
-        Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), embedded: None }) }
+        Self::of(client, None)
     }
 
     fn embedded(engine: Arc<EmbeddedEngine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
         let client = client::embedded(Connector { engine: engine.clone(), observer });
-        let embedded = Some(Embedded { _sweeper: Sweeper::start(&engine), engine });
-        Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), embedded }) }
+        Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), engine }))
+    }
+
+    fn of(client: Client, embedded: Option<Embedded>) -> Self {
+        Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), health: TableHealth::default(), embedded }) }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
@@ -77,9 +82,21 @@ impl SdkStore {
         &self.inner.retries
     }
 
-    /// The attempts of a call, until it is answered or the deadline passes.
+    /// Whether each table answers, and whether it throttles.
+    pub(in crate::table) fn health(&self) -> &TableHealth {
+        &self.inner.health
+    }
+
+    /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all. The embedded engine always
+    /// answers.
     pub(in crate::table) fn attempts<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        Attempts { operation, table, deadline, budget: self.retries() }
+        let health = self.inner.embedded.is_none().then(|| self.health());
+        Attempts { operation, table, deadline, budget: self.retries(), health }
+    }
+
+    /// The attempts of a call about tables rather than items: they open no circuit, and none ends them.
+    pub(in crate::table) fn attempts_of_admin<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
+        Attempts { health: None, ..self.attempts(operation, table, deadline) }
     }
 
     /// The embedded engine, if this is the embedded store.

@@ -13,7 +13,7 @@ use crate::table::data::limits::TOKEN_BYTES;
 use crate::table::data::transaction::{tables_of, too_many_bytes};
 use crate::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
 use crate::table::data_store::Metered;
-use crate::table::sdk::attempts::{Ended, Next};
+use crate::table::sdk::attempts::{Ended, Next, Retry};
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -62,7 +62,7 @@ pub(super) async fn write_all(store: &SdkStore, calls: &[WriteCall], token: &str
         uncertain |= failure.uncertain;
         let error = failure.error;
         match (failure.again, uncertain && !mismatch) {
-            (true, _) => Next::Again(error, at_least),
+            (true, _) => Next::Again(Retry { error, at_least, patient: uncertain }),
             (false, true) => Next::Stop(WriteError::Uncertain(attempts.named(error))),
             // Only the server knows the size of an updated item.
             (false, false) if error.detail.contains("4MB") || error.detail.contains("4 MB") => Next::Stop(too_many_bytes()),
@@ -100,10 +100,10 @@ fn classify_reasons(reasons: &[CancellationReason]) -> Next<WriteError> {
     let all = |codes: &[&str]| !told.is_empty() && reasons.iter().map(code).all(|code| code == "None" || codes.contains(&code.as_str()));
     let throttled = ["ProvisionedThroughputExceeded", "ThrottlingError", "RequestLimitExceeded"];
     if all(&["TransactionConflict"]) {
-        return Next::Again(TableError { kind: TableErrorKind::Condition, detail }, Duration::ZERO);
+        return Next::Again(TableError { kind: TableErrorKind::Condition, detail }.into());
     }
     if all(&[throttled.as_slice(), &["TransactionConflict"]].concat()) {
-        return Next::Again(TableError { kind: TableErrorKind::Throttled, detail }, Duration::ZERO);
+        return Next::Again(TableError { kind: TableErrorKind::Throttled, detail }.into());
     }
     let unfit = |(position, reason): (usize, &CancellationReason)| Some((position, Unfit::of(reason.message()?)?));
     if let Some((position, unfit)) = reasons.iter().enumerate().find_map(unfit) {

@@ -1,0 +1,277 @@
+//! What becomes of the attempts of each table's calls in; whether one more may be sent, and whether the table throttles, out.
+//!
+//! A table that does not answer would hold every call until its deadline. So its circuit opens after five attempts without an answer in
+//! three seconds: calls then end at once, but for one attempt a second that asks whether the table is back (M. Nygard, "Release It!",
+//! "Circuit Breaker"). Any answer closes the circuit. A refusal, a throttle or a status of 500 is an answer.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long no attempt has been answered before the circuit opens.
+const SILENCE: Duration = Duration::from_secs(3);
+/// How many attempts have begun in that time and were not answered.
+const ATTEMPTS: u32 = 5;
+/// How often an open circuit lets an attempt through.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+/// An attempt that its caller gives up before this says nothing about the table.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long after the last sign of it a silence makes the table not ready. Then calls may come again and find out.
+const READY_AGAIN: Duration = Duration::from_secs(5);
+/// How long after its last throttle a table counts as throttling.
+const THROTTLED: Duration = Duration::from_secs(10);
+
+/// The health of all tables that a store's calls named. Their names come from the schema, so it does not grow.
+#[derive(Debug, Default)]
+pub(in crate::table) struct TableHealth {
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    /// Counts attempts and answers, to tell which came first.
+    order: u64,
+    by_name: HashMap<String, Seen>,
+}
+
+/// What was seen of a table.
+#[derive(Debug, Default)]
+struct Seen {
+    /// When the last answer came, in the order of [`Tables::order`].
+    answered: u64,
+    /// When the first attempt after the last answer began.
+    silent_since: Option<Instant>,
+    /// Attempts after the last answer that wait for theirs.
+    waiting: u32,
+    /// Attempts after the last answer that ended without one.
+    failed: u32,
+    /// Whether the circuit is open.
+    open: bool,
+    /// When an attempt was last let through, the circuit being open.
+    probed: Option<Instant>,
+    /// When an attempt last ended without an answer, or was not sent because of that.
+    missed: Option<Instant>,
+    /// When a call was last throttled.
+    throttled: Option<Instant>,
+}
+
+/// A table that does not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::table) struct Silence {
+    /// The table's name.
+    pub(in crate::table) table: String,
+    /// For how long it has not answered.
+    pub(in crate::table) time: Duration,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::table) enum Verdict {
+    /// The table answered, well or not.
+    Answered,
+    /// No answer came, or no connection was made.
+    Silent,
+    /// The attempt did not reach the table for a reason of this process.
+    Unknown,
+}
+
+/// An attempt under way. Dropped without a verdict, it was given up by its caller.
+#[derive(Debug)]
+pub(in crate::table) struct Sent<'a> {
+    health: &'a TableHealth,
+    tables: &'a str,
+    order: u64,
+    begun: Instant,
+    verdict: Option<Verdict>,
+}
+
+impl TableHealth {
+    /// Begins an attempt on tables, joined by commas. The error names one whose circuit is open. Then only an attempt that may `probe` is
+    /// let through, once a second.
+    pub(in crate::table) fn begin<'a>(&'a self, tables: &'a str, probe: bool) -> Result<Sent<'a>, Silence> {
+        let now = Instant::now();
+        let mut all = self.lock();
+        for table in tables.split(',') {
+            if let Some(seen) = all.by_name.get_mut(table)
+                && seen.is_open(now)
+                && !(probe && seen.probed.is_none_or(|at| now.saturating_duration_since(at) >= PROBE_EVERY))
+            {
+                seen.missed = Some(now);
+                return Err(seen.silence(table, now));
+            }
+        }
+        all.order += 1;
+        for table in tables.split(',') {
+            all.seen(table).begin(now);
+        }
+        Ok(Sent { health: self, tables, order: all.order, begun: now, verdict: None })
+    }
+
+    /// Notes that a call of these tables was throttled.
+    pub(in crate::table) fn throttled(&self, tables: &str) {
+        let mut all = self.lock();
+        for table in tables.split(',') {
+            all.seen(table).throttled = Some(Instant::now());
+        }
+    }
+
+    /// Whether a call of the table was throttled a moment ago.
+    pub(in crate::table) fn throttles(&self, table: &str) -> bool {
+        self.lock().by_name.get(table).and_then(|seen| seen.throttled).is_some_and(|at| at.elapsed() < THROTTLED)
+    }
+
+    /// The silence of a table whose circuit is open, as long as calls find it so.
+    pub(in crate::table) fn silence(&self, table: &str) -> Option<Silence> {
+        let all = self.lock();
+        let seen = all.by_name.get(table).filter(|seen| seen.open && seen.missed.is_some_and(|at| at.elapsed() < READY_AGAIN))?;
+        Some(seen.silence(table, Instant::now()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tables {
+    fn seen(&mut self, table: &str) -> &mut Seen {
+        self.by_name.entry(table.to_owned()).or_default()
+    }
+}
+
+impl Seen {
+    fn begin(&mut self, now: Instant) {
+        self.silent_since.get_or_insert(now);
+        self.waiting = self.waiting.saturating_add(1);
+        if self.open {
+            self.probed = Some(now);
+        }
+    }
+
+    /// Whether the circuit is open. Opens it if it is time.
+    fn is_open(&mut self, now: Instant) -> bool {
+        let lasts = self.silent_since.is_some_and(|since| now.saturating_duration_since(since) >= SILENCE);
+        self.open |= lasts && self.waiting.saturating_add(self.failed) >= ATTEMPTS;
+        self.open
+    }
+
+    fn silence(&self, table: &str, now: Instant) -> Silence {
+        Silence { table: table.to_owned(), time: now.saturating_duration_since(self.silent_since.unwrap_or(now)) }
+    }
+
+    /// Ends an attempt that began before the last answer or after it.
+    fn end(&mut self, sent: &Sent<'_>, order: u64) {
+        let given_up = || if sent.begun.elapsed() < PATIENCE { Verdict::Unknown } else { Verdict::Silent };
+        match sent.verdict.unwrap_or_else(given_up) {
+            Verdict::Answered => *self = Self { answered: order, throttled: self.throttled, ..Self::default() },
+            _ if sent.order < self.answered => {}
+            verdict => {
+                self.waiting = self.waiting.saturating_sub(1);
+                if verdict == Verdict::Silent {
+                    self.failed = self.failed.saturating_add(1);
+                    self.missed = Some(Instant::now());
+                }
+                if self.waiting == 0 && self.failed == 0 {
+                    self.silent_since = None;
+                }
+            }
+        }
+    }
+}
+
+impl Sent<'_> {
+    /// Says what came of the attempt.
+    pub(in crate::table) fn end(mut self, verdict: Verdict) {
+        self.verdict = Some(verdict);
+    }
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        let mut all = self.health.lock();
+        all.order += 1;
+        let order = all.order;
+        for table in self.tables.split(',') {
+            if let Some(seen) = all.by_name.get_mut(table) {
+                seen.end(self, order);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    fn miss(health: &TableHealth, times: u32) {
+        (0..times).for_each(|_| health.begin("t", true).unwrap().end(Verdict::Silent));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silence_of_many_attempts_opens_the_circuit_and_an_answer_closes_it() {
+        let health = TableHealth::default();
+        miss(&health, ATTEMPTS);
+        advance(SILENCE - Duration::from_millis(1)).await;
+        let last = health.begin("t", true).expect("it has not been silent for long enough");
+        advance(Duration::from_millis(1)).await;
+        let probe = health.begin("t", true).expect("the first attempt of an open circuit is the probe");
+        assert_eq!(health.begin("t", true).unwrap_err(), Silence { table: "t".into(), time: SILENCE });
+        assert_eq!(health.begin("s,t", true).unwrap_err().table, "t", "a call of several tables needs them all");
+        assert!(health.begin("s", false).is_ok(), "another table has its own circuit");
+        assert!(health.silence("t").is_some() && health.silence("s").is_none());
+        advance(PROBE_EVERY).await;
+        assert!(health.begin("t", false).is_err(), "a call that has failed before does not probe");
+        let second = health.begin("t", true).expect("one a second");
+        assert!(health.begin("t", true).is_err());
+        second.end(Verdict::Silent);
+        assert!(health.begin("t", true).is_err());
+        last.end(Verdict::Answered);
+        assert!(health.silence("t").is_none());
+        (0..100).for_each(|_| health.begin("t", true).unwrap().end(Verdict::Silent));
+        drop(probe);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_attempts_and_attempts_that_are_given_up_early_open_nothing() {
+        let health = TableHealth::default();
+        miss(&health, ATTEMPTS - 1);
+        advance(SILENCE * 10).await;
+        assert!(health.begin("t", true).is_ok());
+        let health = TableHealth::default();
+        for _ in 0..100 {
+            let sent = health.begin("t", true).unwrap();
+            advance(PATIENCE / 2).await;
+            drop(sent);
+        }
+        let late: Vec<Sent<'_>> = (0..ATTEMPTS).map(|_| health.begin("t", true).unwrap()).collect();
+        advance(SILENCE).await;
+        drop(late);
+        assert!(health.begin("t", true).is_ok() && health.begin("t", true).is_err(), "those that were given up late count");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_table_that_nobody_asks_any_more_may_be_ready() {
+        let health = TableHealth::default();
+        miss(&health, ATTEMPTS);
+        advance(SILENCE).await;
+        miss(&health, 1);
+        assert!(health.silence("t").is_some());
+        advance(READY_AGAIN).await;
+        assert!(health.silence("t").is_none());
+        miss(&health, 1);
+        assert!(health.silence("t").is_some(), "until the next call finds it silent");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_throttle_is_remembered_for_a_moment() {
+        let health = TableHealth::default();
+        health.throttled("s,t");
+        assert!(health.throttles("s") && health.throttles("t") && !health.throttles("u"));
+        health.begin("t", true).unwrap().end(Verdict::Answered);
+        assert!(health.throttles("t"), "an answer does not end it");
+        advance(THROTTLED).await;
+        assert!(!health.throttles("t"));
+    }
+}
