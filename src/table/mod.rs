@@ -2,13 +2,14 @@
 //!
 //! [`data`] holds what travels: items, keys, calls and errors. [`data_store::DataStore`] says what a store must do.
 //! [`request`] bundles the calls of one request and asks a store. [`sdk`] is the store over the AWS SDK; [`embedded`] answers the SDK in
-//! place of a server. [`admin`] creates and compares tables, [`bulk`] moves many items at once.
+//! place of a server. [`hedge`] makes late reads a second time. [`admin`] creates and compares tables, [`bulk`] moves many items at once.
 
 pub mod admin;
 pub mod bulk;
 pub mod data;
 pub mod data_store;
 pub mod embedded;
+pub mod hedge;
 pub mod request;
 pub mod retry;
 pub mod sdk;

@@ -8,6 +8,7 @@ mod circuit;
 mod embedded;
 mod faults;
 mod fixture;
+mod hedge;
 mod own_store;
 mod reads;
 #[allow(dead_code)]

@@ -6,6 +6,8 @@ use crate::cli::store_choice::{Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
+use crate::table::data_store::DataStore;
+use crate::table::hedge::hedged_store::HedgedStore;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::process::ExitCode;
@@ -25,6 +27,10 @@ pub struct Serve {
 
     #[command(flatten)]
     remote: Remote,
+
+    /// Most reads that are made a second time because they take far longer than usual, in percent of all reads; 0 for none
+    #[arg(long, env = "KEYFOLD_HEDGE", value_name = "PERCENT", default_value = "5", value_parser = share)]
+    hedge: f64,
 
     #[command(flatten)]
     settings: ServerSettings,
@@ -52,7 +58,8 @@ impl Serve {
         let server = Server::bind(self.settings, "0.0.0.0:4000", false).await?;
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
-        let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
+        let store = HedgedStore::new(store.into(), &model.tables, self.hedge);
+        let gateway = Gateway::new(Arc::new(model), Arc::new(store) as Arc<dyn DataStore>, server.gateway_settings(cursor_key));
         server.run(run::current(gateway)).await
     }
 }
@@ -61,4 +68,25 @@ impl Serve {
 fn random_key() -> Vec<u8> {
     tracing::warn!("no --cursor-key is set: cursors are valid in this process only");
     [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat()
+}
+
+/// Reads a percentage as a share of 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("write a percentage from 0 to 100".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_written_in_percent() {
+        assert_eq!((share("5"), share("2.5%"), share("0"), share("100")), (Ok(0.05), Ok(0.025), Ok(0.0), Ok(1.0)));
+        for wrong in ["", "-1", "101", "a", "NaN", "5 %"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -1,0 +1,209 @@
+//! Reads that take far longer than usual are made a second time, by any store. Time is paused.
+
+use crate::fixture::{deadline, get, query, table};
+use futures_util::future::{BoxFuture, FutureExt, join_all};
+use keyfold::schema::table::Table;
+use keyfold::table::data::attribute::Item;
+use keyfold::table::data::call::{Page, Query};
+use keyfold::table::data::error::{TableError, TableErrorKind};
+use keyfold::table::data::write::{BatchWrite, WriteCall, WriteError};
+use keyfold::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
+use keyfold::table::hedge::hedged_store::HedgedStore;
+use keyfold::table::retry::budget::RetryBudget;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// What becomes of a call: how long it takes, and whether it is answered.
+type Fate = (Duration, bool);
+
+/// A store whose calls take the time that a script says.
+struct Slow {
+    script: Mutex<Box<dyn FnMut() -> Fate + Send>>,
+    calls: AtomicUsize,
+    throttles: AtomicBool,
+    budget: RetryBudget,
+}
+
+impl Slow {
+    fn new(script: impl FnMut() -> Fate + Send + 'static) -> Arc<Self> {
+        let (calls, throttles) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Arc::new(Self { script: Mutex::new(Box::new(script)), calls, throttles, budget: RetryBudget::default() })
+    }
+
+    fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    async fn call(&self) -> Result<(), TableError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let (time, answered) = (self.script.lock().unwrap())();
+        sleep(time).await;
+        if answered { Ok(()) } else { Err(TableError { kind: TableErrorKind::Unavailable, detail: "failed".into() }) }
+    }
+}
+
+impl DataStore for Slow {
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], _: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+        async move {
+            let called = self.call().await;
+            (requests.iter().map(|_| called.clone().map(|()| None)).collect(), 1.0)
+        }
+        .boxed()
+    }
+
+    fn read_page<'a>(&'a self, _: &'a Query, _: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+        async move { self.call().await.map(|()| (Page::default(), 1.0)) }.boxed()
+    }
+
+    fn write<'a>(&'a self, _: &'a WriteCall, _: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+        async move { self.call().await.map(|()| (None, 1.0)).map_err(WriteError::Failed) }.boxed()
+    }
+
+    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+        async move { self.call().await.map(|()| ((), 1.0)).map_err(WriteError::Failed) }.boxed()
+    }
+
+    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: Instant) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
+        async move { self.call().await.map(|()| ((), 1.0)) }.boxed()
+    }
+
+    fn ready<'a>(&'a self, _: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {
+        self.call().boxed()
+    }
+
+    fn retries(&self) -> &RetryBudget {
+        &self.budget
+    }
+
+    fn throttles(&self, _: &str) -> bool {
+        self.throttles.load(Ordering::SeqCst)
+    }
+
+    fn has_eventual_indexes(&self) -> bool {
+        true
+    }
+}
+
+/// A hedged store around a slow one, with the usual share.
+fn hedged(slow: &Arc<Slow>) -> HedgedStore {
+    HedgedStore::new(slow.clone(), &[table("things"), table("users")], 0.05)
+}
+
+/// The kinds of reads.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Get,
+    Batch,
+    Query,
+}
+
+const KINDS: [Kind; 3] = [Kind::Get, Kind::Batch, Kind::Query];
+
+async fn read(store: &dyn DataStore, kind: Kind, consistent: bool) -> Result<(), TableError> {
+    let gets = [get("things", "p", "a"), get("things", "p", "b")];
+    let requests = gets.each_ref().map(|get| ItemRequest { table: "things", key: &get.key, projection: &[], consistent });
+    match kind {
+        Kind::Get => store.get_items(&requests[..1], deadline()).await.0.pop().unwrap().map(drop),
+        Kind::Batch => store.get_items(&requests, deadline()).await.0.pop().unwrap().map(drop),
+        Kind::Query => store.read_page(&Query { consistent, ..query("things", "p") }, deadline()).await.map(drop),
+    }
+}
+
+/// Mostly 8 to 20 milliseconds, and 4 seconds in `late` of a hundred calls.
+fn usually_fast(late: u32) -> impl FnMut() -> Fate + Send {
+    let mut random = fastrand::Rng::with_seed(9);
+    move || (if random.u32(..100) < late { Duration::from_secs(4) } else { Duration::from_millis(random.u64(8..20)) }, true)
+}
+
+/// The times of so many reads, 20 at once, in order of their length.
+async fn times(store: &dyn DataStore, kind: Kind, reads: usize) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(reads);
+    for _ in 0..reads / 20 {
+        let timed = (0..20).map(|_| async {
+            let begun = Instant::now();
+            read(store, kind, false).await.unwrap();
+            begun.elapsed()
+        });
+        times.extend(join_all(timed).await);
+    }
+    times.sort_unstable();
+    times
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_late_calls_in_a_hundred_do_not_show() {
+    for kind in KINDS {
+        let slow = Slow::new(usually_fast(2));
+        let times = times(&hedged(&slow), kind, 10_000).await;
+        assert!(times[9_900] < Duration::from_millis(100), "{kind:?}: {:?} of 100 take longer than {:?}", 1, times[9_900]);
+        assert!(times[9_980] < Duration::from_secs(4), "{kind:?}: two late calls one after the other are rare");
+        assert!(slow.calls() > 10_150 && slow.calls() <= 10_500, "{kind:?}: {} calls", slow.calls());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_slow_as_a_whole_gets_few_calls_more() {
+    let spoilt = Arc::new(AtomicBool::new(false));
+    let is_slow = spoilt.clone();
+    let slow = Slow::new(move || (Duration::from_millis(if is_slow.load(Ordering::SeqCst) { 2_000 } else { 10 }), true));
+    let store = hedged(&slow);
+    times(&store, Kind::Query, 2_000).await;
+    assert_eq!(slow.calls(), 2_000, "nothing is late");
+    spoilt.store(true, Ordering::SeqCst);
+    times(&store, Kind::Query, 4_000).await;
+    assert!(slow.calls() <= 6_000 + 200 + 20, "{} calls", slow.calls());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_not_be_read_twice_is_not() {
+    let slow = Slow::new(usually_fast(2));
+    let store = hedged(&slow);
+    times(&store, Kind::Get, 1_000).await;
+    let before = slow.calls();
+    for kind in KINDS {
+        join_all((0..300).map(|_| read(&store, kind, true))).await;
+    }
+    let scan = Query { partition: None, ..query("things", "p") };
+    join_all((0..300).map(|_| store.read_page(&scan, deadline()))).await;
+    let elsewhere = query("not in the schema", "p");
+    join_all((0..300).map(|_| store.read_page(&elsewhere, deadline()))).await;
+    assert_eq!(slow.calls(), before + 1_500);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_that_throttles_and_a_share_of_zero_end_it() {
+    let slow = Slow::new(usually_fast(2));
+    slow.throttles.store(true, Ordering::SeqCst);
+    times(&hedged(&slow), Kind::Query, 1_000).await;
+    assert_eq!(slow.calls(), 1_000, "it throttles");
+    let slow = Slow::new(usually_fast(2));
+    times(&HedgedStore::new(slow.clone(), &[table("things")], 0.0), Kind::Query, 1_000).await;
+    assert_eq!(slow.calls(), 1_000, "the share is zero");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_good_answer_counts() {
+    let second = Duration::from_secs(1);
+    // The call that is late, the one that is made beside it, and how long both take together.
+    for (first, other, time, well) in [
+        ((4 * second, true), (second / 100, false), 4 * second, true),
+        ((second, false), (4 * second, true), 4 * second, true),
+        ((second, false), (4 * second, false), 4 * second, false),
+        ((second / 100, false), (second, true), second / 100, false),
+    ] {
+        let fates = Arc::new(Mutex::new(vec![other, first]));
+        let next = fates.clone();
+        let usual = (Duration::from_millis(10), true);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let count = calls.clone();
+        let slow = Slow::new(move || if count.fetch_add(1, Ordering::SeqCst) < 100 { usual } else { next.lock().unwrap().pop().unwrap() });
+        let store = hedged(&slow);
+        times(&store, Kind::Query, 100).await;
+        let begun = Instant::now();
+        assert_eq!(read(&store, Kind::Query, false).await.is_ok(), well);
+        let took = begun.elapsed();
+        assert!(took >= time && took <= time + Duration::from_millis(40), "{took:?}, not {time:?}");
+    }
+}
