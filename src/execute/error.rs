@@ -110,6 +110,7 @@ impl Failure {
             TableErrorKind::Throttled => (ErrorCode::Throttled, "DynamoDB is throttling requests. Try again later."),
             TableErrorKind::Timeout => (ErrorCode::Timeout, "The table did not answer in time."),
             TableErrorKind::Unavailable => (ErrorCode::Unavailable, "The table cannot be reached. Try again later."),
+            TableErrorKind::Storage => (ErrorCode::Unavailable, "The store cannot use its disk or its data. The log says why."),
             TableErrorKind::NoSuchTable => (ErrorCode::Unavailable, "The table does not exist."),
             TableErrorKind::Denied => (ErrorCode::Unavailable, "The gateway may not read the table."),
             TableErrorKind::TooMuch => {

@@ -37,9 +37,39 @@ async fn a_directory_that_cannot_be_used_is_told() {
     std::fs::write(&file, "no directory").unwrap();
     let error = SdkStore::in_directory(&file).err().unwrap();
     assert!(error.detail.contains("cannot create the data directory"), "{error}");
-    std::fs::write(parent.path().join("keyfold.db"), "this is no database, however long one reads on in it".repeat(50)).unwrap();
-    let error = SdkStore::in_directory(parent.path()).err().unwrap();
-    assert!(error.detail.contains("cannot open the data"), "{error}");
+}
+
+/// What may have become of a data file, and what is said of it.
+#[tokio::test]
+async fn a_broken_data_file_is_told_at_once() {
+    let parent = tempfile::tempdir().unwrap();
+    let store = SdkStore::in_directory(parent.path()).unwrap();
+    fill(&store, 2000).await;
+    drop(store);
+    let file = parent.path().join("keyfold.db");
+    let whole = std::fs::read(&file).unwrap();
+    let damaged = |from: usize, to: usize| {
+        let mut bytes = whole.clone();
+        bytes[from..to].fill(0xab);
+        bytes
+    };
+    let pages = whole.len() / 4096;
+    for (bytes, words) in [
+        (Vec::new(), "is empty; put a copy in its place"),
+        (whole[..whole.len() / 2].to_vec(), "is cut off: it has "),
+        (b"this is no database, however long one reads on in it".repeat(50), "is not a database of Keyfold"),
+        (damaged(16, 24), "its header is broken"),
+        (damaged(100, 4096), "the data file is damaged"),
+        (damaged(4096, pages / 2 * 4096), "the data file is damaged"),
+        (damaged(pages / 2 * 4096, pages * 4096), "the data file is damaged"),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        let error = SdkStore::in_directory(parent.path()).err().unwrap_or_else(|| panic!("{words}: it was opened"));
+        assert!(error.detail.contains(words), "{words}: {error}");
+        assert_eq!(error.detail.lines().count(), 1, "{error}");
+    }
+    std::fs::write(&file, whole).unwrap();
+    assert!(SdkStore::in_directory(parent.path()).is_ok(), "nothing was changed");
 }
 
 #[test]

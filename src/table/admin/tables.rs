@@ -79,6 +79,9 @@ impl SdkStore {
     /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 800 ms at most.
     pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
         let deadline = Instant::now() + READY_LIMIT;
+        if let Some(engine) = self.engine() {
+            engine.ready().await?;
+        }
         let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
         stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
     }

@@ -20,6 +20,8 @@ pub enum TableErrorKind {
     Timeout,
     /// The server could not be reached, or failed.
     Unavailable,
+    /// The disk or the data file of the embedded store failed.
+    Storage,
     /// The table or index does not exist.
     NoSuchTable,
     /// The credentials were refused, or do not permit the call.

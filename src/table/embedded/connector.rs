@@ -2,11 +2,14 @@
 
 use crate::table::embedded::engine::EmbeddedEngine;
 use crate::table::embedded::observer::CallObserver;
+use crate::table::embedded::storage_failure;
+use crate::table::embedded::tokens::Tokens;
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
+use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
@@ -35,9 +38,21 @@ impl HttpConnector for Connector {
         }
         let (engine, observer) = (self.engine.clone(), self.observer.clone());
         HttpConnectorFuture::new(async move {
+            let noted = engine.clone();
             let answer = engine.run(move |database| {
                 let sent = request.body().bytes().unwrap_or_default();
-                let (status, body) = answer(database, &operation, sent);
+                let (status, body) = match answer(database, &noted.tokens, &operation, sent) {
+                    Ok(answer) => {
+                        if answer.0 == 200 && WRITES.contains(&operation.as_str()) {
+                            noted.note(None);
+                        }
+                        answer
+                    }
+                    Err(cause) => {
+                        noted.note(Some(cause));
+                        storage_failure::answer(cause)
+                    }
+                };
                 if let Some(observer) = &observer {
                     observer.answered(&operation, sent, &body);
                 }
@@ -52,8 +67,12 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Runs one operation of the DynamoDB API: its name and JSON body in, HTTP status and JSON body out.
-fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, Vec<u8>) {
+/// The operations that write items.
+const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"];
+
+/// Runs one operation of the DynamoDB API: its name and JSON body in, HTTP status and JSON body out. The error is the cause in the disk or
+/// the data file.
+fn answer(database: &Database, tokens: &Tokens, operation: &str, body: &[u8]) -> Result<(u16, Vec<u8>), &'static str> {
     let result = match operation {
         "GetItem" => typed(body, |request| database.get_item(request)),
         "BatchGetItem" => typed(body, |request| database.batch_get_item(request)),
@@ -64,7 +83,7 @@ fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, Vec<u8>) {
         "DeleteItem" => typed(body, |request| database.delete_item(request)),
         "BatchWriteItem" => typed(body, |request| database.batch_write_item(request)),
         "TransactGetItems" => typed(body, |request| database.transact_get_items(request)),
-        "TransactWriteItems" => typed(body, |request| database.transact_write_items(request)),
+        "TransactWriteItems" => transact(database, tokens, body),
         "CreateTable" => typed(body, |request| database.create_table(request)),
         "DescribeTable" => typed(body, |request| database.describe_table(request)),
         "UpdateTable" => typed(body, |request| database.update_table(request)),
@@ -76,16 +95,30 @@ fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, Vec<u8>) {
         "DescribeStream" => typed(body, |request| database.describe_stream(request)),
         "GetShardIterator" => typed(body, |request| database.get_shard_iterator(request)),
         "GetRecords" => typed(body, |request| database.get_records(request)),
-        _ => return (400, br#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.to_vec()),
+        _ => return Ok((400, br#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.to_vec())),
     };
-    match result {
+    Ok(match result {
         Ok(body) => (200, body),
         // DynamoDB puts this envelope around some refusals of writes; the engine leaves it to its caller.
         Err(DynoxideError::EnvelopedValidation(message)) if matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem") => {
             let refusal = DynoxideError::ValidationException(format!("1 validation error detected: {message}"));
             (refusal.status_code(), refusal.to_json().into_bytes())
         }
-        Err(refusal) => (refusal.status_code(), refusal.to_json().into_bytes()),
+        Err(refusal) => match storage_failure::cause(&refusal) {
+            Some(cause) => return Err(cause),
+            None => (refusal.status_code(), refusal.to_json().into_bytes()),
+        },
+    })
+}
+
+/// Makes a transaction once for each token.
+fn transact(database: &Database, tokens: &Tokens, body: &[u8]) -> Result<Vec<u8>, DynoxideError> {
+    let mut request: TransactWriteItemsRequest = serde_json::from_slice(body).map_err(|error| refusal(&error))?;
+    let token = request.client_request_token.take();
+    let make = || encoded(&database.transact_write_items(request)?);
+    match token {
+        Some(token) => tokens.once(&token, body, make),
+        None => make(),
     }
 }
 
@@ -93,8 +126,11 @@ fn typed<Q: DeserializeOwned, R: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
 ) -> Result<Vec<u8>, DynoxideError> {
-    let response = operation(serde_json::from_slice(body).map_err(|error| refusal(&error))?)?;
-    serde_json::to_vec(&response).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
+    encoded(&operation(serde_json::from_slice(body).map_err(|error| refusal(&error))?)?)
+}
+
+fn encoded(response: &impl Serialize) -> Result<Vec<u8>, DynoxideError> {
+    serde_json::to_vec(response).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
 /// Turns a request that does not decode into DynamoDB's refusal. The engine writes the class of the refusal before the text.

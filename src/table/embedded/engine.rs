@@ -4,12 +4,14 @@
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::ITEM_BYTES;
+use crate::table::embedded::tokens::Tokens;
+use crate::table::embedded::{data_file, storage_failure};
 use dynoxide::types::AttributeValue;
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use std::fmt;
 use std::fs::{File, TryLockError};
-use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, spawn_blocking};
@@ -19,6 +21,12 @@ use tokio::time::{Instant, interval_at};
 const DATA_FILE: &str = "keyfold.db";
 /// The file whose lock says that a process uses the directory. The file stays; only its lock counts.
 const LOCK_FILE: &str = "keyfold.lock";
+/// The file that is written to see whether the disk has room again.
+const TRIAL_FILE: &str = "keyfold.trial";
+/// What is written to it: more than a small write needs.
+const TRIAL_BYTES: usize = 256 * 1024;
+/// Data files up to this size are read whole when they are opened, which takes less than a second.
+const READ_WHOLE: u64 = 256 * 1024 * 1024;
 /// How often expired items are deleted. DynamoDB takes up to a few days.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Threads in the engine at once. The engine works under one lock; the second thread decodes requests and encodes answers meanwhile.
@@ -31,7 +39,13 @@ const ITEMS_PER_LOAD: usize = 1000;
 /// side take no longer; a long Scan without threads would delay every other request.
 pub(in crate::table) struct EmbeddedEngine {
     database: Database,
+    /// The transactions whose answers may be asked for again.
+    pub(super) tokens: Tokens,
     threads: Arc<Semaphore>,
+    /// Where the data is; `None` in memory.
+    directory: Option<PathBuf>,
+    /// Why the disk or the data file last failed, until a write goes well again.
+    trouble: Mutex<Option<&'static str>>,
     /// The lock on the directory, held while the database is open.
     _lock: Option<File>,
 }
@@ -45,7 +59,8 @@ impl fmt::Debug for EmbeddedEngine {
 impl EmbeddedEngine {
     /// An empty engine in memory.
     pub(in crate::table) fn in_memory() -> Result<Arc<Self>, TableError> {
-        Self::on(Database::memory(), None)
+        let database = Database::memory().map_err(|error| unavailable(format!("cannot create a store in memory: {error}")))?;
+        Ok(Self::on(database, None, None))
     }
 
     /// The engine on the data in a directory, created if it is missing. A directory that another process uses is an error.
@@ -65,12 +80,49 @@ impl EmbeddedEngine {
         let Some(path) = data.to_str() else {
             return Err(unavailable(format!("the name of the data directory {} is not valid Unicode", directory.display())));
         };
-        Self::on(Database::new(path), Some(lock))
+        data_file::check(&data).map_err(unavailable)?;
+        let broken = |error: DynoxideError| {
+            let cause = storage_failure::cause(&error).map_or_else(|| error.to_string(), str::to_owned);
+            unavailable(format!("cannot open the data in {}: {cause}", directory.display()))
+        };
+        let database = Database::new(path).map_err(broken)?;
+        if std::fs::metadata(&data).is_ok_and(|data| data.len() <= READ_WHOLE) {
+            // It counts the items, and so comes upon every damaged page of them.
+            database.table_stats().map_err(broken)?;
+        }
+        Ok(Self::on(database, Some(directory.to_owned()), Some(lock)))
     }
 
-    fn on(database: Result<Database, DynoxideError>, lock: Option<File>) -> Result<Arc<Self>, TableError> {
-        let database = database.map_err(|error| unavailable(format!("cannot open the data: {error}")))?;
-        Ok(Arc::new(Self { database, threads: Arc::new(Semaphore::new(THREADS)), _lock: lock }))
+    fn on(database: Database, directory: Option<PathBuf>, lock: Option<File>) -> Arc<Self> {
+        let threads = Arc::new(Semaphore::new(THREADS));
+        Arc::new(Self { database, tokens: Tokens::default(), threads, directory, trouble: Mutex::default(), _lock: lock })
+    }
+
+    /// Keeps why the disk or the data file failed, or with `None` that a write went well.
+    pub(super) fn note(&self, trouble: Option<&'static str>) {
+        let before = std::mem::replace(&mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble);
+        match trouble {
+            Some(cause) if before != trouble => tracing::error!(cause, "the embedded store failed"),
+            None if before.is_some() => tracing::info!("the embedded store works again"),
+            _ => {}
+        }
+    }
+
+    /// Whether the disk and the data file work. After a failure it tries to write a file.
+    pub(in crate::table) async fn ready(self: &Arc<Self>) -> Result<(), TableError> {
+        let trouble = *self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(cause), Some(directory)) = (trouble, self.directory.clone()) else { return Ok(()) };
+        let trial = spawn_blocking(move || {
+            let file = directory.join(TRIAL_FILE);
+            let written = std::fs::write(&file, vec![0; TRIAL_BYTES]);
+            std::fs::remove_file(file).and(written)
+        });
+        // A damaged file does not heal by itself.
+        if matches!(trial.await, Ok(Ok(()))) && cause == storage_failure::FULL {
+            self.note(None);
+            return Ok(());
+        }
+        Err(failed(cause.to_owned()))
     }
 
     /// Runs work on the database on a thread of its own. Work that has begun runs to its end even if nobody waits for it. The error says
@@ -114,7 +166,10 @@ impl EmbeddedEngine {
                 Ok(Err(error)) if error.status_code() == 400 => {
                     return Err(TableError { kind: TableErrorKind::Invalid, detail: format!("{table}: {error}") });
                 }
-                Ok(Err(error)) => return Err(unavailable(format!("{table}: {error}"))),
+                Ok(Err(error)) => {
+                    let cause = storage_failure::cause(&error).map_or_else(|| error.to_string(), str::to_owned);
+                    return Err(failed(format!("{table}: {cause}")));
+                }
                 Err(error) => return Err(unavailable(format!("{table}: {error}"))),
             }
         }
@@ -174,4 +229,8 @@ fn attribute_to_engine(value: Attribute) -> AttributeValue {
 
 fn unavailable(detail: String) -> TableError {
     TableError { kind: TableErrorKind::Unavailable, detail }
+}
+
+fn failed(detail: String) -> TableError {
+    TableError { kind: TableErrorKind::Storage, detail }
 }

@@ -1,6 +1,7 @@
 //! An error of the SDK in; its kind, whether to try again, and whether the call may have been carried out, out.
 
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::embedded::storage_failure;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use std::error::Error;
@@ -51,6 +52,7 @@ where
         _ => (TableErrorKind::Invalid, false),
     };
     let detail = match (error.code(), error.message()) {
+        (Some(storage_failure::CODE), Some(cause)) => cause.to_owned(),
         (Some(code), message) => format!("{code}: {}", message.unwrap_or("no message")),
         _ => with_causes(error),
     };
@@ -91,7 +93,7 @@ pub(super) fn never_connected(error: &(dyn Error + 'static)) -> bool {
 }
 
 fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, bool) {
-    use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Throttled, Unavailable};
+    use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Storage, Throttled, Unavailable};
     match code {
         // LimitExceededException: too many tables are being created at once; it passes when they become active.
         "ProvisionedThroughputExceededException"
@@ -110,6 +112,8 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
         | "RequestTimeoutException"
         // Backups of a new table are being prepared.
         | "ContinuousBackupsUnavailableException" => (Unavailable, true),
+        // The embedded store's disk is full, or its data file is damaged.
+        storage_failure::CODE => (Storage, false),
         "ResourceNotFoundException" | "TableNotFoundException" => (NoSuchTable, false),
         "ValidationException" if message.contains("does not have the specified index") => (NoSuchTable, false),
         "AccessDeniedException"

@@ -1,0 +1,120 @@
+//! A transaction with its token in; its answer out, and the same answer for the same token without making the transaction again.
+//!
+//! The engine itself keeps every token for ten minutes, however many there are, and looks through all of them at each transaction. A token
+//! is of use only until its answer has come, which takes seconds here: so it is kept for a minute, within a bound in bytes.
+
+use crate::table::embedded::observer::sorted;
+use dynoxide::DynoxideError;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a token is kept.
+const KEPT: Duration = Duration::from_secs(60);
+/// The most memory of all tokens and their answers, in bytes.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// The memory of a token besides its text and its answer, about.
+const OVERHEAD: usize = 160;
+
+/// The transactions of a moment.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    made: Mutex<Made>,
+}
+
+#[derive(Debug, Default)]
+struct Made {
+    answers: HashMap<String, Answer>,
+    /// The tokens in the order in which they came.
+    order: VecDeque<(Instant, String)>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Answer {
+    /// A hash of the request.
+    request: u64,
+    body: Vec<u8>,
+}
+
+impl Tokens {
+    /// Makes a transaction unless one with this token was made. One that fails may be tried again. `request` is its JSON.
+    pub(super) fn once(
+        &self,
+        token: &str,
+        request: &[u8],
+        make: impl FnOnce() -> Result<Vec<u8>, DynoxideError>,
+    ) -> Result<Vec<u8>, DynoxideError> {
+        let mut hasher = DefaultHasher::new();
+        sorted(request).to_string().hash(&mut hasher);
+        let request = hasher.finish();
+        // Held while the transaction is made, so that a second attempt waits for the first. The engine makes one at a time anyway.
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.forget(Instant::now());
+        match made.answers.get(token) {
+            Some(answer) if answer.request == request => Ok(answer.body.clone()),
+            Some(_) => Err(DynoxideError::IdempotentParameterMismatchException("The token belongs to another request.".to_owned())),
+            None => {
+                let body = make()?;
+                made.keep(token, Answer { request, body: body.clone() });
+                Ok(body)
+            }
+        }
+    }
+}
+
+impl Made {
+    fn keep(&mut self, token: &str, answer: Answer) {
+        self.bytes += weight(token, &answer);
+        self.order.push_back((Instant::now(), token.to_owned()));
+        self.answers.insert(token.to_owned(), answer);
+    }
+
+    /// Forgets what is old, and the oldest of what is too much.
+    fn forget(&mut self, now: Instant) {
+        while let Some((at, token)) = self.order.front()
+            && (now.duration_since(*at) >= KEPT || self.bytes > MOST_BYTES)
+        {
+            if let Some(answer) = self.answers.remove(token) {
+                self.bytes -= weight(token, &answer);
+            }
+            self.order.pop_front();
+        }
+    }
+}
+
+fn weight(token: &str, answer: &Answer) -> usize {
+    2 * token.len() + answer.body.len() + OVERHEAD
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_made_once_and_a_failed_one_again() {
+        let tokens = Tokens::default();
+        let fails = || Err(DynoxideError::InternalServerError("no".to_owned()));
+        assert!(tokens.once("t", br#"{"a":1,"b":2}"#, fails).is_err());
+        assert_eq!(tokens.once("t", br#"{"a":1,"b":2}"#, || Ok(b"one".to_vec())).unwrap(), b"one");
+        assert_eq!(tokens.once("t", br#"{"b":2,"a":1}"#, || Ok(b"two".to_vec())).unwrap(), b"one");
+        let other = tokens.once("t", br#"{"a":2}"#, || Ok(b"three".to_vec()));
+        assert!(matches!(other, Err(DynoxideError::IdempotentParameterMismatchException(_))));
+        assert_eq!(tokens.once("u", br#"{"a":2}"#, || Ok(b"four".to_vec())).unwrap(), b"four");
+    }
+
+    #[test]
+    fn tokens_are_forgotten_after_a_minute_or_when_they_are_too_much() {
+        let tokens = Tokens::default();
+        for n in 0..20_000 {
+            tokens.once(&format!("token {n}"), b"{}", || Ok(vec![0; 1000])).unwrap();
+        }
+        let mut made = tokens.made.lock().unwrap();
+        assert!(made.bytes <= MOST_BYTES + 2000 && made.bytes > MOST_BYTES / 2, "{}", made.bytes);
+        assert_eq!(made.answers.len(), made.order.len());
+        made.forget(Instant::now() + KEPT);
+        assert_eq!((made.bytes, made.answers.len(), made.order.len()), (0, 0, 0));
+    }
+}
