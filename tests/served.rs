@@ -6,6 +6,8 @@
 mod backend;
 #[path = "served/dev.rs"]
 mod dev;
+#[path = "served/disk.rs"]
+mod disk;
 #[path = "served/dynamo.rs"]
 mod dynamo;
 #[path = "served/golden.rs"]

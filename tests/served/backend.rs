@@ -4,6 +4,7 @@ use super::dynamo::Dynamo;
 use super::process::{keyfold, run};
 use super::server::{Answer, Server, TABLE, load, samples, schema};
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_missing_table_is_told_and_nothing_served() {
@@ -68,7 +69,7 @@ async fn a_server_that_stops_is_told_at_each_path_and_used_again_when_it_is_back
     assert_eq!((server.status("/health/live").await, server.status("/health/ready").await), (200, 503));
 
     server.dynamo.as_mut().unwrap().start_again();
-    assert_eq!(server.ask(query, aiko).await.data(), before.data());
+    assert_eq!(once_back(&server, query, aiko).await.data(), before.data());
 }
 
 #[tokio::test]
@@ -80,7 +81,20 @@ async fn a_server_that_hangs_is_not_waited_for() {
     assert_gone(&server.ask("query($id: ID!) { user(id: $id) { name } }", aiko.clone()).await);
     drop(silent);
     server.dynamo.as_mut().unwrap().start_again();
-    assert_eq!(server.ask("query($id: ID!) { user(id: $id) { name } }", aiko).await.data()["user"]["name"], "Aiko Tanaka");
+    let back = once_back(&server, "query($id: ID!) { user(id: $id) { name } }", aiko).await;
+    assert_eq!(back.data()["user"]["name"], "Aiko Tanaka");
+}
+
+/// The first answer without errors. A table that did not answer is asked once a second.
+async fn once_back(server: &Server, query: &str, variables: serde_json::Value) -> Answer {
+    let begun = Instant::now();
+    loop {
+        let answer = server.ask(query, variables.clone()).await;
+        if answer.body.get("errors").is_none() {
+            return answer;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:#}", answer.body);
+    }
 }
 
 /// The pantry's samples behind a gateway whose requests may take two seconds, and the variables that name somebody.

@@ -93,7 +93,9 @@ impl WriteJob<'_> {
             };
             let sent = match sent {
                 // What was in doubt stays in doubt while the table cannot be reached.
-                Err(WriteError::Failed(error)) if doubtful && error.kind == TableErrorKind::Unavailable => Err(WriteError::Uncertain(error)),
+                Err(WriteError::Failed(error)) if doubtful && error.kind == TableErrorKind::Unavailable => {
+                    Err(WriteError::Uncertain(error))
+                }
                 sent => sent,
             };
             match sent {

@@ -53,13 +53,7 @@ impl HedgedStore {
     }
 
     /// Makes a call, and makes it again if it is late. Of the two, the first good answer counts.
-    async fn read<'a, T>(
-        &'a self,
-        usual: &UsualTime,
-        tables: &[&str],
-        make: impl Fn() -> BoxFuture<'a, T>,
-        is_well: fn(&T) -> bool,
-    ) -> T {
+    async fn read<'a, T>(&'a self, usual: &UsualTime, tables: &[&str], make: impl Fn() -> BoxFuture<'a, T>, is_well: fn(&T) -> bool) -> T {
         self.extra.count();
         let begun = Instant::now();
         let mut first = make();
