@@ -51,6 +51,13 @@ fn operation(number: u64) -> (&'static str, Value) {
     }
 }
 
+/// The memory that a process has now.
+fn resident_kilobytes(process: &process::Process) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 async fn soak(name: &str, server: &Server) {
     let time = Duration::from_secs(60 * setting("KEYFOLD_SOAK_MINUTES", 15));
     let mut beat = interval(Duration::from_secs(1) / u32::try_from(setting("KEYFOLD_SOAK_RATE", 20)).unwrap());
@@ -61,7 +68,7 @@ async fn soak(name: &str, server: &Server) {
         server.ask(query, variables).await.data();
         number += 1;
         if begun.elapsed() >= SAMPLE * (u32::try_from(samples.len()).unwrap() + 1) {
-            samples.push(server.process.resident_kilobytes());
+            samples.push(resident_kilobytes(&server.process));
             println!("{name}: {} s, {number} operations, {} kB", begun.elapsed().as_secs(), samples.last().unwrap());
         }
     }
