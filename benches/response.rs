@@ -1,9 +1,9 @@
-//! What a response of 1,000 objects costs the gateway beyond the AWS SDK's own time: `cargo bench --bench response`.
+//! Measures what a response of 1,000 objects costs the gateway beyond the AWS SDK's own time: `cargo bench --bench response`.
 //!
-//! In the place of a server, prepared bytes answer the SDK. A whole request is run, then the calls it made are made again by the SDK
-//! alone; the difference is the gateway's. What is measured is the CPU time of this process's only thread, as Linux counts it, so that
-//! other processes do not matter much. The harness is written by hand because the ready-made ones measure elapsed time, and one thing at
-//! a time. An argument of digits is the number of rounds; any other names the case to run, for a profiler.
+//! Prepared bytes answer the SDK in place of a server. The benchmark runs a whole request, then makes the same calls again by the SDK
+//! alone; the difference is the gateway's share. It measures the CPU time of this process's only thread, as Linux counts it, so other
+//! processes matter little. The harness is our own because the usual ones measure elapsed time of one thing at a time. An argument of
+//! digits is the number of rounds; any other argument names the case to run, for a profiler.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -34,7 +34,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
-/// Name, operation, and how many objects with five scalars each are in the response.
+/// Name, operation, and the number of objects with five scalars each in the response.
 const CASES: [(&str, &str, usize); 3] = [
     ("one list", "{ shop(id: \"s\") { items(first: 1000) { nodes { id title stock price madeAt } } } }", 1000),
     ("links and batched Gets", "{ shop(id: \"s\") { linked(first: 1000) { nodes { id title stock price madeAt } } } }", 1000),
@@ -66,7 +66,7 @@ fn main() {
     }
 }
 
-/// A duration in milliseconds, or in microseconds where it is short.
+/// A duration in milliseconds, or in microseconds if it is short.
 fn shown(time: Duration) -> String {
     if time < Duration::from_micros(100) {
         format!("{:.1} µs", time.as_secs_f64() * 1e6)
@@ -102,7 +102,7 @@ impl Bench {
         Self { runtime, model, gateway, operations: OperationCache::new(&settings), request, replay }
     }
 
-    /// Whole, SDK alone, planning a new operation, planning one that is kept, waves with the SDK in them, writing.
+    /// Whole, SDK alone, planning a new operation, planning a cached one, waves including the SDK, writing.
     fn measure(&self, rounds: usize) -> [Duration; 6] {
         let mut times: [Vec<Duration>; 6] = Default::default();
         for round in 0..=rounds {
@@ -127,7 +127,7 @@ impl Bench {
         [
             cpu_time(REQUESTS, |_| drop(black_box(self.runtime.block_on(whole(&self.gateway, &self.request))))),
             cpu_time(REQUESTS, |_| self.runtime.block_on(self.replay.run())),
-            // These take microseconds, so there are more of them.
+            // These take microseconds, so they run more often.
             cpu_time(REQUESTS * 10, |number| drop(black_box(plan_once(&self.model, &new(number), &settings).unwrap()))),
             cpu_time(REQUESTS * 500, |_| {
                 drop(black_box(self.runtime.block_on(self.operations.plan(&self.model, &self.request)).unwrap()));
@@ -171,16 +171,16 @@ fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-/// The CPU time that a piece of work takes on average.
+/// The average CPU time of a piece of work.
 fn cpu_time(times: u32, mut work: impl FnMut(u32)) -> Duration {
     let begun = used();
     (0..times).for_each(&mut work);
     (used() - begun) / times
 }
 
-/// The CPU time that this thread has used (Linux, `/proc/<pid>/schedstat`, first number); where that is not told, the time of day's clock.
+/// The CPU time of this thread (Linux, `/proc/<pid>/schedstat`, first number); on other systems, elapsed time.
 fn used() -> Duration {
-    // Giving up the CPU makes Linux count what was used so far.
+    // Yielding the CPU makes Linux count the time used so far.
     std::thread::yield_now();
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.as_deref().and_then(|told| told.split(' ').next()?.parse().ok());

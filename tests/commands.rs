@@ -1,4 +1,4 @@
-//! The commands that end by themselves: arguments in; what is written, what is complained of and the exit code out.
+//! The commands that end by themselves: arguments in; output, errors and the exit code out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 #[path = "served/process.rs"]
@@ -28,7 +28,7 @@ fn in_pantry(arguments: &[&str]) -> Ended {
     run(pantry().path(), arguments)
 }
 
-/// Runs a command with this text as its standard input.
+/// Runs a command with this text on its standard input.
 fn with_input(directory: &Path, arguments: &[&str], input: &str) -> Ended {
     let mut command = keyfold(directory, arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -126,7 +126,7 @@ fn schema_prints_what_clients_see_and_what_tools_need() {
     assert!(api.contains("type Group {") && !api.contains("GroupContainer") && !api.contains("@find") && !api.contains("links"), "{api}");
     let directives = in_pantry(&["schema", "--directives"]).well();
     assert!(directives.contains("directive @find(") && directives.contains("scalar Decimal"), "{directives}");
-    // Put in front of the schema, the definitions make it valid for every tool.
+    // With the definitions in front, the schema is valid for every tool.
     let whole = format!("{directives}\n{}", fs::read_to_string(repository("schema.graphql")).unwrap());
     apollo_compiler::Schema::parse_and_validate(whole, "whole.graphql").unwrap();
     apollo_compiler::Schema::parse_and_validate(api, "api.graphql").unwrap();

@@ -1,4 +1,4 @@
-//! Kills the gateway while it writes, round after round, and looks at what is left: nothing half written, nothing acknowledged lost.
+//! Kills the gateway while it writes, round after round, and checks the rest: nothing is half written, and nothing acknowledged is lost.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 const ROUNDS: usize = 50;
 const WRITERS: usize = 4;
 
-/// The gateway as a process of its own, on a data directory.
+/// The gateway in its own process, on a data directory.
 struct Process {
     child: Child,
     url: String,
@@ -37,7 +37,7 @@ impl Process {
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut lines = lines.map(|line| line.unwrap());
         let url = lines.find_map(|line| line.split_whitespace().find(|word| word.ends_with("/graphql")).map(str::to_owned)).unwrap();
-        // Whoever writes to a closed pipe dies of it, so the rest is read, too.
+        // A process that writes to a closed pipe dies, so read the rest, too.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url }
     }
@@ -48,7 +48,7 @@ impl Process {
     }
 }
 
-/// What a round acknowledged: ids by kind.
+/// What a round acknowledged: ids by type.
 #[derive(Default, Debug)]
 struct Acknowledged {
     users: BTreeSet<String>,
@@ -87,7 +87,7 @@ async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowle
         }
         count.fetch_add(1, Ordering::Relaxed);
         if turn % 2 == 0 {
-            // What a killed delete came to is not known, so neither is expected of it.
+            // The outcome of an interrupted delete is unknown, so expect neither.
             done.groups.remove(&group);
             done.containers.remove(&container);
             if post(&client, &url, "mutation ($g: ID!) { deleteGroup(id: $g) { id } }", json!({ "g": group })).await.is_none() {
@@ -120,7 +120,7 @@ async fn everything(table: &str, data: &Path) -> Vec<Item> {
     }
 }
 
-/// Checks that what stands in the table is whole.
+/// Checks that the items in the table are whole.
 fn check(items: &[Item], acknowledged: &Acknowledged) {
     let keys: BTreeMap<(String, String), &Item> = items.iter().map(|item| ((text(item, "PK"), text(item, "SK")), item)).collect();
     let has = |pk: &str, sk: &str| keys.contains_key(&(pk.to_owned(), sk.to_owned()));
@@ -164,7 +164,7 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
         let count = Arc::new(AtomicUsize::new(0));
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
-        // After a number of turns that differs from round to round, in the middle of whatever is under way.
+        // After a number of turns that differs from round to round, in the middle of a write.
         let until = round % 7;
         while count.load(Ordering::Relaxed) < until {
             tokio::task::yield_now().await;

@@ -1,5 +1,5 @@
-//! What `keyfold docs` writes: the documents of two systems beside what they are to be (`UPDATE_EXPECT=1` writes them anew), and what holds
-//! of every document.
+//! What `keyfold docs` writes: the documents of two systems, each compared with its file (`UPDATE_EXPECT=1` refreshes it), and rules for
+//! every document.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 #[path = "served/process.rs"]
@@ -13,7 +13,7 @@ fn document(schema: &Path, samples: &Path) -> String {
     run(Path::new("/"), &["docs", "--schema", schema.to_str().unwrap(), "--sample", samples.to_str().unwrap()]).well()
 }
 
-/// Every schema of the project that has samples, with the directory where they are.
+/// Every schema of the project that has samples, with the directory of the samples.
 fn systems() -> Vec<(PathBuf, PathBuf)> {
     let mut systems = vec![(repository("schema.graphql"), repository("samples"))];
     for folder in ["tests/systems", "examples"] {
@@ -50,7 +50,7 @@ fn the_document_of_a_schema_with_optional_arguments_filters_and_several_tables()
     compare("patterns.md", &document(&patterns.join("schema.graphql"), &patterns.join("samples")));
 }
 
-/// Whether lines that begin with `|` make whole tables: each row has as many cells as its heading.
+/// Whether lines that begin with `|` form whole tables: each row has as many cells as its heading.
 fn check_tables(document: &str, schema: &Path) {
     let mut columns = None;
     let mut fence: Option<String> = None;
@@ -77,7 +77,7 @@ fn every_system_has_a_document() {
     for (schema, samples) in systems() {
         let text = document(&schema, &samples);
         check_tables(&text, &schema);
-        // Every operation is one that the schema takes.
+        // Every operation is valid for the schema.
         let told = text.lines().filter(|line| line.starts_with("On these samples it answers with an error"));
         for error in told {
             for mistake in ["does not have", "not a valid", "is required", "Cannot query", "must be", "conflict", "syntax"] {
@@ -131,7 +131,7 @@ fn odd_names_and_texts_stay_what_they_are() {
     check_tables(&text, &schema);
     let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
     assert!(!headings.contains(&"# No heading") && text.contains("> # No heading"), "{headings:?}");
-    // A break within a value is shown as a sign; bars are escaped, and backticks stand in a longer delimiter.
+    // A sign replaces a line break within a value; bars are escaped, and a longer delimiter encloses backticks.
     assert!(text.contains("````\\| ``` \\|\u{FFFD}# x````"), "{text}");
     assert!(text.contains("``` `a\\|b\u{FFFD}``c ```"), "{text}");
 }

@@ -1,5 +1,5 @@
-//! What is said about wrong schemas: `tests/diagnostics/<case>.graphql` gives `<case>.txt`; `UPDATE_EXPECT=1` refreshes it. A case that is
-//! named by a code must find that code, every rule must have its case, and docs/errors.md must be what the rules say.
+//! The messages about wrong schemas: `tests/diagnostics/<case>.graphql` gives `<case>.txt`; `UPDATE_EXPECT=1` refreshes it. A case named
+//! after a code must report that code, every rule must have its case, and docs/errors.md must match the rules.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use keyfold::schema::diagnostics::rules;

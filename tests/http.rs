@@ -1,5 +1,5 @@
-//! The server over HTTP, by its public interface: `protocol` and `limits` with an answering machine in the gateway's place, the others with
-//! a schema on the embedded store. A request is sent to a socket of this process; nothing waits longer than an answer takes.
+//! The server over HTTP, by its public interface. `protocol` and `limits` use a scripted backend in the gateway's place; the others use a
+//! schema on the embedded store. Each request goes to a socket of this process; nothing waits longer than an answer takes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "http/coercion.rs"]

@@ -12,7 +12,7 @@ use process::{repository, run};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Each format with the ending of its snapshots.
+/// Each format with the suffix of its snapshots.
 const FORMATS: [(&str, &str); 3] = [("cli", "cli.txt"), ("cloudformation", "cloudformation.json"), ("terraform", "terraform.tf")];
 
 fn main() {
@@ -29,7 +29,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// Every schema of the project by a name of its own.
+/// Every schema of the project with a unique name.
 fn schemas() -> Vec<(String, PathBuf)> {
     let mut schemas = vec![
         ("default".to_owned(), repository("schema.graphql")),
@@ -58,7 +58,7 @@ fn check(schema: &Path, format: &str, snapshot: &Path) -> Result<(), Failed> {
     }
     let mut is = ended.out;
     if format == "cli" {
-        // Warnings about the schema are not of the tables.
+        // Skip warnings about the schema: they are not about the tables.
         is.extend(ended.err.lines().filter(|line| line.starts_with("Then, ")).map(|line| format!("# {line}\n")));
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {

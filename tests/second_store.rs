@@ -1,5 +1,5 @@
-//! A second opinion on DynamoDB: every golden's operation runs over HTTP on moto, which shares no code with the embedded store, and must get
-//! the golden's response. `.ci/second-store` installs moto and runs these tests; without it they are ignored.
+//! A second implementation of DynamoDB: every golden's operation runs over HTTP on moto, which shares no code with the embedded store, and
+//! must get the golden's response. `.ci/second-store` installs moto and runs these tests; without it, they are ignored.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "second_store/disagreement.rs"]
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use support::golden::{Case, cases};
 use tokio::sync::OnceCell;
 
-/// One system's items that no case changes: the account that holds them, filled by the first case that reads it.
+/// The items of one system, which no case changes: the account that holds them. The first case that reads it fills it.
 #[derive(Default)]
 struct ReadOnly {
     account: OnceCell<Account>,
@@ -74,12 +74,12 @@ fn check(case: &Case, moto: &Moto, read_only: &ReadOnly) -> Result<(), Failed> {
     disagreement::compare(case, expected, is)
 }
 
-/// Whether an operation may change the store: a query that only has the word in it gets items of its own, too, which does no harm.
+/// Whether an operation may change the store. A query that only contains the word gets its own items, too, which does no harm.
 fn writes(operation: &str) -> bool {
     operation.contains("mutation")
 }
 
-/// The value with its made-up names numbered in the order in which they stand in it: goldens number them from their calls on.
+/// The value with its generated names numbered in the order of their first use: goldens number them starting with their calls.
 fn renumbered(value: Value, given: &mut HashMap<String, String>) -> Value {
     match value {
         Value::String(text) if text.starts_with('<') => {

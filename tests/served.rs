@@ -1,5 +1,5 @@
-//! The pantry over HTTP as clients have it: a `keyfold` of its own for each test, on the embedded store and, by the same code, over a
-//! socket to a DynamoDB-compatible server.
+//! The pantry over HTTP, as clients use it: each test has its own `keyfold`, on the embedded store and, with the same code, over a socket
+//! to a DynamoDB-compatible server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 #[path = "served/backend.rs"]

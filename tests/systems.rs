@@ -101,7 +101,7 @@ fn passes(row: &Row, cases: &[Case]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What proves a row, as the page lists it: links to the operations, and the names of checks.
+/// The proof of a row, as the page lists it: links to the operations, and the names of checks.
 fn proof(id: &str, cases: &[Case]) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let link = |case: &Case| {
@@ -112,7 +112,7 @@ fn proof(id: &str, cases: &[Case]) -> String {
     cases.iter().map(link).chain(checks).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the last column of each row anew.
+/// Writes the last column of each row again.
 fn list_anew(page: &Path) {
     let proofs = proofs();
     let line = |line: &str| match Row::of(line) {

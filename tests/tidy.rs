@@ -1,8 +1,7 @@
 //! The house rules that no compiler checks: the files under `src/` in, every line that breaks a rule out.
 //!
-//! A rule is a function from files to sentences; each is tried on the repository and on a small sample that breaks it.
-//! Code under `#[cfg(test)]`, and in files named `…tests.rs`, is free of the rules about layers, crates and unfinished code, and its
-//! lines are not counted.
+//! A rule is a function from files to sentences. Each is tested on the repository and on a small sample that breaks it. The rules about
+//! layers, crates and unfinished code skip code under `#[cfg(test)]` and files named `…tests.rs`; the lines of such code are not counted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -19,7 +18,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A file: its path from the repository's root with `/`, its text, and what the text says.
+/// A file: its path from the repository's root with `/`, its text, and its parsed content.
 struct File {
     path: String,
     text: String,
@@ -42,7 +41,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
     ("cli", &["schema", "plan", "table", "execute", "serve"]),
 ];
 
-/// Crates, by the beginning of their names, and the only layers that may name them.
+/// Crates, by the prefix of their names, and the only layers that may name them.
 const CRATES: [(&str, &[&str]); 7] = [
     ("axum", &["serve"]),
     ("async_graphql", &["serve"]),
@@ -56,11 +55,11 @@ const CRATES: [(&str, &[&str]); 7] = [
 const MOST_LINES: usize = 500;
 const USUAL_LINES: usize = 350;
 const DEEPEST: usize = 3;
-/// The most files beside each other in a folder; its `mod.rs` and files of tests are not counted.
+/// The most files in a folder; its `mod.rs` and test files are not counted.
 const MOST_FILES: usize = 12;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
-/// The examples, and the folder of `tests/golden/` that holds what comes of their operations.
+/// The examples, and the folder of `tests/golden/` with the results of their operations.
 const EXAMPLES: [(&str, &str); 3] = [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks")];
 const COMPANIONS: [&str; 3] = ["plan.txt", "calls.json", "response.json"];
 
@@ -203,7 +202,7 @@ fn goldens(paths: &[String]) -> Vec<String> {
 
 // ---------------------------------------------------------------- the repository
 
-/// The layer of a file: its folder under `src/`; `main.rs` belongs to the commands, `lib.rs` to nobody.
+/// The layer of a file: its folder under `src/`. `main.rs` belongs to the commands, `lib.rs` to no layer.
 fn layer_of(path: &str) -> &str {
     let path = path.trim_start_matches("src/");
     match path.split_once('/') {
@@ -244,7 +243,7 @@ fn sources() -> &'static [File] {
     &SOURCES
 }
 
-/// The files of `src/` that are built into the product: not `tests.rs`, `template_tests.rs` …
+/// The files of `src/` that are part of the product: not `tests.rs`, `template_tests.rs` …
 fn product_sources() -> Vec<&'static File> {
     sources().iter().filter(|file| !is_tests(&file.path)).collect()
 }

@@ -1,4 +1,4 @@
-//! Calls that were heard, made again by the AWS SDK with nothing around it.
+//! Recorded calls in; the same calls, made again by the AWS SDK alone, out.
 
 use super::server::Server;
 use aws_sdk_dynamodb::Client;
@@ -27,13 +27,13 @@ enum Call {
 }
 
 impl Replay {
-    /// The calls as they were heard: operation and body.
+    /// The recorded calls: operation and body.
     pub fn new(server: Server, heard: &[(String, Value)]) -> Self {
         let client = client(server);
         Self { calls: heard.iter().map(|(operation, body)| call(&client, operation, body)).collect() }
     }
 
-    /// Makes the calls side by side.
+    /// Makes the calls concurrently.
     pub async fn run(&self) {
         join_all(self.calls.iter().map(|call| async move {
             match call {
@@ -46,7 +46,7 @@ impl Replay {
     }
 }
 
-/// A client with the settings of the gateway's own.
+/// A client with the same settings as the gateway's.
 fn client(server: Server) -> Client {
     let limits = TimeoutConfig::builder().connect_timeout(Duration::from_secs(2)).read_timeout(Duration::from_secs(5));
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("us-east-1"));

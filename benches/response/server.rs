@@ -20,18 +20,18 @@ pub struct Server {
     heard: Arc<Mutex<Option<Calls>>>,
 }
 
-/// The calls that were made since somebody began to listen: operation and body.
+/// The calls since recording began: operation and body.
 pub type Calls = Vec<(String, Value)>;
 
 #[derive(Debug)]
 struct Answers {
     shop: Bytes,
     items: Bytes,
-    /// The same behind the shop, by one Query.
+    /// The same, together with the shop, by one Query.
     shop_and_items: Bytes,
     links: Bytes,
     shelves: Bytes,
-    /// The items of any one shelf: which one makes no difference to the work.
+    /// The items of any shelf: which one makes no difference to the work.
     shelf: Bytes,
     batches: Vec<Bytes>,
 }
@@ -85,12 +85,12 @@ fn item(number: usize) -> Value {
 }
 
 impl Server {
-    /// Keeps the calls from now on.
+    /// Records the calls from now on.
     pub fn listen(&self) {
         *self.heard.lock().unwrap() = Some(Vec::new());
     }
 
-    /// The calls that were kept; no more are.
+    /// The recorded calls. Ends the recording.
     pub fn heard(&self) -> Calls {
         self.heard.lock().unwrap().take().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Values that callers send: a bad one is refused before anything runs, a good one is kept as it is, wherever it stands.
+//! Values that callers send: the gateway refuses a bad one before anything runs, and keeps a good one unchanged, wherever it is.
 
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
@@ -44,7 +44,7 @@ async fn serve() -> Running {
     start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
 
-/// Sends a body of this text, so that numbers arrive as they are written.
+/// Sends a body with this text, so that numbers arrive as written.
 async fn send(server: &Running, body: String) -> (u16, String) {
     let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(body);
     let response = request.header("accept", "application/graphql-response+json").send().await.unwrap();
@@ -55,7 +55,7 @@ pub async fn ask(server: &Running, query: &str, variables: &str) -> (u16, String
     send(server, format!("{{\"query\":{},\"variables\":{variables}}}", Value::from(query))).await
 }
 
-/// A request is refused as bad input, its message holds this text, and the field before the bad one was not run.
+/// The request is refused as bad input, the message contains this text, and the field before the bad one did not run.
 async fn refused(server: &Running, query: &str, variables: &str, message: &str) -> Value {
     let (status, body) = ask(server, query, variables).await;
     let body: Value = serde_json::from_str(&body).unwrap();
@@ -67,7 +67,7 @@ async fn refused(server: &Running, query: &str, variables: &str, message: &str) 
     error["locations"].clone()
 }
 
-/// Values that their types do not take: type, argument, GraphQL literal, JSON value, part of the message.
+/// Values that do not fit their types: type, argument, GraphQL literal, JSON value, part of the message.
 const UNFIT: [(&str, &str, &str, &str, &str); 12] = [
     ("DateTime", "at", r#""nonsense""#, r#""nonsense""#, "DateTime cannot be \"nonsense\""),
     ("DateTime", "at", "5", "5", "DateTime cannot be 5"),
@@ -156,7 +156,7 @@ async fn good_values_are_kept_in_every_place() {
     assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()), (200, expected));
 }
 
-/// Numbers of JSON values, and how DynamoDB gives them back.
+/// Numbers in JSON values, and the form in which DynamoDB returns them.
 const NUMBERS: [(&str, &str); 7] = [
     ("12345678901234567890123456789012345678", "12345678901234567890123456789012345678"),
     ("-0.12345678901234567890123456789012345678", "-0.12345678901234567890123456789012345678"),

@@ -1,4 +1,4 @@
-//! A schema on the embedded store, over HTTP: that the parts fit together, and that a gateway can be replaced while it serves.
+//! A schema on the embedded store, over HTTP: the parts fit together, and a gateway can be replaced while it serves.
 
 use crate::machine::{Running, parts, start};
 use keyfold::execute::gateway::Gateway;
@@ -36,7 +36,7 @@ fn settings() -> Settings {
     }
 }
 
-/// The gateway of a schema's text, its tables made.
+/// The gateway of a schema's text, with its tables created.
 pub async fn gateway(text: &str, store: &SdkStore) -> Gateway {
     let model = match schema::load("schema.graphql", text, &|_| None) {
         Ok((model, _)) => model,

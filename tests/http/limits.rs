@@ -1,4 +1,4 @@
-//! What bounds a request, a connection and a shutdown.
+//! The bounds of a request, a connection and a shutdown.
 
 use crate::machine::{Machine, limits, parts, start};
 use keyfold::serve::listener::Stopped;
@@ -25,7 +25,7 @@ async fn code(response: reqwest::Response) -> (u16, String) {
     (status, body["errors"][0]["extensions"]["code"].as_str().unwrap().to_owned())
 }
 
-/// Sends the text as it stands and gives all that comes until the server closes the connection.
+/// Sends the text unchanged, and returns everything until the server closes the connection.
 async fn raw(address: std::net::SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();

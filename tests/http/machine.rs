@@ -20,9 +20,9 @@ use tokio::task::JoinHandle;
 /// `panic` and `mutation that panics` panic, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
 #[derive(Default)]
 pub struct Machine {
-    /// One notice for each `hold` that has begun.
+    /// One notice for each `hold` that has started.
     pub held: Arc<Notify>,
-    /// Lets a `hold` go on.
+    /// Releases a `hold`.
     pub release: Arc<Notify>,
     /// Why the tables are not ready.
     pub trouble: Option<&'static str>,
@@ -66,7 +66,7 @@ fn refused(code: ErrorCode) -> Response {
     Response::refused(&[GraphqlError::new(code, "on purpose")])
 }
 
-/// A server that runs.
+/// A running server.
 pub struct Running {
     pub address: SocketAddr,
     pub client: reqwest::Client,
@@ -87,12 +87,12 @@ impl Running {
         self.client.post(self.url("/graphql")).header("content-type", "application/json").body(body)
     }
 
-    /// Asks the server to stop, and does not wait for it.
+    /// Asks the server to stop without waiting for it.
     pub fn ask_to_stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// How it stopped.
+    /// Waits for the server to stop, and gives its result.
     pub async fn stopped(self) -> Stopped {
         self.served.await.unwrap()
     }

@@ -1,4 +1,4 @@
-//! GraphQL over HTTP: what arrives, what is refused, and what the answer looks like.
+//! GraphQL over HTTP: which requests arrive, which are refused, and the form of the answer.
 
 use crate::machine::{Machine, Running, parts, start};
 use reqwest::{Method, Response};

@@ -1,4 +1,4 @@
-//! What a response tells of stored values that are null or unfit: where, and in the same way for lists of scalars and of objects.
+//! Errors for stored values that are null or do not fit: their place, and the same rules for lists of scalars and of objects.
 
 use crate::coercion::ask;
 use crate::gateway::gateway;

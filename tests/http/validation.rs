@@ -1,4 +1,4 @@
-//! Which documents are valid: rules of the GraphQL specification of September 2025 that the compiler does not check by itself.
+//! Which documents are valid: rules of the GraphQL specification of September 2025 that the compiler does not check itself.
 
 use crate::coercion::ask;
 use crate::gateway::gateway;
@@ -48,7 +48,7 @@ async fn answer(server: &Running, query: &str, variables: &str) -> (u16, String,
     (status, text(&error["extensions"]["code"]), text(&error["message"]), body)
 }
 
-/// A variable stands in a place of another type (GraphQL spec section 5.8.5, "All Variable Usages Are Allowed").
+/// A variable is used where another type is expected (GraphQL spec section 5.8.5, "All Variable Usages Are Allowed").
 #[tokio::test]
 async fn a_variable_fits_the_place_inside_of_a_literal_too() {
     let server = serve().await;
@@ -136,7 +136,7 @@ async fn introspection_tells_one_of() {
     assert!(directives.contains(&one_of), "{directives:?}");
 }
 
-/// What `getIntrospectionQuery` of graphql-js 16 and 17 makes with every option on.
+/// The query of `getIntrospectionQuery` in graphql-js 16 and 17 with every option on.
 const INTROSPECTION: &str = "query IntrospectionQuery {
   __schema {
     description
@@ -187,7 +187,7 @@ async fn descriptions_of_operations_fragments_and_variables_are_read() {
     let query = "\"\"\"\nKeeps a thing,\n\"as\" it is.\n\"\"\"\nmutation Keep(\"its id\" $id: ID! = \"a\", \"\"\"its size\"\"\" $size: Int!) {\n  keep(id: $id, size: $size) { ...F }\n}\n\"what is shown\" fragment F on Thing { id size }";
     let (status, .., body) = answer(&server, query, r#"{"size": 3}"#).await;
     assert_eq!((status, body), (200, json!({"data": {"keep": {"id": "a", "size": 3}}})));
-    // The places of mistakes are those of the document as it was sent.
+    // The locations of errors refer to the document as it was sent.
     let wrong = query.replace("size }", "nope }").replace("\"its id\" $id: ID!", "\"its id\" $id: [ID!]");
     let (status, .., body) = answer(&server, &wrong, "{}").await;
     let places: Vec<&Value> = body["errors"].as_array().unwrap().iter().map(|error| &error["locations"][0]).collect();

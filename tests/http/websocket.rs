@@ -1,4 +1,4 @@
-//! Operations over a WebSocket, who may open one, and how it ends when the server stops.
+//! Operations over a WebSocket, which pages may open one, and how it ends when the server stops.
 
 use crate::gateway::running;
 use crate::machine::{Machine, Running, parts, start};
@@ -54,7 +54,7 @@ async fn a_page_of_another_origin_opens_no_web_socket() {
     assert!(refused.contains("403"), "{refused}");
 }
 
-/// Begins an operation `a`, after the handshake.
+/// Starts an operation `a`, after the handshake.
 async fn begin(socket: &mut Socket, query: &str) {
     for message in [json!({"type": "connection_init"}), json!({"id": "a", "type": "subscribe", "payload": {"query": query}})] {
         socket.send(Message::text(message.to_string())).await.unwrap();
@@ -79,7 +79,7 @@ async fn rest(socket: &mut Socket) -> (Vec<String>, Option<CloseCode>) {
 #[test]
 fn a_stopping_server_answers_what_has_begun_before_it_closes_a_web_socket() {
     for operation in ["mutation that holds", "hold"] {
-        // The server has a runtime of its own, whose end is the end of its process.
+        // The server has its own runtime, which ends with its process.
         let server = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         client.block_on(async {

@@ -1,4 +1,4 @@
-//! Lists of interfaces and unions: a query gives what reading item by item gives, and the pages together are the whole list in either
+//! Lists of interfaces and unions: a query returns the same as item-by-item reads, and its pages together are the whole list in either
 //! direction, with items of other types in between.
 
 use crate::choices::Choices;
@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 static TIMELINE: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("timeline"));
 
-/// What lies in a user's partition.
+/// The items of a user's partition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Post,
@@ -23,7 +23,7 @@ enum Kind {
     Strange,
 }
 
-/// An event of a user's; `other` names another user or a group.
+/// An event of a user; `other` names another user or a group.
 #[derive(Debug)]
 struct Event {
     kind: Kind,
@@ -38,7 +38,7 @@ impl Event {
         let kind = *choices.of(&[Kind::Post, Kind::Favorite, Kind::Membership, Kind::Login, Kind::Login, Kind::Strange]);
         let (user, other) = (format!("u{}", choices.below(2)), choices.below(4));
         let other = if kind == Kind::Favorite { format!("u{other}") } else { format!("g{other}") };
-        // Few times, so that several events have the same.
+        // Only a few times, so that several events share one.
         let time = format!("2026-11-20T09:{:02}:00.000Z", choices.below(9));
         Self { kind, user, other, id: format!("{number:03}"), time }
     }
@@ -57,7 +57,7 @@ impl Event {
     fn item(&self) -> Item {
         let (pk, sk) = (format!("USER#{}", self.user), self.sort_key());
         let keys = [("PK", pk.as_str()), ("SK", sk.as_str())];
-        // Posts and memberships are in the index of circles, and so are logins, which nobody asks for there.
+        // Posts and memberships are in the index of circles, and so are logins, which no query asks for.
         let circle = [("circle", self.other.as_str()), ("at", self.time.as_str())];
         match self.kind {
             Kind::Post => item(&[&keys[..], &circle, &[("title", &self.id), ("postedAt", &self.time)]].concat()),
@@ -72,7 +72,7 @@ impl Event {
         matches!(self.kind, Kind::Post | Kind::Favorite | Kind::Membership)
     }
 
-    /// What the query of the law selects of it.
+    /// The selection of the law's query.
     fn expected(&self, there: &dyn Fn(&str) -> bool) -> Value {
         let user = |id: &str| if there(id) { json!({ "id": id, "name": format!("name of {id}") }) } else { Value::Null };
         let group = || if there(&self.other) { json!({ "name": format!("name of {}", self.other) }) } else { Value::Null };
@@ -92,7 +92,7 @@ fn events(count: usize, choices: &mut Choices) -> Vec<Event> {
     events
 }
 
-/// Users and groups of which some are missing.
+/// Users and groups; some are missing.
 fn others(choices: &mut Choices) -> (Vec<String>, Vec<Item>) {
     let all = (0..4).flat_map(|number| [format!("u{number}"), format!("g{number}")]);
     let there: Vec<String> = all.filter(|_| !choices.once_in(3)).collect();
@@ -105,7 +105,7 @@ fn others(choices: &mut Choices) -> (Vec<String>, Vec<Item>) {
     (there, items)
 }
 
-/// A card: a note, a task or a sketch, which only a constant tells apart.
+/// A card: a note, a task or a sketch, distinguished only by a constant.
 fn card(number: usize, choices: &mut Choices) -> (Item, bool) {
     let (sk, kind) = (format!("CARD#c{number:03}"), *choices.of(&["note", "task", "sketch", "sketch"]));
     let mut card = item(&[("PK", "CARDS#u"), ("SK", &sk), ("kind", kind), ("board", "b"), ("what", "text"), ("assigneeId", "u0")]);
@@ -137,7 +137,7 @@ proptest! {
         let in_circles = |event: &&Event| ["g0", "g1"].contains(&event.other.as_str()) && matches!(event.kind, Kind::Post | Kind::Membership);
         let mut stories: Vec<String> = events.iter().filter(in_circles).map(|event| event.expected(&is_there).to_string()).collect();
         let mut read: Vec<String> = found["stories"]["nodes"].as_array().unwrap().iter().map(Value::to_string).collect();
-        // Those of one time come in any order.
+        // Cards with the same time come in any order.
         stories.sort();
         read.sort();
         prop_assert_eq!(read, stories);

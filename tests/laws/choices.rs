@@ -10,7 +10,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Any choices, up to so many.
+    /// Any choices, up to this number.
     pub fn any(most: usize) -> impl Strategy<Value = Choices> {
         proptest::collection::vec(any::<u16>(), 0..most).prop_map(|numbers| Choices { numbers, at: 0 })
     }
@@ -22,7 +22,7 @@ impl Choices {
         usize::from(number) % count
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }

@@ -1,5 +1,5 @@
-//! An item and its neighbours that one Query may read: the response is the same as by separate reads, and there are no more calls. This
-//! holds for any order, any page, any place of the item and any items in between.
+//! One Query may read an item and its neighbours: the response is the same as by separate reads, with no more calls. This holds for any
+//! order, any page, any position of the item and any items in between.
 
 use crate::choices::Choices;
 use crate::support;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-/// Shelves with books; `{shelf}` and `{label}` stand for sort keys before or behind those of the books.
+/// Shelves with books; `{shelf}` and `{label}` are replaced by sort keys before or after those of the books.
 const SCHEMA: &str = r#"
 extend schema @table(name: "library", partitionKey: "pk", sortKey: "sk")
 type Shelf @item(keys: { pk: "shelf-{id}", sk: "{shelf}" }) {
@@ -35,7 +35,7 @@ static BEFORE: LazyLock<Arc<Model>> = LazyLock::new(|| model("a", "b"));
 static BEHIND: LazyLock<Arc<Model>> = LazyLock::new(|| model("z", "c"));
 
 fn model(shelf: &str, label: &str) -> Arc<Model> {
-    // In `{id}` and the like nothing is to be filled in.
+    // Placeholders such as `{id}` are not replaced.
     let text = SCHEMA.replace("{shelf}", shelf).replace("{label}", label);
     match schema::load("library.graphql", &text, &|_| None) {
         Ok((model, _)) => Arc::new(model),
@@ -43,7 +43,7 @@ fn model(shelf: &str, label: &str) -> Arc<Model> {
     }
 }
 
-/// What stands on the shelves: whether the shelf itself is there, its label, something that the schema does not know, and the books.
+/// The items of the shelves: whether the shelf itself exists, its label, an item unknown to the schema, and the books.
 struct Library {
     behind: bool,
     shelves: Vec<(bool, bool, bool, usize)>,
@@ -73,7 +73,7 @@ impl Library {
             put(*there, shelf);
             put(*labelled, label);
             put(*foreign, if self.behind { "drawer#1" } else { "automat#1" });
-            // Beyond the end of the books, and just at it.
+            // Beyond the last book, and exactly at it.
             put(*foreign, "book$");
             (0..*books).for_each(|book| put(true, &format!("book#{book:02}")));
         }
@@ -84,7 +84,7 @@ impl Library {
         items
     }
 
-    /// The shelf as it is to be answered, where its books are `books`.
+    /// The expected shelf; `books` are its books.
     fn shelf(&self, number: usize, books: Value) -> Value {
         if self.shelves[number].0 { json!({ "name": format!("shelf-s{number}"), "books": books }) } else { Value::Null }
     }
@@ -99,7 +99,7 @@ fn nodes(books: &[usize]) -> Value {
     books.iter().map(|book| json!({ "id": format!("{book:02}") })).collect()
 }
 
-/// An operation's response, and the calls that it took.
+/// An operation's response, and its number of calls.
 async fn ask(gateway: &Gateway, query: &str) -> (Value, Vec<Value>) {
     let mut response = support::run(gateway, &support::request(query, Value::Null), true).await;
     let calls = response["extensions"]["keyfold"]["calls"].as_array().unwrap().clone();
@@ -145,7 +145,7 @@ proptest! {
             });
             prop_assert_eq!(&response, &json!({ "data": { "shelf": library.shelf(0, books) } }), "{} {}", count, from);
 
-            // The item comes first in the order of reading if it is on the side from which the page is read.
+            // The item is read first if it is at the end from which the page is read.
             let reads_up = descending == backward;
             let first = reads_up != library.behind;
             let (foreign, tries) = (library.shelves[0].2, if first { !goes_on } else { size >= 10 });
@@ -180,7 +180,7 @@ proptest! {
         let library = Library::any(&mut choices);
         let (descending, backward, size, besides) = (choices.once_in(2), choices.once_in(2), 1 + choices.below(20), choices.once_in(3));
         let paging = format!("order: {}, {}: {size}", if descending { "DESC" } else { "ASC" }, if backward { "last" } else { "first" });
-        // Beside the places, something that is read by a Get in any case.
+        // In addition to the positions, something that a Get reads in any case.
         let beside = if besides { "beside: places { shelf { name } }" } else { "" };
         block_on(async {
             let (gateway, _) = world::gateway(library.model(), vec![library.items()]).await;
@@ -198,7 +198,7 @@ proptest! {
             }
             prop_assert_eq!(&response, &json!({ "data": { "room": room } }));
             let shelves: BTreeSet<_> = library.places.iter().collect();
-            // What the schema does not know may be in the way, once a shelf.
+            // At most once per shelf, items unknown to the schema are in the way.
             let foreign = shelves.iter().filter(|shelf| library.shelves[***shelf].2).count();
             prop_assert!(calls.len() <= 1 + usize::from(!shelves.is_empty()) + shelves.len() + foreign, "{:?}", calls);
             let last = calls.iter().map(|call| call["wave"].as_u64().unwrap()).max().unwrap();

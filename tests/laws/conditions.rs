@@ -26,7 +26,7 @@ use tokio::time::Instant;
 
 const NOW: &str = "2026-11-20T09:30:00.000Z";
 
-/// Values of every type that a request can give, few enough to meet those of the items.
+/// Values of every type that a request can give, few enough to equal those of items.
 fn request_values() -> Vec<(Value, ValueType)> {
     let set = |element: ValueType| ValueType::Set(Box::new(element));
     let mut values = Vec::new();
@@ -41,7 +41,7 @@ fn request_values() -> Vec<(Value, ValueType)> {
     values.extend([json!(true), json!(false)].map(|truth| (truth, ValueType::Boolean)));
     values.push((json!(NOW), ValueType::DateTime(Moment::EpochSeconds)));
     values.extend([json!(["a", "b"]), json!(["b", "a"]), json!(["a"])].map(|texts| (texts, set(ValueType::String))));
-    // No set is empty, so this does not fit.
+    // A set cannot be empty, so this does not fit.
     values.push((json!([]), set(ValueType::String)));
     values.extend([json!([1, 2]), json!([2, 1]), json!([3])].map(|numbers| (numbers, set(ValueType::Int))));
     values.extend([json!(["a", "b"]), json!([])].map(|texts| (texts, ValueType::String)));
@@ -51,7 +51,7 @@ fn request_values() -> Vec<(Value, ValueType)> {
     values
 }
 
-/// The arguments `v0`, `v1` …, every second one in an input object, lists for IN, and one that is null.
+/// The arguments `v0`, `v1` …: every second one is in an input object, some are lists for IN, and one is null.
 fn arguments() -> Map<String, Value> {
     let (mut arguments, mut input) = (Map::new(), Map::new());
     for (i, (value, _)) in request_values().into_iter().enumerate() {
@@ -201,7 +201,7 @@ impl Checks {
         self.runtime.block_on(self.loaders().write(&put)).unwrap();
     }
 
-    /// What the store says of a condition on the item with this key.
+    /// The store's result of a condition on the item with this key.
     fn verdict(&self, name: &str, condition: Expression) -> bool {
         let action = WriteAction::Check(key(name));
         let check = WriteCall { table: self.table.name.as_str().into(), action, condition: Some(condition) };
@@ -222,7 +222,7 @@ fn the_gateway_and_the_store_agree() {
     let checks = Checks::new();
     let arguments = arguments();
     let scope = Scope { arguments: &arguments, now: NOW };
-    // How many conditions held, did not, had a value that does not fit, and drop out of a filter whole: none of these may be missing.
+    // How many conditions hold, do not hold, have a value that does not fit, and are dropped from a filter completely: each must occur.
     let tally = Cell::new([0; 4]);
     let count = |outcome: usize| {
         let mut counts = tally.get();
@@ -234,7 +234,7 @@ fn the_gateway_and_the_store_agree() {
         checks.put(&item);
         for condition in conditions {
             let condition = &condition;
-            // A condition that names one path twice is refused where the schema is loaded.
+            // The schema refuses a condition that names one path twice.
             if names_itself(condition) {
                 continue;
             }
@@ -251,7 +251,7 @@ fn the_gateway_and_the_store_agree() {
                     prop_assert_eq!(missing, Ok(checks.verdict("missing", sent.clone())), "{:?} of no item: {:?}", &sent, condition);
                 }
             }
-            // As a filter, it is the rest of the condition without the conjuncts whose argument is null.
+            // As a filter, the condition loses the parts whose argument is null.
             let is_null = |name: &str| scope.argument(name).is_none_or(Value::is_null);
             match condition.without(&is_null) {
                 None => count(3),
@@ -264,7 +264,7 @@ fn the_gateway_and_the_store_agree() {
         Ok(())
     };
     runner.run(&(item(), vec(condition(), 8)), agree).unwrap();
-    // The rarest of them is met about 25 times.
+    // The rarest of them occurs about 25 times.
     assert!(tally.get().iter().all(|count| *count > 0), "{:?}", tally.get());
 }
 
@@ -277,7 +277,7 @@ fn names_itself(condition: &Condition) -> bool {
     }
 }
 
-/// Rules that a random condition seldom meets.
+/// Rules that random conditions seldom reach.
 #[test]
 fn the_semantics_are_those_of_the_guide() {
     let item = Item::from([
@@ -324,7 +324,7 @@ fn the_semantics_are_those_of_the_guide() {
     assert_eq!(holds(&many, Some(&item), &scope), Err(sentence.to_owned()));
     assert_eq!(whole(&many, &scope), Err(sentence.to_owned()));
 
-    // What DynamoDB would refuse is sent as what never holds.
+    // If DynamoDB would refuse a condition, the gateway sends one that never holds.
     let never = "attribute_exists(#f0) AND attribute_not_exists(#f0)";
     let sent = |condition: &Condition| whole(condition, &scope).unwrap();
     for condition in [
@@ -339,7 +339,7 @@ fn the_semantics_are_those_of_the_guide() {
         assert_eq!((sent(&condition).text.as_str(), sent(&condition).values.len()), (never, 0), "{condition:?}");
     }
     assert_eq!(sent(&Condition::Between(at("text"), number("1"), number("1.0"))).text, "#f0 BETWEEN :f0 AND :f0");
-    // Nor may parentheses stand within parentheses to no end.
+    // Nested parentheses have a limit, too.
     let both = Condition::And(vec![Condition::In(at("text"), vec![]), Condition::Exists(path("text"))]);
     assert_eq!(sent(&both).text, format!("({never}) AND (attribute_exists(#f1))"));
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `pages` | pages put together are the whole list, forward and backward |
 //! | `abstract_types` | items of several types are what they are one by one |
-//! | `replicas` | the copies of an item never differ |
+//! | `replicas` | the replicas of an item never differ |
 //! | `collection_reads` | an item and its neighbours that one Query reads are what each read gives by itself |
 //! | `shared_queries` | reads of one partition that share a Query change no response and make no more calls |
 //! | `operations` | any valid operation gets a well-formed response by few batches |

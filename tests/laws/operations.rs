@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-/// Texts that name something in one of the systems, and some that are odd.
+/// Texts that name something in one of the systems, and some unusual texts.
 const TEXTS: [&str; 27] = [
     "11111111-1111-4111-8111-111111111111",
     "22222222-2222-4222-8222-222222222222",
@@ -54,7 +54,7 @@ async fn run(gateway: &Gateway, query: &str, explain: bool) -> Vec<u8> {
     }
 }
 
-/// Whether an object's keys are those of the selection, in its order, and so on within.
+/// Whether an object's keys match the selection, in its order, at every level.
 fn in_order(value: &Value, set: &[Selection]) -> bool {
     match value {
         Value::Array(values) => values.iter().all(|value| in_order(value, set)),
@@ -68,7 +68,7 @@ fn in_order(value: &Value, set: &[Selection]) -> bool {
                     Some(on) if is_meant(on) => one.inner.iter().collect(),
                     Some(_) => vec![],
                 })
-                // `__typename` may stand in the fragment as well as beside it, and comes once.
+                // `__typename` may be both in the fragment and next to it; it occurs once.
                 .filter(|one| seen.insert(&one.key))
                 .collect();
             fields.len() == set.len() && fields.iter().zip(set).all(|((key, value), one)| *key == one.key && in_order(value, &one.inner))
@@ -140,7 +140,7 @@ fn keys(operation: &str, body: &Value) -> Vec<Value> {
     }
 }
 
-/// One group `g` of so many users `u0` …, the first of whom have two groups; each with a profile and a favorite under a tag.
+/// One group `g` of this many users `u0` …, the first of whom have two groups; each has a profile and a favorite under a tag.
 fn crowd(size: usize) -> Vec<Vec<Item>> {
     let (mut favorites, mut posts) = (Vec::new(), Vec::new());
     let mut items = vec![

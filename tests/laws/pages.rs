@@ -1,5 +1,5 @@
-//! The pages of a connection together are the whole connection: nothing twice, nothing left out, and every page full but the last. This
-//! holds in either direction and from any item, with filters, merged ranges and links that lead nowhere.
+//! The pages of a connection together are the whole connection: nothing twice, nothing missing, and every page full but the last. This
+//! holds in either direction and from any item, with filters, merged ranges and links to missing items.
 
 use crate::choices::Choices;
 use crate::support;
@@ -15,11 +15,11 @@ static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
 static WORKSHOP: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("workshop"));
 static SHARDS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("shards"));
 
-/// A connection: the operation up to its arguments, with `…` in their place, and the way from `data` to it.
+/// A connection: the operation up to its arguments, which `…` marks, and the path from `data` to it.
 pub struct Connection<'a> {
     pub query: &'a str,
     pub way: &'a str,
-    /// Whether its edges are selected, so that a page may begin after any of them.
+    /// Whether the operation selects its edges, so that a page may begin after any of them.
     pub edges: bool,
 }
 
@@ -50,7 +50,7 @@ impl Connection<'_> {
             prop_assert_eq!(&info[behind], &json!(from.is_some()));
             let mut taken = here.len();
             if self.edges && taken > 1 && sizes.once_in(3) {
-                // A page may be left in its middle.
+                // The next page may begin in the middle of a page.
                 taken = 1 + sizes.below(taken - 1);
             }
             if backward {
@@ -74,8 +74,8 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Goes on from any item of the list, either way, by turns. In `later`, of a list that is read from `gateway`, items that are not
-    /// `kept` have gone meanwhile: their places have not.
+    /// Continues from each item of the list, in alternating directions. In `later`, read from `gateway`, items that are not `kept` no
+    /// longer exist, but their cursors still work.
     async fn wander(
         &self,
         gateway: &Gateway,
@@ -126,7 +126,7 @@ proptest! {
             let query = format!("{{ group(id: \"g\") {{ users(…) {{ nodes {{ name }} edges {{ cursor }} {INFO} }} }} }}");
             let connection = Connection { query: &query, way: "/group/users", edges: true };
             let mut all: Vec<Value> = connection.page(&gateway, "first: 1000").await["nodes"].as_array().unwrap().clone();
-            // An index without a sort key has no order of its own.
+            // An index without a sort key does not define an order.
             all.sort_by_key(Value::to_string);
             prop_assert_eq!(all, expected);
             connection.check(&gateway, &mut sizes, backward).await?;
@@ -194,7 +194,7 @@ proptest! {
 
     #[test]
     fn merged_of_shards(count in 0usize..40, filtered: bool, some: bool, newest: bool, mut choices in Choices::any(120)) {
-        // Wherever an item is, it is found; in the partition of no shard, it is not.
+        // The item is found in its own shard; a shard number that does not exist finds nothing.
         let votes: Vec<(String, usize, usize)> = (0..count).map(|number| (format!("v{number:02}"), choices.below(11), choices.below(3))).collect();
         let item_of = |(voter, shard, weight): &(String, usize, usize), time: String| {
             let pk = format!("votes#c#{shard}");
@@ -260,7 +260,7 @@ fn favorite(number: usize, choices: &mut Choices) -> Item {
 }
 
 fn post(number: usize, choices: &mut Choices) -> Item {
-    // Few times, so that some posts have the same.
+    // Only a few times, so that some posts share one.
     let (id, time, status) = (format!("p{number:02}"), minute(choices.below(12)), ["CREATED", "UPDATED", "DELETED"][choices.below(3)]);
     let (pk, sk) = (format!("USER#u{}", choices.below(3)), format!("POST#{id}#{time}"));
     let title = ["a cat", "a dog"][choices.below(2)];

@@ -1,4 +1,4 @@
-//! Replicas never differ: the copies of an item are equal after any writes, and a read of any copy gives what was written.
+//! Replicas never differ: after any writes, the replicas of an item are equal, and a read of any replica returns what was written.
 
 use crate::choices::Choices;
 use crate::support;
@@ -44,7 +44,7 @@ fn write(choices: &mut Choices) -> String {
     format!("mutation {{ written: {field} }}")
 }
 
-/// Every item of the table as it stands.
+/// Every item of the table.
 async fn everything(store: &SdkStore) -> Vec<Item> {
     let mut items = Vec::new();
     let mut start = None;
@@ -58,7 +58,7 @@ async fn everything(store: &SdkStore) -> Vec<Item> {
     }
 }
 
-/// The items that are copies, by their keys without the number: which copies there are, and how many different things they are.
+/// The replicas, by their keys without the number: which replicas exist, and how many different contents they have.
 fn copies(items: &[Item]) -> BTreeMap<String, (BTreeSet<String>, usize)> {
     let mut found: BTreeMap<String, (BTreeSet<String>, Vec<Item>)> = BTreeMap::new();
     let text = |item: &Item, name: &str| match item.get(name) {
@@ -83,7 +83,7 @@ fn copies(items: &[Item]) -> BTreeMap<String, (BTreeSet<String>, usize)> {
     found.into_iter().map(|(key, (numbers, contents))| (key, (numbers, contents.len()))).collect()
 }
 
-/// All copies of every item are there, and none differs.
+/// All replicas of every item exist and are equal.
 fn check_copies(items: &[Item]) -> Result<(), String> {
     for (key, (numbers, contents)) in copies(items) {
         let count = if key.starts_with("title") { 3 } else { 60 };
@@ -112,7 +112,7 @@ proptest! {
                 prop_assert!(["CONFLICT", "NOT_FOUND"].iter().any(|known| code == known) || code.is_null(), "{operation}: {answer}");
                 let items = everything(&store).await;
                 prop_assert_eq!(check_copies(&items), Ok(()), "after {}", operation);
-                // Whoever reads it, it is the same; a scan finds it once.
+                // Every reader gets the same; a scan finds it once.
                 let titles = copies(&items).keys().filter(|key| key.starts_with("title")).count();
                 let readers = ["ann", "bob", "cid", "dan", "eve"];
                 let one = |title: &str, reader: &str| format!("{title}_{reader}: titleFor(id: \"{title}\", listener: \"{reader}\") {{ {TITLE} }}");

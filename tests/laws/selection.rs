@@ -13,23 +13,23 @@ pub struct Selection {
     /// The response key.
     pub key: String,
     pub field: String,
-    /// Name, value, and the value as it stands in the text.
+    /// Name, value, and the value as text.
     pub arguments: Vec<(String, Value, String)>,
     pub inner: Vec<Selection>,
-    /// Whether it stands in an inline fragment of its own.
+    /// Whether it has its own inline fragment.
     wrapped: bool,
-    /// Of an inline fragment, which has no field, the object type that it is for.
+    /// For an inline fragment, which has no field: its object type.
     pub on: Option<String>,
 }
 
-/// What operations are made of.
+/// The parts of random operations.
 pub struct Grammar<'a> {
     pub schema: &'a Schema,
     /// Texts for arguments of type ID and String.
     pub texts: &'a [&'a str],
-    /// Fields and arguments that are left out.
+    /// Fields and arguments to leave out.
     pub without: &'a [&'a str],
-    /// The largest integer of an argument, and the smallest.
+    /// The largest and the smallest integer of an argument.
     pub integers: std::ops::RangeInclusive<i64>,
 }
 
@@ -89,8 +89,8 @@ impl Grammar<'_> {
         set
     }
 
-    /// Of an interface or a union, a fragment on one of its types, whose keys are none of those beside it. By the type's name that stands
-    /// before it one knows whether it is meant.
+    /// For an interface or a union: a fragment on one of its types, with keys that nothing next to it has. The type's name before it shows
+    /// whether it applies.
     fn fragment(&self, type_name: &str, beside: &[Selection], choices: &mut Choices, depth: usize) -> Vec<Selection> {
         let members: Vec<&str> =
             self.schema.types.keys().map(|name| name.as_str()).filter(|name| self.schema.is_subtype(type_name, name)).collect();

@@ -1,5 +1,5 @@
-//! Reads of one partition that share a Query: the response is the same as by separate reads, and there are no more calls. This holds for
-//! any order, page and cursor, on the table and on an index, with missing items and with items in between that the schema does not know.
+//! Reads of one partition share a Query: the response is the same as by separate reads, with no more calls. This holds for any order, page
+//! and cursor, on the table and on an index, with missing items and with items in between that the schema does not know.
 
 use crate::choices::Choices;
 use crate::support;
@@ -70,7 +70,7 @@ static STAFF: LazyLock<Arc<Model>> = LazyLock::new(|| match schema::load("staff.
 
 const EMPLOYEES: usize = 3;
 
-/// Employees, each with any number of everything, and perhaps with items between that the schema does not know; whether there are such.
+/// Employees, each with any number of related items and perhaps items unknown to the schema; the flag says whether there are any.
 fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
     let mut items = Vec::new();
     let is_foreign = choices.once_in(2);
@@ -93,7 +93,7 @@ fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
         }
         for (kind, start) in [("SHIFT", "S"), ("TRIP", "T")] {
             for number in 0..[0, 1, 4, 26][choices.below(4)] {
-                // Several on one day.
+                // Several on the same day.
                 let (own, day) = (format!("{kind}#{employee}-{number:02}"), format!("{start}#{:02}", number / 3));
                 let mut one = item(&[("pk", &own), ("sk", start), ("dayPk", &pk), ("day", &day), ("name", &own)]);
                 if kind == "TRIP" {
@@ -110,7 +110,7 @@ fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
     (items, is_foreign)
 }
 
-/// Some fields of an employee, by aliases; `cursors` are those of each connection.
+/// Some fields of an employee, with aliases; `cursors` are the cursors of each connection.
 fn fields(choices: &mut Choices, cursors: &Value) -> String {
     let mut fields = String::new();
     for alias in 0..2 + choices.below(7) {
@@ -182,7 +182,7 @@ fn fields(choices: &mut Choices, cursors: &Value) -> String {
     fields
 }
 
-/// An operation's response, and the calls that it took.
+/// An operation's response, and its number of calls.
 async fn ask(gateway: &Gateway, query: &str) -> (Value, Vec<Value>) {
     let mut response = support::run(gateway, &support::request(query, Value::Null), true).await;
     let calls = response["extensions"]["keyfold"]["calls"].as_array().unwrap_or_else(|| panic!("{query}\n{response:#}")).clone();
@@ -190,7 +190,7 @@ async fn ask(gateway: &Gateway, query: &str) -> (Value, Vec<Value>) {
     (response, calls)
 }
 
-/// The cursors of everything that an employee has.
+/// The cursors of all of an employee's connections.
 async fn cursors(gateway: &Gateway) -> Value {
     let edges = "(first: 60) { edges { cursor } }";
     let (all, _) = ask(gateway, &format!("{{ employee(id: \"e0\") {{ projects{edges} reviews{edges} work{edges} trips{edges} }} }}")).await;
@@ -220,7 +220,7 @@ proptest! {
             let (expected, calls) = ask(&alone, &query).await;
             let (response, fewer) = ask(&sharing, &query).await;
             prop_assert_eq!(&response, &expected, "{}", query);
-            // What the schema does not know may be in the way, once an employee.
+            // At most once per employee, items unknown to the schema are in the way.
             let most = calls.len() + if is_foreign { EMPLOYEES } else { 0 };
             prop_assert!(fewer.len() <= most, "{}\n{:#?}\ninstead of\n{:#?}", query, fewer, calls);
             Ok(())

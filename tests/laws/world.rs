@@ -1,4 +1,4 @@
-//! Gateways on given items, and short ways to make items and to run operations.
+//! Gateways on given items, and shortcuts to create items and to run operations.
 
 use crate::support;
 use keyfold::execute::gateway::Gateway;
@@ -15,7 +15,7 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// A gateway of a system on a store that holds these items, of the first table, the second and so on, and the recorder of its calls.
+/// A gateway of a system on a store with these items, one list per table, and the recorder of its calls.
 pub async fn gateway(model: &Arc<Model>, items: Vec<Vec<Item>>) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! Unusual reads, each on a schema of its own: the response is what looking at the items one by one would give.
+//! Unusual reads, each on its own schema: the response is the same as when one looks at the items one by one.
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
@@ -8,7 +8,7 @@ use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A schema's only table with items, each a JSON object of strings and integers.
+/// A schema with one table and items, each a JSON object of strings and integers.
 struct World {
     gateway: Gateway,
     store: SdkStore,
@@ -45,7 +45,7 @@ impl World {
         response["data"].clone()
     }
 
-    /// The calls made since the last time.
+    /// The calls since the last time.
     fn calls(&self) -> Vec<(String, Value)> {
         self.recorder.take()
     }
@@ -230,7 +230,7 @@ type Query {{
         (r#"{ events(user: "u") { nodes { __typename } } }"#, r#"{ ofDay(day: "2026-11-20") { nodes { __typename } } }"#);
     for (more, expected) in [
         (String::new(), [3, 3]),
-        // Elsewhere in the partition, among the events, and among those of the index alone.
+        // Elsewhere in the partition, between the events, and between those that are only in the index.
         (login("L#{id}", ""), [3, 3]),
         (login("E#{id}#login", ""), [50, 3]),
         (login("L#{id}", r#", day: "{day}", at: "{id}""#), [3, 50]),
@@ -241,7 +241,7 @@ type Query {{
             assert_eq!(limits(&world.calls()), [limit], "{query} {more}");
         }
     }
-    // A few items among those of other types take one call, and a type that turns out to be rare is not sought item by item.
+    // A few items between items of other types take one call. If a type turns out to be rare, it is not searched for item by item.
     for (before, expected) in [(0, vec![10]), (20, vec![10, 50])] {
         let clip = |n: usize| json!({ "pk": "U#u", "sk": format!("E#2026-11-19T00:00:{n:02}.000Z#clip"), "day": "2026-11-19" });
         let world = World::new(&schema(""), &(0..before).map(clip).chain(items.clone()).collect::<Vec<_>>()).await;
@@ -407,7 +407,7 @@ async fn a_cursor_is_good_for_its_own_list_only() {
                 assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{from} → {to}: {response}");
             }
         }
-        // The size and the direction of the page and the values of a filter may change: the place stays the same.
+        // The size and direction of the page and the values of a filter may change: the cursor's place stays the same.
         if from.starts_with("memos") {
             for more in ["first: 1, after", "last: 1, before", "stars: 0, first: 3, after"] {
                 world.data(&format!("{{ a: {from}, {more}: {cursor}) {{ nodes {{ at }} }} }}")).await;
@@ -426,7 +426,7 @@ async fn a_cursor_shows_nothing_of_the_item() {
         let shown = String::from_utf8_lossy(&bytes);
         assert!(!["mood", "U#", "M#", "t9"].iter().any(|part| shown.contains(part)), "{shown}");
     }
-    // The form of cursors before they were encrypted: a code and JSON.
+    // The earlier, unencrypted form of cursors: a code and JSON.
     let old = "EaX-CT4PN48Fjo16lA-GNltbIlNVIzAiLCJTTSMyIiwiU21vb2QyIl1d";
     for cursor in [old, "", "=", "ä", &"A".repeat(20_000)] {
         let response = world.response(&format!("{{ byMood(user: \"0\", after: \"{cursor}\") {{ nodes {{ at }} }} }}")).await;
@@ -581,7 +581,7 @@ type Query {
     ] {
         assert_eq!(world.data(&format!("{{ n: {field} }}")).await, json!({ "n": expected }), "{field}");
     }
-    // A number beyond DynamoDB's is refused.
+    // A number outside of DynamoDB's range is refused.
     let refused = world.response(r#"{ n: prices(list: "l", over: 1e200) }"#).await;
     assert_eq!(refused["errors"][0]["extensions"]["code"], "BAD_USER_INPUT");
     for (digest, there) in [(&digests[3], true), (&digests[0], true), (&long, false)] {
@@ -624,7 +624,7 @@ type Query {
     let all = world.response(r#"{ users(ids: ["0", "1", "2", "3"]) { id } }"#).await;
     assert_eq!(all["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
     world.calls();
-    // What does not meet it leaves its place null where the list keeps places, and is no object.
+    // If an item does not match the filter, its place in a list with places is null, and a single object is null.
     let data = world
         .data(r#"{ kept(ids: ["1", "2"], name: "even") { id } a: user(id: "9", over: 18) { id age } b: user(id: "9", over: 19) { id } c: user(id: "9") { id }
              grown: isGrown(id: "8") young: isGrown(id: "7") nobody: isGrown(id: "77") }"#)
@@ -632,12 +632,12 @@ type Query {
     let expected = json!({ "kept": [null, { "id": "2" }], "a": { "id": "9", "age": 19 }, "b": null, "c": { "id": "9" }, "grown": true, "young": false, "nobody": false });
     assert_eq!(data, expected);
     assert_eq!(operations(&world.calls()), ["BatchGetItem"]);
-    // On the way through relations, too.
+    // On the path through relations, too.
     let data = world.data(r#"{ user(id: "1") { id friends { friendId adult { id } } } }"#).await;
     let adults: Vec<&Value> = data["user"]["friends"].as_array().unwrap().iter().map(|friend| &friend["adult"]).collect();
     assert_eq!(json!(adults), json!([{ "id": "10" }, { "id": "11" }, null, null, { "id": "8" }, { "id": "9" }]));
     assert_eq!(operations(&world.calls()).iter().filter(|operation| *operation == "Query").count(), 1);
-    // A value that fits no use is told, whether there is an item or not.
+    // A value that does not fit its use is reported, whether there is an item or not.
     let many = (0..101).map(|age| age.to_string()).collect::<Vec<_>>().join(",");
     let refused = world.response(&format!("{{ users(ids: [\"99\"], ages: [{many}]) {{ id }} }}")).await;
     assert_eq!(refused["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{refused}");
@@ -686,13 +686,13 @@ type Group @item(keys: { pk: "G#{id}", sk: "group" }) { id: ID! name: String }
 type Query { link(boxId: ID!, groupId: ID!): Link @find }
 "#;
     let world = World::new(schema, &[json!({ "pk": "B#1", "sk": "L#gone" })]).await;
-    // A relation that may be null is asked for.
+    // A relation that may be null is read.
     for selected in ["id", "name", "id name", "__typename"] {
         let data = world.data(&format!(r#"{{ link(boxId: "1", groupId: "gone") {{ boxId maybe {{ {selected} }} }} }}"#)).await;
         assert_eq!(data, json!({ "link": { "boxId": "1", "maybe": null } }), "{selected}");
     }
     world.calls();
-    // The schema promises the other: its key fields cost no read, and what is read finds that the promise is broken.
+    // The schema promises that the other one exists: its key fields cost no read, and a read that finds the promise broken is an error.
     let data = world.data(r#"{ link(boxId: "1", groupId: "gone") { sure { id } } }"#).await;
     assert_eq!(data, json!({ "link": { "sure": { "id": "gone" } } }));
     assert_eq!(world.calls().len(), 1, "the link alone");
@@ -702,7 +702,7 @@ type Query { link(boxId: ID!, groupId: ID!): Link @find }
     assert_eq!(response["errors"][0]["extensions"]["code"], "NOT_FOUND");
 }
 
-/// Notes and memos have the same keys, and their constants tell them apart: whichever way a note is asked for, no memo is seen.
+/// Notes and memos have the same keys and differ only in their constants: no read of a note returns a memo.
 #[tokio::test]
 async fn an_item_of_another_type_is_seen_in_no_way() {
     let schema = r#"

@@ -1,4 +1,4 @@
-//! Every golden that reads gives what the naive executor gives.
+//! Every golden that reads returns what the naive executor returns.
 
 use crate::naive::binding::Rules;
 use crate::naive::compared::difference;
@@ -18,7 +18,7 @@ pub fn items(system: &str, model: &Model) -> Vec<Vec<Item>> {
     let of_table = |name: &str| {
         let text = std::fs::read_to_string(folder.join(format!("{name}.jsonl"))).unwrap_or_default();
         let mut items: Vec<Item> = text.lines().filter_map(|line| parse_line(line).unwrap()).collect();
-        // The embedded store gives the elements of a set in ascending order; DynamoDB promises none.
+        // The embedded store returns the elements of a set in ascending order; DynamoDB promises no order.
         items.iter_mut().flat_map(|item| item.values_mut()).for_each(|attribute| {
             if let Attribute::Ss(elements) = attribute {
                 elements.sort();
@@ -29,7 +29,7 @@ pub fn items(system: &str, model: &Model) -> Vec<Vec<Item>> {
     model.tables.iter().map(|table| of_table(&table.name)).collect()
 }
 
-/// What the text of a system's schema says of bindings.
+/// The bindings in the text of a system's schema.
 pub fn rules_of(system: &str) -> Rules {
     Rules::of(&std::fs::read_to_string(support::places(system).0).unwrap())
 }
@@ -40,7 +40,7 @@ fn every_golden_that_reads_gives_what_reading_field_by_field_gives() {
     for case in support::golden::cases() {
         let request = case.request().unwrap();
         let response: Value = serde_json::from_str(&std::fs::read_to_string(case.golden("response.json")).unwrap()).unwrap();
-        // What writes is not run; a cursor in the text is known to nobody here; the schema is no item.
+        // Skip what writes, cursors in the text, which the naive executor does not know, and the schema, which is not an item.
         let other = ["mutation", "after: \"", "before: \"", "__schema", "__type("].iter().any(|word| request.query.contains(word));
         let other = other || ["after", "before"].iter().any(|name| request.variables.contains_key(*name));
         if other || response.get("data").is_none() {

@@ -1,4 +1,4 @@
-//! Random operations on the items of every system give what the naive executor gives.
+//! Random operations on the items of every system return what the naive executor returns.
 
 use crate::goldens::{items, rules_of};
 use crate::naive::model_check::disagreements;
@@ -13,17 +13,17 @@ use keyfold::table::sdk::store::SdkStore;
 
 const SYSTEMS: [&str; 7] = ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks"];
 
-/// The most failures that are looked for, each of which is cut down to the smallest.
+/// The most failures to search for; each is reduced to the smallest.
 pub const MOST: usize = 8;
 
-/// How many cases a law tries: `KEYFOLD_LAW_CASES` from `KEYFOLD_LAW_SEED` on, or else so many from 0.
+/// The number of cases of a law: `KEYFOLD_LAW_CASES` from `KEYFOLD_LAW_SEED` on, or this many from 0.
 pub fn cases(usual: u64) -> std::ops::Range<u64> {
     let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = set("KEYFOLD_LAW_SEED").unwrap_or(0);
     first..first + set("KEYFOLD_LAW_CASES").unwrap_or(usual)
 }
 
-/// Limits that no random operation meets.
+/// Limits that no random operation reaches.
 pub fn settings() -> Settings {
     Settings { max_aliases: 10_000, ..support::settings() }
 }

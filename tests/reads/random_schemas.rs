@@ -1,4 +1,4 @@
-//! Random operations on random items of random schemas give what the naive executor gives.
+//! Random operations on random items of random schemas return what the naive executor returns.
 
 use crate::naive::binding::Rules;
 use crate::naive::model_check::disagreements;
@@ -19,12 +19,12 @@ use keyfold::table::sdk::store::SdkStore;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A schema with items, made of a seed.
+/// A schema with items, made from a seed.
 struct Made {
     sdl: String,
     model: Arc<Model>,
     items: Vec<Vec<Item>>,
-    /// How many more fields were tried, how many the checker let in, and how many of these are of an interface.
+    /// How many more fields were tried, how many the checker accepted, and how many of these find an interface.
     tried: usize,
     kept: usize,
     of_interfaces: usize,

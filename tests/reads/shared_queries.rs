@@ -1,5 +1,5 @@
-//! Which reads of a partition may share a Query, as the keys of the schema tell: they must be neighbours, and no type with many items may
-//! lie in between. What happens when a plan runs is in `tests/laws/collection_reads.rs` and in the goldens.
+//! Which reads of a partition may share a Query, as the keys of the schema decide: they must be neighbours, without a type with many items
+//! in between. `tests/laws/collection_reads.rs` and the goldens test what happens when a plan runs.
 use crate::support;
 use keyfold::execute::gateway::plan;
 use keyfold::plan::passes::shared_query::{GroupMember, Reaches, groups};
@@ -38,7 +38,7 @@ type Query {{ user(id: ID!): User @find }}
     )
 }
 
-/// Whether one of the plan's Queries may read the user along.
+/// Whether one of the plan's Queries may also read the user.
 fn folds(sort: &str, more: &str, selection: &str) -> bool {
     let text = schema(sort, more);
     let (model, _) = load("schema.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
@@ -52,7 +52,7 @@ fn folds(sort: &str, more: &str, selection: &str) -> bool {
     let (plan, _) = plan(&model, &support::request(&query, variables), &support::settings()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let collections = plan.to_json(&model)["collections"].as_array().unwrap().clone();
     assert_eq!(plan.to_text(&model).matches("one Query for #").count(), collections.len());
-    // The user is read first of all.
+    // The user is read first.
     collections.iter().any(|collection| collection["reads"].as_array().unwrap().contains(&Value::from(0)))
 }
 
@@ -127,12 +127,12 @@ fn it_is_noted_only_where_some_page_may_come_to_it() {
         let orders = format!("orders{arguments} {{ nodes {{ total }} }}");
         assert_eq!([folds("a", "", &orders), folds("user", "", &orders)], [before, behind], "{arguments}");
     }
-    // What waits for a value of the item would have to wait a wave more, unless the item is read first.
+    // A read that needs a value of the item would wait one wave longer, unless the item is read first.
     let waited_for = "orders(first: 9) { nodes { total } } ordersOfNick { nodes { total } }";
     assert_eq!([folds("a", "", waited_for), folds("user", "", waited_for)], [true, false]);
 }
 
-/// Neighbours of every kind: three ranges side by side, in either order, reaching their ends rarely, mostly or always.
+/// Neighbours of every kind: three adjacent ranges, in either order, whose ends are reached rarely, mostly or always.
 #[test]
 fn a_shared_query_certainly_serves_its_first_member() {
     let kinds = [true, false].into_iter().flat_map(|forward| {

@@ -1,11 +1,11 @@
-//! Loading never panics, whatever the text: a right schema with parts of it removed, repeated or replaced is loaded or reported.
+//! Loading never panics, whatever the text: a correct schema with parts of it removed, repeated or replaced either loads or is reported.
 
 use keyfold::schema::load;
 use proptest::prelude::*;
 
 const SCHEMA: &str = include_str!("../schemas/reads.graphql");
 
-/// The pieces of the text that a mutation takes as one: words, and every other character by itself.
+/// The units of the text that a mutation changes: words, and every other character.
 fn pieces() -> Vec<&'static str> {
     let mut pieces = Vec::new();
     let mut rest = SCHEMA;

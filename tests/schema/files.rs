@@ -1,5 +1,5 @@
-//! The schema files of the project: they load without a mistake, a warning only where a comment before the place says why; and the sample
-//! items of the examples are what their schemas say.
+//! The schema files of the project: they load without a mistake, and with a warning only if a comment before its place explains it. The
+//! sample items of the examples follow their schemas.
 use crate::support;
 use keyfold::execute::key::sharding::of_item;
 use keyfold::schema;
@@ -23,11 +23,11 @@ fn schemas() -> Vec<PathBuf> {
     found
 }
 
-/// The warnings, and perhaps errors, that no comment explains: one that ends in the line before, or one in the line itself.
+/// The warnings and errors without a comment that explains them, in the line before or in the line itself.
 fn unexplained<'d>(text: &str, found: &'d [Diagnostic]) -> Vec<&'d Diagnostic> {
     let is_explained = |finding: &Diagnostic| {
         let mut lines = text[..finding.span.start].lines().rev();
-        // What stands before the place on its own line comes first, unless the place begins the line.
+        // Text before the place on its own line counts first, unless the place begins the line.
         let before = if text[..finding.span.start].ends_with('\n') { lines.next() } else { lines.nth(1) };
         before.is_some_and(|line| line.trim_start().strip_prefix('#').is_some_and(|words| words.split_whitespace().count() > 3))
     };
@@ -87,7 +87,7 @@ fn attributes<'m>(ty: &'m ObjectType, keys: &'m ItemKeys) -> BTreeSet<&'m str> {
     keys.keys.keys().chain(keys.constants.iter().map(|(name, _)| name)).map(String::as_str).chain(stored).collect()
 }
 
-/// An item's key attributes are of its type's templates, and it is in the shard that its primary key tells.
+/// An item's key attributes follow its type's templates, and it is in the shard of its primary key.
 fn check_keys(model: &Model, keys: &ItemKeys, item: &Item) {
     for (attribute, templates) in &keys.keys {
         let Some(Attribute::S(text)) = item.get(attribute) else { continue };

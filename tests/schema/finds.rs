@@ -213,7 +213,7 @@ fn a_relation_uses_every_name_that_says_what_it_is_of() {
             " | boards | GetItem | PK = \"BOARD#{{boardId}}\" AND SK = \"LIST#{{{id}}}\" | boardId = parent.boardId, {id} = parent.listId"
         );
         assert_rows(&model, "Card.list", &[&whole]);
-        // What `where:` says is not meant may stay out.
+        // A binding that `where:` excludes may be left out.
         let all = " | boards | Query | PK = \"BOARD#{boardId}\" AND begins_with(SK, \"CARD#\") | boardId = parent.boardId";
         assert_rows(&model, "List.ofBoard", &[all]);
     }
@@ -251,7 +251,7 @@ fn an_id_is_the_id_of_its_own_type() {
     one("Employee.self", &employee("id"));
     one("Customer.accountRep", &employee("accountRepId"));
     one("Order.customer", " | shop | GetItem | PK = \"CUSTOMER#{id}\" AND SK = \"CUSTOMER\" | id = parent.customerId");
-    // The field's own name goes before the type's.
+    // The field's own name takes precedence over the type's.
     one("Order.seller", &employee("sellerId"));
     one("Order.packer", &employee("employeeId"));
 }
@@ -311,7 +311,7 @@ fn a_reference_to_the_parent_is_no_copy() {
             type Query {{ list(boardId: ID!, id: ID!): List @find }}"#
         )
     };
-    // No key has `listId`, so that nothing less than the whole board could be read.
+    // No key has `listId`, so the path could read only the whole board.
     assert_eq!(mistakes(&schema("@find")), ["KF0431"]);
     let model = model(&schema("@find(where: { listId: null })"));
     let board = "PK = \"BOARD#{boardId}\" AND begins_with(SK, \"CARD#\") | boardId = parent.boardId";
@@ -410,9 +410,9 @@ fn lists_scans_and_filters() {
     ));
     let key = "PK = \"User#{userId}\" AND SK = \"Note#{id}\" | userId = userId, id = ids";
     assert_rows(&model, "Query.some", &[&format!(" | data | GetItem | {key}")]);
-    // The gateway evaluates the filter on what the keys bring.
+    // The gateway evaluates the filter on the items that the keys find.
     assert_rows(&model, "Query.someHigh", &[&format!(" | data | GetItem | {key}")]);
-    // An argument of the filter is for the filter, even where it has the name of a field.
+    // An argument of the filter belongs to the filter, even if it has the name of a field.
     let notes = "PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = userId";
     assert_rows(&model, "Query.scored", &[&format!(" | data | Query | {notes}")]);
     assert_rows(&model, "Query.winners", &[" | byAward | Scan |  | "]);
@@ -451,7 +451,7 @@ fn alternatives_and_attributes_that_are_no_names() {
 
 #[test]
 fn a_prefix_holds_whole_values_only() {
-    // `A` begins `AB`, so that a key which begins with `A` is not one of status `A`; with `B` instead of `AB` it is.
+    // `A` is a prefix of `AB`, so a key that begins with `A` may not have the status `A`; with `B` instead of `AB` it has.
     let schema = |values: &str| {
         format!(
             r#"{TABLE}
@@ -511,7 +511,7 @@ fn writes_of_the_published_designs_work_on_their_keys() {
     );
 }
 
-/// Two item types with these sort keys, found together by the argument `by`, of the field that both have under this name.
+/// Two item types with these sort keys, found together by the argument `by`, which is a field of both.
 fn mixed(first: &str, second: &str, find: &str) -> Result<Vec<String>, Vec<&'static str>> {
     let text = format!(
         r#"
@@ -540,19 +540,19 @@ fn what_sort_keys_of_several_types_have_in_common_is_read() {
         let condition = format!("pk = \"P#{owner}\"{condition}", owner = "{owner}");
         assert_eq!(mixed(first, second, find), Ok(vec![condition]), "{first} and {second} by {find}");
     };
-    // A beginning ends within a literal, also where one key ends.
+    // The common prefix ends within a literal, also if one key ends there.
     is("POST#{id}", "POLL#{id}", all, " AND begins_with(sk, \"PO\")");
     is("PO", "POLL#{id}", all, " AND begins_with(sk, \"PO\")");
     is("ä#{id}", "ü#{id}", all, "");
     is("A#{id}", "{id}", all, "");
-    // Bound fields are in it, and the text that follows them as far as it is the same.
+    // It contains the bound fields, and the text after them as far as it is equal.
     let by_kind = "(owner: ID!, kind: Kind!): [Both!]! @find";
     is("{kind}#A#{id}", "{kind}#B#{id}", by_kind, " AND begins_with(sk, \"{kind}#\")");
     is("{kind}#{id}", "{kind}#{n}", by_kind, " AND begins_with(sk, \"{kind}#\")");
     is("X#{kind}#{id}", "X#{kind}", by_kind, " AND begins_with(sk, \"X#{kind}\")");
     let by_name = "(owner: ID!, name: String!): [Both!]! @find";
     is("{name}#{id}", "{name}#{at}", by_name, " AND begins_with(sk, \"{name}#\")");
-    // An instant has one text in keys, however attributes keep it.
+    // An instant has the same text in keys, whatever its attributes are.
     is("{at}#A", "{at}#B", "(owner: ID!): [Both!]! @find(orderBy: \"at\")", "");
     let since = "(owner: ID!, since: DateTime!): [Both!]! @find(where: { at: { gt: \"{since}\" } })";
     is("E#{at}#A", "E#{at}#B", since, " AND sk > \"E#{since}\" AND begins_with(sk, \"E#\")");
@@ -563,7 +563,7 @@ fn what_sort_keys_of_several_types_have_in_common_is_read() {
         "(owner: ID!, start: String!): [Both!]! @find(where: { name: { beginsWith: \"{start}\" } })",
         " AND begins_with(sk, {start})",
     );
-    // Equal keys that a constant tells apart are one item.
+    // Equal keys that only a constant distinguishes are one item.
     is("{kind}#{id}", "{kind}#{id}", "(owner: ID!, kind: Kind!, id: ID!): Both @find", " AND sk = \"{kind}#{id}\"");
 }
 
@@ -573,21 +573,21 @@ fn what_several_types_do_not_share_is_refused() {
         assert_eq!(mixed(first, second, find), Err(vec![code]), "{first} and {second} by {find}");
     };
     let by_name = "(owner: ID!, name: String!): [Both!]! @find";
-    // Free text is written with regard to all of the text that follows it.
+    // The escapes of free text depend on all the text that follows it.
     refused("{name}#A#{id}", "{name}#B#{id}", by_name, "KF0429");
     refused("{name}#{id}", "{name}", by_name, "KF0429");
-    // A number begins other numbers.
+    // A number can be the prefix of other numbers.
     refused("{n}#{id}", "{n}/{id}", "(owner: ID!, n: Int!): [Both!]! @find", "KF0429");
     refused("{n:04}#{id}", "{n:05}#{id}", "(owner: ID!, n: Int!): [Both!]! @find", "KF0429");
     refused("A#{at}", "B#{at}", "(owner: ID!): [Both!]! @find(orderBy: \"at\")", "KF0429");
     let since = "(owner: ID!, since: DateTime!): [Both!]! @find(where: { at: { gt: \"{since}\" } })";
     refused("{at}", "{at}#B", since, "KF0429");
     refused("A#{at}", "B#{at}", since, "KF0429");
-    // What one type cannot do by itself is said of that type.
+    // A mistake of a single type is reported for that type.
     refused("{id}", "{name}#{id}", by_name, "KF0414");
 }
 
-/// A field that stands in several keys of indexes is read from one that every item has.
+/// A field that is in several index keys is read from one that every item has.
 #[test]
 fn a_field_is_read_from_a_key_that_is_always_there() {
     let model = model(

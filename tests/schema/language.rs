@@ -1,11 +1,11 @@
-//! The examples of docs/language.md are true: each loads without a mistake, in the schema that `tests/language/<heading>.graphql` (the
-//! second of a heading: `<heading>-2.graphql`) puts around it, and no directive is without one. The tests that it names are there.
+//! The examples of docs/language.md are correct: each loads without a mistake inside the schema `tests/language/<heading>.graphql` (the
+//! second of a heading: `<heading>-2.graphql`), and every directive has an example. The tests that the page names exist.
 
 use keyfold::schema;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Where in a frame the example stands.
+/// The place of the example in its frame.
 const PLACE: &str = "# example";
 
 fn root() -> PathBuf {
@@ -70,7 +70,7 @@ fn every_directive_has_an_example() {
         |word: &str| all.match_indices(word).any(|(at, _)| !all[at + word.len()..].starts_with(|next: char| next.is_alphanumeric()));
     let definitions = std::fs::read_to_string(root().join("src/schema/syntax/directives.graphql")).unwrap();
     let directives = definitions.lines().filter_map(|line| line.strip_prefix("directive ")?.split(['(', ' ']).next());
-    // These are not carried out yet, and the reference says so.
+    // These have no effect yet, and the reference says so.
     let without: Vec<&str> =
         directives.filter(|directive| !["@auth", "@cacheControl", "@watch"].contains(directive) && !named(directive)).collect();
     assert_eq!(without, Vec::<&str>::new());

@@ -1,4 +1,4 @@
-//! Where fields are stored, what clients see of a schema, and what an author's own definitions may be.
+//! Where fields are stored, what clients see of a schema, and what definitions authors may write.
 
 use keyfold::schema::load;
 use keyfold::schema::model::rules::{DefaultPart, Format};
@@ -83,13 +83,13 @@ fn an_index_key_alone_holds_a_field_only_if_it_is_always_written_with_it() {
         }
         type Query { job(id: ID!, ends: DateTime!): Job @find }"#,
     );
-    // Without a worker the key is not written, though the kind is known.
+    // Without a worker, the key is not written, even if the kind is known.
     assert_stored(&model, "Job.kind", Some("kind"), &["a"]);
-    // With a worker `a` is written, for the kind is never null; `b` holds it in one alternative only.
+    // With a worker, `a` is written, because the kind is never null; `b` holds it in only one alternative.
     assert_stored(&model, "Job.worker", None, &["a"]);
     assert_stored(&model, "Job.place", Some("place"), &[]);
     assert_stored(&model, "Job.due", None, &["n"]);
-    // DynamoDB looks for the time to live in its attribute only.
+    // DynamoDB looks for the time to live only in its attribute.
     assert_stored(&model, "Job.ends", Some("ttl"), &["pk"]);
     assert!(matches!(stored(&model, "Job", "ends").value, ValueType::DateTime(Moment::EpochSeconds)));
     assert!(matches!(stored(&model, "Job", "until").value, ValueType::DateTime(Moment::Text)));
@@ -149,16 +149,16 @@ fn an_item_names_its_table_as_the_file_does() {
     let plain = |name: &str| (name == "TWO").then(|| "second".to_owned());
     let moved = |name: &str| Some(if name == "ONE" { "elsewhere" } else { "first" }.to_owned());
     assert_eq!(tables(&schema("first"), &plain), ["first", "second"]);
-    // Even where the environment calls another table so.
+    // Even if the environment gives the table another name.
     assert_eq!(tables(&schema("first"), &moved), ["elsewhere", "first"]);
-    // The name that a table has just now means it, too.
+    // The table's current name works, too.
     assert_eq!(tables(&schema("elsewhere"), &moved), ["elsewhere", "first"]);
 
     let codes = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
         load("schema.graphql", text, environment).unwrap_err().list.iter().map(|mistake| mistake.code).collect::<Vec<_>>()
     };
     assert_eq!(codes(&schema("elsewhere"), &plain), ["KF0202"]);
-    // Two tables of one name in the file are a mistake even where the environment tells them apart.
+    // Two tables with one name in the file are a mistake, even if the environment gives them different names.
     let twice = schema("first").replace("\"${TWO}\"", "\"${TWO:-first}\"");
     assert_eq!(codes(&twice, &moved), ["KF0101", "KF0202"]);
 }

@@ -1,4 +1,4 @@
-//! The sample items: each is of exactly one type, its keys say what its attributes say, and what it refers to is there.
+//! The sample items: each has exactly one type, its keys agree with its attributes, and the items that it refers to exist.
 use crate::support;
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, Model, ObjectType};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An item's stored fields that are single texts, by name.
 type Fields = BTreeMap<String, Value>;
 
-/// What refers to what: a type and some of its fields, and the type and fields that have to be there.
+/// References: a type and some of its fields, and the type and fields that must exist.
 const REFERENCES: [(&str, &[&str], &str, &[&str]); 14] = [
     ("Membership", &["userId"], "User", &["id"]),
     ("Membership", &["groupId"], "Group", &["id"]),
@@ -36,13 +36,13 @@ fn lines(table: &str) -> Vec<Item> {
     text.lines().map(|line| parse_line(line).unwrap().unwrap()).collect()
 }
 
-/// What a key says, whatever the templates call it.
+/// The values in a key, whatever names its templates use.
 fn key_value(keys: &ItemKeys, attribute: &str, item: &Item) -> Option<Vec<(String, Value)>> {
     let Some(Attribute::S(text)) = item.get(attribute) else { return None };
     keys.keys[attribute].iter().find_map(|template| template.read(text))
 }
 
-/// The fields of an item that is of a type; `None` if it is of another.
+/// The fields of an item of the type; `None` if it has another type.
 fn fields(model: &Model, object: &ObjectType, keys: &ItemKeys, item: &Item) -> Option<Fields> {
     let table = &model.tables[keys.table];
     let mut fields = Fields::new();
@@ -70,7 +70,7 @@ fn fields(model: &Model, object: &ObjectType, keys: &ItemKeys, item: &Item) -> O
     Some(fields)
 }
 
-/// Every sample item that is of a type, by type.
+/// Every sample item with a type, by type.
 fn read(model: &Model) -> BTreeMap<String, Vec<Fields>> {
     let mut read: BTreeMap<String, Vec<Fields>> = BTreeMap::new();
     for (position, table) in model.tables.iter().enumerate() {
@@ -133,7 +133,7 @@ fn there_is_enough_to_look_at() {
     }
     assert_eq!((kinds("Favorite", "type"), kinds("Post", "status")), (9, 3));
     assert!(owners("Favorite") >= 30 && owners("Post") >= 30, "{} and {}", owners("Favorite"), owners("Post"));
-    // Someone has none of it, and someone all.
+    // Some user has none of these, and some user has all.
     let of = |ty: &str| items[ty].iter().map(|item| item["userId"].to_string()).collect::<BTreeSet<_>>();
     let any = ["Tag", "Favorite", "Profile", "Post"].map(of);
     let everybody = items["User"].iter().map(|user| user["id"].to_string());

@@ -1,4 +1,4 @@
-//! What the two stores are known to disagree about: which case, why, and the form in which they must agree nevertheless.
+//! The known differences between the two stores: the case, the reason, and the form in which they must still agree.
 
 use super::support::golden::Case;
 use libtest_mimic::Failed;
@@ -12,7 +12,7 @@ pub struct Disagreement {
     pub in_any_order: &'static [&'static str],
 }
 
-/// DynamoDB does not keep the order of a set's elements. The embedded store gives them in ascending order, the second store in descending.
+/// DynamoDB does not keep the order of a set's elements. The embedded store sorts them ascending, the second store descending.
 const ORDER_OF_A_SET: &[&str] = &["tags"];
 
 pub const DISAGREEMENTS: [Disagreement; 2] = [
@@ -20,7 +20,7 @@ pub const DISAGREEMENTS: [Disagreement; 2] = [
     Disagreement { system: "workshop", case: "write_game", in_any_order: ORDER_OF_A_SET },
 ];
 
-/// Compares a response with its golden, in the form of the disagreement if one is listed. A listed case that agrees as it is fails, too.
+/// Compares a response with its golden, in the form of the disagreement if one is listed. A listed case that agrees without it fails, too.
 pub fn compare(case: &Case, expected: Value, is: Value) -> Result<(), Failed> {
     let listed = DISAGREEMENTS.iter().find(|one| one.system == case.system && one.case == case.name);
     let Some(listed) = listed else { return equal(&expected, &is) };

@@ -1,4 +1,4 @@
-//! moto as a process of its own, and clients of it. Each account is a DynamoDB by itself, so that tests share a server and no item.
+//! moto as a separate process, and clients of it. Each account is a separate DynamoDB, so tests share a server and no item.
 
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The header by which moto takes the account from a request.
 const ACCOUNT: &str = "x-moto-account-id";
 
-/// The server. It ends with this value, or with the process of the tests.
+/// The server. It ends when this value is dropped, or with the process of the tests.
 pub struct Moto {
     process: Child,
     url: String,
@@ -23,14 +23,14 @@ pub struct Moto {
 }
 
 impl Moto {
-    /// Starts the server by a Python interpreter that has moto.
+    /// Starts the server with a Python interpreter that has moto.
     pub fn start(python: &OsStr) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/second_store/server.py");
         let mut command = Command::new(python);
         command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", python.display()));
         let mut line = String::new();
-        // A server that cannot start ends, and with it the line.
+        // If the server cannot start, it ends, and so does the line.
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let Some(port) = line.trim().strip_prefix("port ") else { panic!("moto did not start: {line:?}") };
         Self { process, url: format!("http://127.0.0.1:{port}/"), accounts: AtomicU64::new(100_000_000_000) }
@@ -63,7 +63,7 @@ impl Account {
     }
 }
 
-/// The client under the AWS SDK: it signs for any server and sends to this one.
+/// The client under the AWS SDK: the SDK signs for any server, and this one sends to moto.
 #[derive(Debug, Clone)]
 pub struct Client {
     account: Account,
@@ -97,7 +97,7 @@ impl HttpConnector for Client {
     }
 }
 
-/// The answer with the elements of each set in descending order. DynamoDB promises no order; moto's is another in each process.
+/// The answer with the elements of each set in descending order. DynamoDB promises no order; moto's order differs in each process.
 fn with_descending_sets(answer: Value) -> Value {
     match answer {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! `keyfold serve` and the tables at the other end: missing, different, gone for a while.
+//! `keyfold serve` and its tables: missing, different, or unreachable for a while.
 
 use super::dynamo::Dynamo;
 use super::process::{keyfold, run};
@@ -29,7 +29,7 @@ fn every_difference_of_the_tables_is_told() {
     let text = std::fs::read_to_string(schema()).unwrap();
     let path = directory.path().join("other.graphql");
     let changed = text.replace("projection: INCLUDE, include: [\"LinkExpiryDatetime\"]", "projection: KEYS_ONLY");
-    // The index on e-mail addresses is left out, and what reads by it.
+    // Leave out the index on e-mail addresses, and the finds that read it.
     let without = |text: &str, from: &str, to: &str| {
         let (start, end) = (text.find(from).unwrap(), text.find(to).unwrap());
         format!("{}{}", &text[..start], &text[end..])
@@ -97,7 +97,7 @@ async fn once_back(server: &Server, query: &str, variables: serde_json::Value) -
     }
 }
 
-/// The pantry's samples behind a gateway whose requests may take two seconds, and the variables that name somebody.
+/// The pantry's samples behind a gateway whose requests may take two seconds, and the variables that name a user.
 fn with_short_requests() -> (Server, serde_json::Value) {
     let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
     load(&dynamo, directory.path(), &samples());

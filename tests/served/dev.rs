@@ -1,4 +1,4 @@
-//! `keyfold dev`: its page for browsers, its schema that changes, its directory of data, its end.
+//! `keyfold dev`: its page for browsers, the reload of its schema, its data directory, its end.
 
 use super::process::{keyfold, run};
 use super::server::{Server, TABLE, TABLES, samples, schema};
@@ -60,7 +60,7 @@ async fn a_directory_keeps_the_items_and_serves_one_process() {
     first.process.terminate();
     assert_eq!(first.process.ended().code(), Some(0), "{:?}", first.process.said);
 
-    // One user is taken out by hand: samples go into empty tables only, so she stays away.
+    // Delete one user by hand. Samples go only into empty tables, so she stays deleted.
     let (export, import) = (directory.path().join("all.jsonl"), directory.path().join("data2"));
     let file = export.to_str().unwrap();
     run(directory.path(), &["export", file, "--table", TABLE, "--schema", &schema(), "--data", data.to_str().unwrap()]).well();

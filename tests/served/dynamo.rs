@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// The server. Its connections end with it: they live on a run time of its own.
+/// The server. Its connections end with it, because they run on its own runtime.
 pub struct Dynamo {
     database: Database,
     address: SocketAddr,
@@ -27,12 +27,12 @@ impl Dynamo {
 
     /// Stops it and closes its connections.
     pub fn stop(&mut self) {
-        // A run time cannot be shut down from within another one, on whose thread a test may be.
+        // A runtime cannot be shut down on the thread of another one, where a test may run.
         let running = self.running.take();
         std::thread::spawn(|| running.map(|runtime| runtime.shutdown_timeout(Duration::from_secs(10)))).join().unwrap();
     }
 
-    /// Takes connections on its port and never answers, until what is returned is dropped.
+    /// Accepts connections on its port and never answers, until the returned value is dropped.
     pub fn hang(&self) -> TcpListener {
         TcpListener::bind(self.address).unwrap()
     }

@@ -1,4 +1,4 @@
-//! The goldens of pantry, favorites and posts, over HTTP: what a gateway in process answers, a served one answers too.
+//! The goldens of pantry, favorites and posts, over HTTP: a server gives the same answers as a gateway in the test's process.
 
 use super::process::repository;
 use super::server::{Behind, Server, samples};
@@ -15,13 +15,13 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
             continue;
         }
         let text = std::fs::read_to_string(&file).unwrap();
-        // What writes is tried on items of its own.
+        // Mutations run on their own items.
         let document = apollo_compiler::ast::Document::parse(text.as_str(), "golden").unwrap();
         let writes = |definition: &Definition| matches!(definition, Definition::OperationDefinition(one) if !one.operation_type.is_query());
         if document.definitions.iter().any(writes) {
             continue;
         }
-        // A cursor that stands in an operation is encrypted with another key than the server's.
+        // A cursor in an operation is encrypted with another key than the server's.
         if text.contains("after: \"") || text.contains("before: \"") {
             continue;
         }
@@ -43,7 +43,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
     assert!(seen > 29, "only {seen} goldens were found");
 }
 
-/// Cursors are encrypted with a key of the server's own.
+/// Cursors are encrypted with the server's own key.
 fn without_cursors(value: Value) -> Value {
     let is_cursor = |name: &str| matches!(name, "cursor" | "startCursor" | "endCursor");
     match value {

@@ -1,5 +1,5 @@
-//! A pantry as large as a page may be: a group `g` of 100 users and 100 containers of 100 foods each. Each user is in one of ten other
-//! groups too, with five containers each.
+//! A pantry as large as a page may be: a group `g` of 100 users and 100 containers with 100 foods each. Each user is also in one of ten
+//! other groups, with five containers each.
 
 use super::server::TABLE;
 use serde_json::{Value, json};

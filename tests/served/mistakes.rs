@@ -1,4 +1,4 @@
-//! Operations that are wrong, odd or too large: each answered with its code, at once, by a process that goes on.
+//! Wrong, odd or too large operations: each is answered with its code, at once, and the process continues.
 
 use super::server::{Answer, Behind, Server, samples};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ pub async fn odd_values_are_values(behind: Behind) {
         let answer = server.ask(query, json!({ "id": id })).await;
         assert_eq!(answer.data(), &json!({"user": null, "isMember": false, "userByEmail": null}), "{:.20}", id);
     }
-    // Ids may be numbers; members of the request that nobody knows are passed over.
+    // Ids may be numbers; the server ignores unknown members of the request.
     assert_eq!(server.ask("{ user(id: 12345678901234567890) { name } }", json!({"more": 1})).await.data(), &json!({"user": null}));
     let typed = "{ __typename user(id: \"11111111-1111-4111-8111-111111111111\") { __typename memberships(first: 1) { __typename nodes { __typename } pageInfo { __typename } } } }";
     let expected = json!({"__typename": "Query", "user": {"__typename": "User", "memberships": {

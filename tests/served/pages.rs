@@ -1,4 +1,4 @@
-//! Pages of connections, from either end, and the cursors between them.
+//! Pages of connections, from both ends, and the cursors between them.
 
 use super::large::large;
 use super::server::{Answer, Behind, Server, samples};
@@ -47,7 +47,7 @@ pub async fn page_by_page_is_all_at_once(behind: Behind) {
     }
     assert_eq!(backward, whole);
 
-    // Every edge is a place to go on from.
+    // The list continues from every edge.
     let answer = users(&server, "g", "first: 5").await;
     let third = &answer.data()["group"]["users"]["edges"][2];
     assert_eq!(third["node"]["id"], json!(whole[2]));

@@ -1,4 +1,4 @@
-//! `keyfold` as a process of its own: arguments in, what it says and how it ends out. It is killed when the test lets go of it.
+//! `keyfold` as a separate process: arguments in, its output and its end out. It is killed when the test drops it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes that a test waits for, on a machine that does other things too.
+/// Longer than anything that a test waits for, on a machine that does other things too.
 const BOUND: Duration = Duration::from_secs(60);
 
 /// A file of the repository.
@@ -14,7 +14,7 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// `keyfold` with these arguments, in a directory, without the settings of whoever runs the tests.
+/// `keyfold` with these arguments, in a directory, without the settings of the user who runs the tests.
 pub fn keyfold(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
     for (name, _) in std::env::vars_os() {
@@ -31,7 +31,7 @@ pub fn run(directory: &Path, arguments: &[&str]) -> Ended {
     Ended::from(keyfold(directory, arguments).output().unwrap())
 }
 
-/// A command that ended: its exit code and what it said.
+/// A command that ended: its exit code and its output.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -47,24 +47,24 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// What it wrote, if it went well.
+    /// Its output, if it succeeded.
     pub fn well(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.out
     }
 
-    /// What it complained of, if it ended with this code.
+    /// Its errors, if it ended with this code.
     pub fn badly(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{self:?}");
         self.err
     }
 }
 
-/// A command that goes on until it is stopped.
+/// A command that runs until it is stopped.
 pub struct Process {
     child: Child,
     lines: Receiver<String>,
-    /// What it has said so far, on either output.
+    /// Its output so far, on both streams.
     pub said: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl Process {
         Self { child, lines, said: Vec::new() }
     }
 
-    /// Waits for a line with this text that it has not said before.
+    /// Waits for a new line with this text.
     pub fn wait_for(&mut self, text: &str) -> String {
         let end = Instant::now() + BOUND;
         loop {

@@ -12,12 +12,12 @@ pub const TABLE: &str = "nishiki-table-dev-db";
 /// All tables of the schema.
 pub const TABLES: [&str; 3] = [TABLE, "develop.Favorite", "data"];
 
-/// What is behind the gateway.
+/// The store behind the gateway.
 #[derive(Debug, Clone, Copy)]
 pub enum Behind {
     /// `keyfold dev` with its store in memory.
     Embedded,
-    /// `keyfold serve` and a server at the other end of a socket, its tables made and its items loaded by `keyfold`.
+    /// `keyfold serve` and a server at the other end of a socket. `keyfold` creates its tables and loads its items.
     Socket,
 }
 
@@ -27,7 +27,7 @@ pub struct Server {
     pub client: reqwest::Client,
     pub url: String,
     pub dynamo: Option<Dynamo>,
-    /// Where it was started; nothing of the repository is there.
+    /// The directory in which it was started; nothing of the repository is there.
     pub _directory: TempDir,
 }
 
@@ -52,7 +52,7 @@ impl Server {
         }
     }
 
-    /// `keyfold dev` with these options more.
+    /// `keyfold dev` with these additional options.
     pub fn dev(options: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let schema = schema();
@@ -60,7 +60,7 @@ impl Server {
         Self::dev_by(keyfold(directory.path(), &arguments), directory)
     }
 
-    /// `keyfold dev` by this command.
+    /// `keyfold dev` with this command.
     pub fn dev_by(command: std::process::Command, directory: TempDir) -> Self {
         let mut process = Process::start(command);
         let line = process.wait_for("http://");
@@ -68,7 +68,7 @@ impl Server {
         Self { url: format!("http://{url}"), process, client: reqwest::Client::new(), dynamo: None, _directory: directory }
     }
 
-    /// `keyfold serve` on a server whose tables are there, with this time for a request.
+    /// `keyfold serve` on a server whose tables exist, with this time for a request.
     pub fn serve(dynamo: Dynamo, directory: TempDir, timeout: &str) -> Self {
         let (schema, url) = (schema(), dynamo.url());
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", &schema, "--endpoint-url", &url, "--log-format", "json"];
@@ -79,12 +79,12 @@ impl Server {
         Self { url: format!("http://{address}"), process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory }
     }
 
-    /// Sends an operation; the status tells what came of it, and the calls are told.
+    /// Sends an operation, with an explanation of its calls.
     pub async fn ask(&self, query: &str, variables: Value) -> Answer {
         self.send(json!({ "query": query, "variables": variables }).to_string().into_bytes(), true).await
     }
 
-    /// Sends a body as it stands.
+    /// Sends a body unchanged.
     pub async fn send(&self, body: Vec<u8>, explain: bool) -> Answer {
         let request = self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json").body(body);
         let mut request = request.header("accept", "application/graphql-response+json");
@@ -103,7 +103,7 @@ impl Server {
 }
 
 impl Answer {
-    /// The data, if the operation went well.
+    /// The data, if the operation succeeded.
     pub fn data(&self) -> &Value {
         assert_eq!((self.status, self.body.get("errors")), (200, None), "{:#}", self.body);
         &self.body["data"]
@@ -128,7 +128,7 @@ impl Answer {
     }
 }
 
-/// Makes the tables and loads the items of a directory into them.
+/// Creates the tables and loads the items of a directory into them.
 pub fn load(dynamo: &Dynamo, directory: &Path, items: &Path) {
     let (schema, url) = (schema(), dynamo.url());
     run(directory, &["tables", "--create", "--schema", &schema, "--endpoint-url", &url]).well();

@@ -1,4 +1,4 @@
-//! What operations cost, by what `X-Keyfold-Explain` tells of them.
+//! The cost of operations, as `X-Keyfold-Explain` reports it.
 
 use super::large::large;
 use super::server::{Answer, Behind, Server, samples};
@@ -27,16 +27,16 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
                name users{size} {{ nodes {{ name }} }} containers{size} {{ nodes {{ name foods {{ name quantity }} }} }} }} }} }}"
         )
     };
-    // The page that the schema gives where nobody names a size: 50 of each, of which one container was read in the first wave.
+    // The default page of the schema: 50 of each. The first wave read one of the containers.
     let answer = server.ask(&query(""), json!({"id": "c042"})).await;
     let group = &answer.data()["container"]["group"];
     assert_eq!((all(group, &["users", "nodes", "name"]).len(), all(group, &["containers", "nodes", "foods", "name"]).len()), (50, 5000));
     assert_eq!(answer.explained()["waves"], 3);
-    // The Query of the containers could have come to the group, but its page was full before: the group is read with the rest.
+    // The Query of the containers could have reached the group, but its page was full before: a batch reads the group with the rest.
     assert_eq!(number_of_calls(&answer), 5, "{:#}", answer.explained());
     assert_eq!(answer.calls("BatchGetItem"), [(3, 100, 100)]);
 
-    // All that there are, so that the Query comes to the group: one batch more, and not one wave.
+    // All containers, so that the Query reaches the group: one more batch, and no more waves.
     let answer = server.ask(&query("(first: 100)"), json!({"id": "c042"})).await;
     let group = &answer.data()["container"]["group"];
     assert_eq!(all(group, &["users", "nodes", "name"]).iter().collect::<BTreeSet<_>>().len(), 100);
@@ -44,7 +44,7 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
     assert_eq!((&answer.explained()["waves"], number_of_calls(&answer)), (&json!(3), 6));
     assert_eq!(answer.calls("BatchGetItem"), [(3, 100, 100), (3, 99, 99)]);
 
-    // As many with one food or none: the number of calls depends on the operation alone.
+    // The same number with one food or none: the number of calls depends only on the operation.
     let answer = server.ask(&query(""), json!({"id": "d007"})).await;
     assert_eq!(number_of_calls(&answer), 5);
 }
@@ -61,7 +61,7 @@ pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Beh
     let containers = distinct(&["groups", "nodes", "containers", "nodes", "id"]);
     assert_eq!((user_count, all(users, &["groups", "nodes", "name"]).len()), (50, 100));
 
-    // One Query for the group's users, one for each user's groups, one for each group's containers, however often it comes up.
+    // One Query for the group's users, one for each user's groups, one for each group's containers, however often a group occurs.
     let queries = answer.calls("Query");
     assert_eq!(queries.len() as u64, 1 + user_count + groups, "{queries:?}");
     // Each distinct key once: the group, its users, their groups (of which one is the group itself), the containers.
@@ -69,14 +69,14 @@ pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Beh
     let gets = answer.calls("GetItem");
     let keys: u64 = batches.iter().chain(&gets).map(|(_, keys, _)| keys).sum();
     assert_eq!(keys, user_count + groups + containers, "{batches:?} {gets:?}");
-    // In each wave no more batches than its keys need.
+    // No wave has more batches than its keys need.
     for wave in 1..=answer.explained()["waves"].as_u64().unwrap() {
         let sizes: Vec<u64> = batches.iter().filter(|call| call.0 == wave).map(|(_, keys, _)| *keys).collect();
         assert_eq!(sizes.len() as u64, sizes.iter().sum::<u64>().div_ceil(100), "wave {wave}: {sizes:?}");
     }
     assert_eq!(answer.explained()["waves"], 4);
 
-    // The same question under two aliases is asked once.
+    // The same field under two aliases is read once.
     let aliases = r#"{ a: group(id: "g") { users { nodes { name } } } b: group(id: "g") { users { nodes { name } } } }"#;
     let answer = server.ask(aliases, json!({})).await;
     assert_eq!(answer.data()["a"], answer.data()["b"]);
@@ -96,9 +96,9 @@ pub async fn people_in_three_tables_cost_a_batch_a_wave(behind: Behind) {
     let posts = all(users, &["posts", "nodes", "id"]).len();
     assert!(users.as_array().unwrap().len() == 20 && favorites > 20 && posts > 15, "{favorites} favorites and {posts} posts");
 
-    // A Query for each list, because there is no batched one: the members, each user's tags, favorites and posts, and what hangs on those.
+    // A Query for each list, because DynamoDB has no batched Query: the members, each user's tags, favorites and posts, and their lists.
     assert_eq!(answer.calls("Query").len(), 1 + 3 * 20 + favorites + posts);
-    // Whatever tables they are of, the Gets of a wave are one call: users with their profiles, then creators with tags, then authors.
+    // The Gets of a wave are one call, whatever their tables: users with their profiles, then creators with tags, then authors.
     assert_eq!((&answer.explained()["waves"], answer.calls("GetItem").len()), (&json!(4), 1));
     let waves: Vec<u64> = answer.calls("BatchGetItem").iter().map(|(wave, ..)| *wave).collect();
     assert_eq!(waves, [2, 3, 4], "{:#}", answer.explained());

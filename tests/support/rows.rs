@@ -67,8 +67,8 @@ fn d11() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Summaries of three reports are one Query of 0.5 units. With the bodies of two it is 1.5 units, because each body is read by itself. A
-/// transaction of two items is 4 write units. Its result is read strongly, for 1 read unit.
+/// Summaries of three reports are one Query of 0.5 units. With the bodies of two, it is 1.5 units, because DynamoDB rounds each body up
+/// separately. A transaction of two items is 4 write units. Its result is read strongly, for 1 read unit.
 fn d12() -> Result<(), Failed> {
     let cost = |operation: &str| -> Result<Value, Failed> {
         let file = super::places("patterns").0.with_file_name("operations").join(operation).with_extension("graphql");

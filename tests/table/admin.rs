@@ -1,4 +1,4 @@
-//! Tables made, compared and asked for their state.
+//! Tables: their creation, their comparison with the schema, and their state.
 
 use crate::fixture::{key_attribute, table};
 use crate::scripted::{Reply, Server};
@@ -58,7 +58,7 @@ fn the_input_of_create_table_is_complete() {
     assert_eq!(names, ["TableName", "AttributeDefinitions", "KeySchema", "BillingMode"]);
 }
 
-/// A table with a capacity of its own and of each global index, a stream and point-in-time recovery.
+/// A table with its own capacity and one for each global index, a stream and point-in-time recovery.
 fn provisioned() -> Table {
     let mut table = table("things");
     table.billing = Billing::Provisioned(Capacity { read: 10, write: 5 });
@@ -174,7 +174,7 @@ async fn a_new_table_is_waited_for() {
     let described = Arc::new(AtomicUsize::new(0));
     let count = described.clone();
     let server = Server::new(move |_, operation, _| match operation {
-        // It was not there, is not known yet, is being made, and so are its indexes; somebody else had made it.
+        // It does not exist, is not known yet, is being created, and so are its indexes; somebody else has created it.
         "DescribeTable" => match count.fetch_add(1, Ordering::SeqCst) {
             0 | 1 => Reply::error(400, "ResourceNotFoundException"),
             2..5 => Reply::ok(description("CREATING", "CREATING")),

@@ -1,4 +1,4 @@
-//! A server that carries out writes on a real engine, whatever becomes of its answers.
+//! A server that runs writes on a real engine, even if their answers are lost.
 
 use crate::fixture::table;
 use crate::scripted::Reply;

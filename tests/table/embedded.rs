@@ -1,4 +1,4 @@
-//! The embedded store in a directory and over time.
+//! The embedded store in a directory, and its expiry of items.
 
 use crate::fixture::{deadline, fill, get, item, query, s, sort_key, table};
 use keyfold::table::data::attribute::Attribute;
@@ -99,7 +99,7 @@ async fn expired_items_are_deleted_and_others_stay() {
         page.items.iter().map(|item| item["SK"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(keys().await.len(), 3);
-    // Time is paused: this lets the store's own timer run out, and its sweep end.
+    // Time is paused: this lets the store's own timer fire, and its sweep finish.
     tokio::time::sleep(Duration::from_secs(90)).await;
     assert_eq!(keys().await, [s("later"), s("never")]);
 }

@@ -1,4 +1,4 @@
-//! Trouble below the SDK: what is tried again, until when, and what it is called in the end. Time is paused.
+//! Faults below the SDK: what is retried, until when, and the resulting error. Time is paused.
 
 use crate::fixture::{deadline, get, item, query, sort_key, table};
 use crate::scripted::{Reply, Server};
@@ -16,7 +16,7 @@ fn one_item() -> Value {
     json!({ "Items": [{ "SK": { "S": "a" } }], "Count": 1, "ScannedCount": 1, "ConsumedCapacity": { "TableName": "things", "CapacityUnits": 0.5 } })
 }
 
-/// Fails some times, then answers a Query; gives the number of requests that were made.
+/// Fails this many times, then answers a Query. Gives the number of requests.
 async fn after(failures: usize, reply: fn() -> Reply) -> usize {
     let server = Server::new(move |before, _, _| if before < failures { reply() } else { Reply::ok(one_item()) });
     let loaders = Loaders::new(SdkStore::over(server.clone()), deadline());
@@ -37,7 +37,7 @@ async fn throttling_is_outlasted() {
     }
 }
 
-/// Five hundred requests at once, one after another five times: a server that fails gets few calls more than there are requests.
+/// Five hundred concurrent requests, five times in a row: a failing server gets few more calls than there are requests.
 #[tokio::test(start_paused = true)]
 async fn retries_of_all_requests_are_a_share_of_their_first_attempts() {
     for reply in [(|| Reply::error(500, "InternalServerError")) as fn() -> Reply, || Reply::error(400, "ThrottlingException")] {
@@ -166,7 +166,7 @@ async fn keys_that_stay_unprocessed_fail_alone() {
     assert_eq!(found[2].as_ref().unwrap_err().kind, TableErrorKind::Throttled);
 }
 
-/// Unprocessed keys as a server may spell them that is not DynamoDB: none of them is a key that was asked for.
+/// Unprocessed keys in another spelling, from a server that is not DynamoDB: none of them equals a requested key.
 fn spelled_otherwise(keys: &[Value]) -> Value {
     let spelled = keys.iter().map(|key| json!({ "PK": key["PK"], "n": { "N": format!(" {}", key["n"]["N"].as_str().unwrap()) } }));
     json!({ "Responses": {}, "UnprocessedKeys": { "numbers": { "Keys": spelled.collect::<Vec<_>>() } } })
@@ -185,7 +185,7 @@ fn of_number(number: usize) -> Get {
 async fn an_unprocessed_key_that_nobody_asked_for_leaves_nothing_absent() {
     let keys = |body: &Value| body["RequestItems"]["numbers"]["Keys"].as_array().unwrap().clone();
     let gets: Vec<Get> = (0..3).map(of_number).collect();
-    // It is asked for again.
+    // The key is requested again.
     let server = Server::new(move |before, _, body| match (before, keys(&body)) {
         (0, keys) => {
             let mut answer = spelled_otherwise(&keys[1..]);

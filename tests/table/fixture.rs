@@ -81,7 +81,7 @@ pub fn query(table: &str, pk: &str) -> Query {
     }
 }
 
-/// Makes the table `things` and fills a partition `p` with `count` items.
+/// Creates the table `things` and fills a partition `p` with `count` items.
 pub async fn fill(store: &SdkStore, count: usize) {
     let table = table("things");
     store.create_missing(std::slice::from_ref(&table)).await.unwrap();
@@ -104,7 +104,7 @@ pub fn write(action: WriteAction, condition: Option<Expression>) -> WriteCall {
     WriteCall { table: "things".into(), action, condition }
 }
 
-/// Adds one to the attribute `n` of an item of the partition `p`: what was done twice shows.
+/// Adds one to the attribute `n` of an item of the partition `p`, so that a repetition shows.
 pub fn count_up(sk: &str) -> WriteCall {
     let update = expression("ADD #n :one", &[("#n", "n")], &[(":one", Attribute::N("1".into()))]);
     write(WriteAction::Update(key("p", sk), Some(update)), None)

@@ -1,4 +1,4 @@
-//! The tables' part from outside: on the embedded store, and on a scripted server that misbehaves below the AWS SDK.
+//! The table layer from outside: on the embedded store, and on a scripted server that misbehaves below the AWS SDK.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod admin;

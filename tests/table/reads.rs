@@ -1,4 +1,4 @@
-//! The loaders on the embedded store: which calls are made, and what they bring.
+//! The loaders on the embedded store: their calls, and their results.
 
 use crate::fixture::{deadline, fill, get, item, numbered, query, s, sort_key, table};
 use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};

@@ -16,11 +16,11 @@ pub enum Reply {
     Body(u16, String),
     /// Breaks the connection.
     Reset,
-    /// Takes no connection.
+    /// Refuses the connection.
     Refused,
     /// Never answers.
     Never,
-    /// Answers as soon as it is told to.
+    /// Answers when it is told to.
     Held(Arc<Notify>, Box<Reply>),
 }
 
@@ -34,10 +34,10 @@ impl Reply {
     }
 }
 
-/// A name and what a server does.
+/// A name and the server's reaction.
 pub type Trouble = (&'static str, fn() -> Reply);
 
-/// What a server does that has lost its answer.
+/// The reactions of a server that has lost its answer.
 pub const LOST: [Trouble; 6] = [
     ("no answer", || Reply::Never),
     ("reset", || Reply::Reset),
@@ -47,7 +47,7 @@ pub const LOST: [Trouble; 6] = [
     ("408", || Reply::error(408, "RequestTimeout")),
 ];
 
-/// What a server does that has done nothing.
+/// The reactions of a server that has done nothing.
 pub const REFUSED: [Trouble; 7] = [
     ("provisioned", || Reply::error(400, "ProvisionedThroughputExceededException")),
     ("throttled", || Reply::error(400, "ThrottlingException")),
@@ -58,7 +58,7 @@ pub const REFUSED: [Trouble; 7] = [
     ("refused, and the reason lost", || Reply::Body(400, r#"{"__type":"com.amazonaws.dyn"#.into())),
 ];
 
-/// The script: how many requests came before, the operation, the body.
+/// The script: the number of earlier requests, the operation, the body.
 type Script = dyn Fn(usize, &str, Value) -> Reply + Send + Sync;
 
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! A real connection over plain HTTP: what the SDK makes of a body that is cut off on the wire, and of a server without credentials.
+//! A real connection over plain HTTP: how the SDK treats a body that is cut off, and a server without credentials.
 
 use crate::fixture::{count_up, deadline, query};
 use keyfold::table::data::write::WriteError;
@@ -54,7 +54,7 @@ async fn a_write_to_nobody_has_failed_and_one_that_was_heard_is_uncertain() {
     });
     let heard = Loaders::new(&store, deadline()).write(&count_up("a")).await;
     assert!(matches!(heard, Err(WriteError::Uncertain(_))), "{heard:?}");
-    // With its task, the listener is gone.
+    // The listener ends with its task.
     server.await.unwrap();
     let nobody = Loaders::new(&store, Instant::now() + Duration::from_millis(200)).write(&count_up("a")).await;
     assert!(matches!(nobody, Err(WriteError::Failed(_))), "{nobody:?}");

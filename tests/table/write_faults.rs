@@ -1,4 +1,4 @@
-//! Trouble below the SDK while writing: each ends in the right result or the right error, and never in a double effect. Time is paused.
+//! Faults below the SDK while writing: each ends in the right result or the right error, and never in a double effect. Time is paused.
 
 use crate::applied::Applied;
 use crate::fixture::{count_up, deadline, expression, item, key, sort_key, write};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A server that carries out writes; of the first `times` answers, `reply` takes the place.
+/// A server that runs writes; `reply` replaces the first `times` answers.
 fn losing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
     let applied = Arc::new(Applied::new());
     let engine = applied.clone();
@@ -24,7 +24,7 @@ fn losing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
     (applied, server)
 }
 
-/// A server that carries out writes, but not the first `times`.
+/// A server that runs writes, except the first `times`.
 fn refusing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
     let applied = Arc::new(Applied::new());
     let engine = applied.clone();
@@ -139,13 +139,13 @@ async fn trouble_that_lasts_is_told_at_the_deadline() {
         assert!(error.detail.starts_with("TransactWriteItems things: "), "{error}");
         assert!(server.requests() > 10 && begun.elapsed() <= Duration::from_secs(30));
     }
-    // Where nobody is, it is told sooner.
+    // If no server is there, the error comes sooner.
     let server = Server::new(|_, _, _| Reply::Refused);
     let begun = Instant::now();
     assert_eq!(failed(loaders(&server).transact(&[count_up("a")], "token").await).kind, TableErrorKind::Unavailable);
     assert_eq!(failed(loaders(&server).write(&count_up("a")).await).kind, TableErrorKind::Unavailable);
     assert!(server.requests() > 10 && begun.elapsed() <= Duration::from_secs(11), "{:?}", begun.elapsed());
-    // Nor does that nobody is there any more tell what became of an attempt before.
+    // A later failure to connect does not show the outcome of an earlier attempt.
     let server = Server::new(|before, _, _| if before == 0 { Reply::Reset } else { Reply::Refused });
     uncertain(loaders(&server).transact(&[count_up("a")], "token").await);
     let server = Server::new(|_, _, _| Reply::error(400, "ThrottlingException"));
@@ -160,7 +160,7 @@ async fn a_transaction_that_may_have_been_done_is_uncertain_at_the_deadline() {
         assert_eq!(applied.count("a").as_deref(), Some("1"), "{name}");
         assert!(server.requests() >= 5, "{name}: {}", server.requests());
     }
-    // That later attempts were refused, or that nobody is let in any more, tells nothing of the first.
+    // Later refusals do not show the outcome of the first attempt.
     for later in [(|| Reply::error(400, "ThrottlingException")) as fn() -> Reply, || Reply::error(400, "AccessDeniedException")] {
         let applied = Arc::new(Applied::new());
         let engine = applied.clone();
@@ -182,7 +182,7 @@ async fn a_transaction_that_may_have_been_done_is_uncertain_at_the_deadline() {
 async fn a_condition_that_fails_after_a_lost_attempt_has_failed() {
     let applied = Arc::new(Applied::new());
     let engine = applied.clone();
-    // The first attempt never reached the table; then somebody else made the item.
+    // The first attempt never reached the table; then somebody else created the item.
     let server = Server::new(move |before, operation, body| match before {
         0 => {
             engine
@@ -217,7 +217,7 @@ async fn what_will_not_pass_is_told_at_once() {
         let error = failed(loaders(&server).transact(&[count_up("a"), count_up("b")], "token").await);
         assert_eq!((error.kind, server.requests()), (kind, 1), "{error}");
     }
-    // That an item collection is full is told apart.
+    // A full item collection has its own error.
     for reply in [(|| canceled(&["None", "ItemCollectionSizeLimitExceeded"])) as fn() -> Reply, || {
         Reply::error(400, "ItemCollectionSizeLimitExceededException")
     }] {
@@ -236,7 +236,7 @@ async fn what_will_not_pass_is_told_at_once() {
     let outcome = loaders(&server).transact(&[count_up("a")], "token").await;
     assert!(matches!(&outcome, Err(WriteError::TooLarge(text)) if text.contains("4 MB")), "{outcome:?}");
 
-    // A mismatch tells that the token is another transaction's, also where an attempt before it was lost.
+    // A mismatch shows that the token belongs to another transaction, even if an earlier attempt was lost.
     let mismatch = "IdempotentParameterMismatchException";
     let server = Server::new(move |before, _, _| if before == 0 { Reply::Reset } else { Reply::error(400, mismatch) });
     assert_eq!(failed(loaders(&server).transact(&[count_up("a")], "token").await).kind, TableErrorKind::Invalid);
@@ -250,11 +250,11 @@ async fn nothing_is_written_after_the_deadline() {
     assert_eq!(failed(loaders.transact(&[count_up("a")], "token").await).kind, TableErrorKind::Timeout);
     assert!(loaders.delete_batch("things", vec![key("p", "a")]).await.is_err());
     assert_eq!(server.requests(), 0);
-    // A write that the deadline cuts short has been sent.
+    // A write that the deadline interrupts may have been sent.
     let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_millis(100));
     uncertain(loaders.write(&count_up("a")).await);
     assert_eq!(server.requests(), 1);
-    // So has one that was cut short after others were refused.
+    // So may one that is interrupted after refusals.
     let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
     let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.write(&count_up("a")).await);

@@ -1,4 +1,4 @@
-//! Writes on the embedded store: what is sent, what comes back, and what later reads see.
+//! Writes on the embedded store: the requests, their results, and what later reads return.
 
 use crate::fixture::{count_up, deadline, expression, fill, get, item, key, s, sort_key, table, write};
 use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
@@ -174,7 +174,7 @@ async fn what_no_transaction_takes_is_not_sent() {
     }
     assert!(recorder.take().is_empty());
 
-    // What the keys of two puts are, nothing here tells; the server does.
+    // Only the server knows that the keys of two puts are equal.
     let twice = loaders.transact(&[put(), put()], "token").await.unwrap_err();
     assert!(matches!(twice, WriteError::Unfit(None, Unfit::Twice)), "{twice:?}");
     loaders.transact(&many[..100], "token").await.unwrap();
@@ -256,7 +256,7 @@ async fn what_the_table_cannot_take_has_failed() {
     let wrong = expression("ADD #n :one", &[("#n", "name")], &[(":one", n("1"))]);
     let wrong = write(WriteAction::Update(key("p", "s#0000"), Some(wrong)), None);
     let elsewhere = WriteCall { table: table("missing").name.as_str().into(), ..count_up("a") };
-    // Whether it adds to what is no number, only the item tells.
+    // Only the item shows that the operand is not a number.
     assert!(matches!(loaders.write(&wrong).await.unwrap_err(), WriteError::Unfit(None, Unfit::NoOperand)));
     let outcome = loaders.transact(&[wrong], "token").await.unwrap_err();
     assert!(matches!(outcome, WriteError::Unfit(Some(0), Unfit::NoOperand)), "{outcome:?}");
@@ -266,7 +266,7 @@ async fn what_the_table_cannot_take_has_failed() {
             other => panic!("{other:?}"),
         }
     }
-    // Of a size it is told apart: the caller can send less.
+    // A size has its own error, because the caller can send less.
     let mut large = item("p", "a");
     large.insert("text".into(), s("x".repeat(400 * 1024)));
     let grown = expression("SET #t = :t", &[("#t", "text")], &[(":t", s("x".repeat(400 * 1024)))]);

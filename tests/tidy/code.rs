@@ -4,16 +4,16 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// What the rules look at in a file. Items under `#[cfg(test)]` are left out; lines count from 1.
+/// The parts of a file that the rules look at. Items under `#[cfg(test)]` are left out; lines count from 1.
 #[derive(Default)]
 pub struct Code {
-    /// Every path that is written in the file, a grouped `use` as one path for each name.
+    /// Every path in the file; a grouped `use` gives one path for each name.
     pub paths: Vec<NamedPath>,
     /// The types that other files can name: structs, enums, unions, traits and aliases.
     pub types: Vec<(usize, String)>,
-    /// The names of the macros that are called.
+    /// The names of the macros that it calls.
     pub macros: Vec<(usize, String)>,
-    /// How many lines stand under `#[cfg(test)]`.
+    /// The number of lines under `#[cfg(test)]`.
     pub test_lines: usize,
     inline_modules: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Code {
         }
     }
 
-    /// The paths among the arguments of a macro, whose grammar only the macro knows.
+    /// The paths among the arguments of a macro; only the macro knows their grammar.
     fn add_tokens(&mut self, tokens: TokenStream) {
         let mut names: Vec<(Span, String)> = Vec::new();
         let mut colons = 0;

@@ -10,7 +10,7 @@ pub fn module_of(path: &str) -> Vec<String> {
     if path == "lib" || path == "main" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
 }
 
-/// A path from the crate's root, for a path that begins with `crate`, `self` or `super`; nothing for any other.
+/// A path from the crate's root, for a path that begins with `crate`, `self` or `super`; nothing for any other path.
 pub fn from_root(module: &[String], path: &NamedPath) -> Option<Vec<String>> {
     let mut base: Vec<String> = [module, &path.inside].concat();
     let mut names = path.names.as_slice();
@@ -51,7 +51,7 @@ impl<'a> Uses<'a> {
         Self { uses }
     }
 
-    /// The shortest circle through each file that is on one; a circle is told once.
+    /// The shortest circle through each file that is on one; each circle is reported once.
     pub fn circles(&self) -> Vec<Vec<&'a str>> {
         let mut told: BTreeSet<&str> = BTreeSet::new();
         let mut circles = Vec::new();

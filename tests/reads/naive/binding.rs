@@ -1,5 +1,5 @@
-//! The text of a schema in; what binds each find out, by the rules of docs/language.md ("Binding") alone. Must not know the model: a find
-//! that the model binds otherwise is a mistake of one of them.
+//! The text of a schema in; the bindings of each find, by the rules of docs/language.md ("Binding") alone, out. Must not know the model: if
+//! the model binds a find otherwise, one of the two is wrong.
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Definition, Document, FieldDefinition, Value};
@@ -10,19 +10,19 @@ use std::collections::{BTreeMap, HashSet};
 /// Arguments that page and sort; they bind nothing.
 const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
 
-/// The object types of a schema, each with its fields as they are written.
+/// The object types of a schema, each with its fields as written.
 pub struct Rules {
     types: BTreeMap<String, Vec<Node<FieldDefinition>>>,
-    /// For each type, the fields that stand in a template of its keys.
+    /// For each type, the fields in the templates of its keys.
     in_keys: BTreeMap<String, HashSet<String>>,
 }
 
-/// What binds a field of a find's target.
+/// A binding of a field of a find's target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
-    /// By equality. Rules 1 to 6 say which items are meant, so all of it is used; a bare name may stay unused.
+    /// By equality. Rules 1 to 6 select the items, so a read uses all of them; it may ignore a bare name.
     Equal { source: Source, is_bare: bool },
-    /// `where:` gives a range.
+    /// By a range in `where:`.
     Within(Range),
 }
 
@@ -52,7 +52,7 @@ impl Rules {
         self.types.get(ty).into_iter().flatten().filter(|field| field.directives.get("find").is_none())
     }
 
-    /// What binds the fields of a target of a find (`owner.name`), of those that stand in its keys or that `where:` names.
+    /// The bindings of a find's target (`owner.name`), for fields that are in its keys or in `where:`.
     pub fn bound(&self, (owner, name): (&str, &str), target: &str) -> BTreeMap<String, Bound> {
         let field = self.field(owner, name).unwrap_or_else(|| panic!("no field {owner}.{name}"));
         let find = Finding { rules: self, owner, field, target };
@@ -65,13 +65,13 @@ impl Rules {
         bound
     }
 
-    /// Whether a field stands in a template of its type's keys.
+    /// Whether a field is in a template of its type's keys.
     pub fn is_in_keys(&self, ty: &str, field: &str) -> bool {
         self.in_keys.get(ty).is_some_and(|fields| fields.contains(field))
     }
 }
 
-/// A find and one type that it is after.
+/// A find and one of the types that it finds.
 struct Finding<'r> {
     rules: &'r Rules,
     owner: &'r str,
@@ -80,7 +80,7 @@ struct Finding<'r> {
 }
 
 impl Finding<'_> {
-    /// What binds a field of the target: the first of the rules that there is a name for.
+    /// The binding of a field of the target: the first rule that applies.
     fn bound(&self, own: &str) -> Option<Bound> {
         if let Some(value) = self.of_where(own) {
             return self.by_where(value);
@@ -93,7 +93,7 @@ impl Finding<'_> {
                 return certain(Source::Argument(name));
             }
         }
-        // 4, 5 and 6: names of the parent that say which field they mean.
+        // 4, 5 and 6: names of the parent that point to the field.
         let names = [
             Some(format!("{}{}", self.field.name, large(&plain))),
             self.seen_from_parent(own),
@@ -109,7 +109,7 @@ impl Finding<'_> {
         is_free.then(|| Bound::Equal { source: Source::Parent(own.to_owned()), is_bare: true })
     }
 
-    /// A field's name under rules 3 to 6: where a type calls its own id `userId`, that is its `id`.
+    /// A field's name under rules 3 to 6: if a type calls its own id `userId`, it counts as `id`.
     fn names(&self, own: &str) -> (bool, String) {
         match own.strip_prefix(&small(self.target)).filter(|rest| *rest == "Id") {
             Some(_) => (true, "id".to_owned()),
@@ -131,7 +131,7 @@ impl Finding<'_> {
         }
     }
 
-    /// Whether rule 4, 5 or 6 takes a field of the parent for some field of the target.
+    /// Whether rule 4, 5 or 6 uses a field of the parent for some field of the target.
     fn is_used(&self, name: &str) -> bool {
         self.rules.stored(self.target).any(|own| {
             let own = own.name.as_str();
@@ -144,7 +144,7 @@ impl Finding<'_> {
         })
     }
 
-    /// Whether the parent has a stored field of a name that `where:` does not use.
+    /// Whether the parent has a stored field with a name that `where:` does not use.
     fn has(&self, name: &str) -> bool {
         self.rules.stored(self.owner).any(|field| field.name == name) && !self.where_names().contains(name)
     }
@@ -158,7 +158,7 @@ impl Finding<'_> {
         self.field.directives.get("find")?.specified_argument_by_name(name)
     }
 
-    /// Rule 1: what `where:` says of a field.
+    /// Rule 1: the binding of a field in `where:`.
     fn of_where(&self, own: &str) -> Option<&Node<Value>> {
         self.option("where")?.as_object()?.iter().find(|(name, _)| name == own).map(|(_, value)| value)
     }
@@ -166,7 +166,7 @@ impl Finding<'_> {
     fn by_where(&self, value: &Node<Value>) -> Option<Bound> {
         let source = |value: &Node<Value>| self.source(value.as_str().unwrap_or_default());
         let Some(operators) = value.as_object() else {
-            // A null says that nothing binds the field.
+            // A null leaves the field unbound.
             return value.as_str().map(|text| Bound::Equal { source: self.source(text), is_bare: false });
         };
         let (mut lower, mut upper) = (None, None);
@@ -186,7 +186,7 @@ impl Finding<'_> {
         Some(Bound::Within(Range::Between { lower, upper }))
     }
 
-    /// A text of `where:`: a name in braces is an argument, or else a field of the parent.
+    /// A text in `where:`: a name in braces is an argument, or otherwise a field of the parent.
     fn source(&self, text: &str) -> Source {
         let mut parts = Vec::new();
         for part in pieces(text) {
@@ -221,13 +221,13 @@ impl Finding<'_> {
     }
 }
 
-/// A piece of a template.
+/// A part of a template.
 enum Piece {
     Text(String),
     Name(String),
 }
 
-/// The pieces of a template; a brace that is written twice is text.
+/// The parts of a template; a doubled brace is text.
 fn pieces(text: &str) -> Vec<Piece> {
     let (mut pieces, mut literal, mut letters) = (Vec::new(), String::new(), text.chars().peekable());
     while let Some(letter) = letters.next() {
@@ -248,7 +248,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The names in braces anywhere in a value, without their widths.
+/// The names in braces anywhere in a value, without widths.
 fn placeholders_in(value: &Value, names: &mut HashSet<String>) {
     match value {
         Value::String(text) => names.extend(pieces(text).into_iter().filter_map(|piece| match piece {

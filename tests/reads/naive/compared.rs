@@ -4,7 +4,7 @@ use super::executor::Fault;
 use super::pages::Cursors;
 use serde_json::Value;
 
-/// The first difference between a response and the expected one. Records which place each cursor stands for.
+/// The first difference between a response and the expected one. Records the place of each cursor.
 pub fn difference(response: &Value, expected: &(Value, Vec<Fault>), cursors: &mut Cursors) -> Option<String> {
     let faults = faults(response);
     let data = response.get("data").unwrap_or(&Value::Null);

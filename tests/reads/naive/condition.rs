@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Whether a filter lets an item in. A part of an AND whose argument is null drops out.
+/// Whether an item matches a filter. A part of an AND whose argument is null is dropped.
 pub fn lets_in(filter: &Condition, arguments: &Map<String, Value>, item: &Item) -> bool {
     let filter = filter.without(&|name| argument(arguments, name).is_null());
     filter.is_none_or(|filter| holds(&filter, arguments, item))
@@ -32,7 +32,7 @@ fn holds(condition: &Condition, arguments: &Map<String, Value>, item: &Item) -> 
         Condition::Compare(left, comparator, right) => {
             let (left, right) = (value(left), value(right));
             let (Some(left), Some(right)) = (left, right) else {
-                // What is not there is equal to nothing, and so different from everything.
+                // A missing value equals nothing, so it differs from everything.
                 return *comparator == Comparator::NotEqual;
             };
             let order = compare(&left, &right);
@@ -71,7 +71,7 @@ fn holds(condition: &Condition, arguments: &Map<String, Value>, item: &Item) -> 
     }
 }
 
-/// The values of an operand: none where the attribute is not there, several of a list argument.
+/// The values of an operand: none if the attribute is missing, several for a list argument.
 fn values(operand: &Operand, arguments: &Map<String, Value>, item: &Item) -> Vec<Attribute> {
     let size = |path: &Path| {
         let size = match at(path, item)? {

@@ -1,5 +1,5 @@
-//! A parsed operation in, its fields in the order of the response and their arguments out (GraphQL specification, sections 6.3.2 "Collecting
-//! Fields" and 6.4.1 "Coercing Field Arguments"). Must not know items.
+//! A parsed operation in, its fields in the order of the response and their arguments out (GraphQL specification, sections 6.3.2
+//! "Collecting Fields" and 6.4.1 "Coercing Field Arguments"). Must not know items.
 
 use super::rows::World;
 use apollo_compiler::ast::{Type, Value as Literal};
@@ -17,14 +17,14 @@ pub struct Document {
     variables: Map<String, Value>,
 }
 
-/// The arguments of a field: all values, defaults included, and the names that stand in the document.
+/// The arguments of a field: all values, defaults included, and the names that are written in the document.
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
     pub values: Map<String, Value>,
     pub given: Vec<String>,
 }
 
-/// A field of the response: its key, and its places in the document, of which there is more than one where selections are merged.
+/// A field of the response: its key, and its places in the document; merged selections give several places.
 pub struct Selected<'d> {
     pub key: String,
     pub fields: Vec<&'d Node<Field>>,
@@ -35,7 +35,7 @@ impl Selected<'_> {
         self.fields[0].name.as_str()
     }
 
-    /// Everything that is selected under it.
+    /// The whole selection of the field.
     pub fn sets(&self) -> Vec<&SelectionSet> {
         self.fields.iter().map(|field| &field.selection_set).collect()
     }
@@ -56,12 +56,12 @@ impl Document {
         Ok(Self { schema: schema.clone(), parsed, variables: all })
     }
 
-    /// What is selected at the root.
+    /// The selection of the root.
     pub fn root(&self) -> Vec<&SelectionSet> {
         self.parsed.operations.iter().map(|operation| &operation.selection_set).collect()
     }
 
-    /// The fields that are selected on an object of a type, in order.
+    /// The fields that the operation selects on an object of a type, in order.
     pub fn collect<'d>(&'d self, sets: &[&'d SelectionSet], type_name: &str) -> Vec<Selected<'d>> {
         let mut found = Vec::new();
         sets.iter().for_each(|set| self.collect_set(set, type_name, &mut found));
@@ -108,7 +108,7 @@ impl Document {
         flag("skip") != Some(true) && flag("include") != Some(false)
     }
 
-    /// The code with which the whole operation is refused, if it is: where arguments leave a gap in a key.
+    /// The code with which the whole operation is refused, if arguments leave a gap in a key.
     pub fn refusal(&self, world: &World<'_>) -> Option<&'static str> {
         let query = self.schema.schema_definition.query.as_ref()?;
         self.refusal_of(&self.root(), query, world)
@@ -155,7 +155,7 @@ impl Document {
         arguments
     }
 
-    /// A value as its type wants it: a single value in place of a list, numbers as IDs, defaults of input fields.
+    /// A value in the form that its type needs: a single value as a list, numbers as IDs, defaults of input fields.
     fn fit(&self, ty: &Type, value: Value) -> Value {
         match (ty, value) {
             (_, Value::Null) => Value::Null,
@@ -181,7 +181,7 @@ impl Document {
     }
 }
 
-/// The value of a literal; `None` of a variable that has none.
+/// The value of a literal; `None` for a variable without a value.
 fn resolve(literal: &Literal, variables: &Map<String, Value>) -> Option<Value> {
     Some(match literal {
         Literal::Null => Value::Null,

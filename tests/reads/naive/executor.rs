@@ -1,5 +1,5 @@
-//! An operation and all items of the store in, the data and the errors that the gateway must give out: field by field, by the plainest
-//! means, without a plan and without a batch (GraphQL specification, section 6.4 "Executing Fields").
+//! An operation and all items of the store in; the data and the errors that the gateway must give, out: field by field, in the simplest
+//! way, without a plan and without batches (GraphQL specification, section 6.4 "Executing Fields").
 
 use super::document::{Arguments, Document, Selected};
 use super::pages::{Cursors, Paging};
@@ -15,10 +15,10 @@ use keyfold::table::data::attribute::Attribute;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// A value that may not be null is null: its parent gives up.
+/// A value that may not be null is null, so its parent becomes null.
 struct Null;
 
-/// An error of a response, as far as it is compared.
+/// The parts of an error that are compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// As JSON.
@@ -39,7 +39,7 @@ pub struct Naive<'w, 'd> {
 }
 
 impl<'w, 'd> Naive<'w, 'd> {
-    /// The data and the errors of an operation. A cursor stands as `{"cursor": place}`.
+    /// The data and the errors of an operation. A cursor appears as `{"cursor": place}`.
     pub fn run(world: &'d World<'w>, document: &'d Document, cursors: &'d Cursors) -> (Value, Vec<Fault>) {
         let mut naive = Naive { world, document, cursors, path: Vec::new(), location: (0, 0), faults: Vec::new() };
         let query = document.schema.schema_definition.query.as_ref().map_or("Query", |name| name.as_str());
@@ -55,7 +55,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         Null
     }
 
-    /// A value at a step of the path; null takes its place where it gives up and its type lets it.
+    /// A value at a step of the path. If it fails and its type allows null, it becomes null.
     fn at(&mut self, step: Value, ty: &Type, value: impl FnOnce(&mut Self) -> Result<Value, Null>) -> Result<Value, Null> {
         self.path.push(step);
         let value = value(self);
@@ -66,7 +66,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         }
     }
 
-    /// The fields that are selected of an object of a type, each by what makes its value.
+    /// The selected fields of an object of a type, each computed from its source.
     fn fields(
         &mut self,
         sets: &[&SelectionSet],
@@ -77,7 +77,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         let mut object = Map::new();
         for selected in document.collect(sets, type_name) {
             let outer = std::mem::replace(&mut self.location, document.location(selected.fields[0]));
-            // The type has its own say: what an interface lets be null may be non-null in it.
+            // Use the type's own field: a field that an interface lets be null may be non-null in it.
             let field = document.schema.type_field(type_name, selected.name());
             let ty = field.map_or_else(|_| selected.fields[0].definition.ty.clone(), |field| field.ty.clone());
             let made = self.at(json!(selected.key), &ty, |naive| match selected.name() {
@@ -115,13 +115,13 @@ impl<'w, 'd> Naive<'w, 'd> {
                 Cow::Borrowed(attribute) => self.complete(&field.ty, &stored.value, attribute, &selected.sets()),
                 Cow::Owned(_) => unreachable!(),
             },
-            // A list that is not there is empty where it may not be null.
+            // A missing list is empty if it may not be null.
             _ if field.ty.is_list() && field.ty.is_non_null() => Ok(json!([])),
             _ => self.missing(&field.ty),
         }
     }
 
-    /// A stored value as its type has it.
+    /// A stored value in the form of its type.
     fn complete(&mut self, ty: &Type, kind: &ValueType, attribute: &'w Attribute, sets: &[&SelectionSet]) -> Result<Value, Null> {
         match (ty, attribute) {
             (_, Attribute::Null) => self.missing(ty),
@@ -195,7 +195,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         rows.into_iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
     }
 
-    /// What tells a list from all others: its field, and the values that bind it. Of a path, those of its first relation that finds several.
+    /// The identity of a list: its field, and the values that bind it. For a path, those of its first relation that finds several items.
     fn list_key(&self, row: &Row<'w>, (field, find): (&'w Field, &'w Find), arguments: &Arguments) -> String {
         let (mut from, mut hop, mut given) = (row.clone(), find, arguments.clone());
         while let Via::Through(path) = &hop.via {
@@ -207,7 +207,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                     break;
                 }
                 let found = self.world.rows(&from, (field, next), &given).ok().and_then(|rows| rows.into_iter().flatten().next());
-                // A reference that is never null is followed, whether or not its item is there.
+                // Follow a reference that is never null, whether or not its item exists.
                 let told = || {
                     Some(Row {
                         ty: self.world.type_named(&next.item),
@@ -266,7 +266,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         })
     }
 
-    /// What is selected of the nodes of a connection, wherever it stands.
+    /// The selection of a connection's nodes, wherever it is.
     fn nodes<'s>(&self, sets: &[&'s SelectionSet], field: &Field) -> Vec<&'s SelectionSet>
     where
         'd: 's,
@@ -289,7 +289,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         found
     }
 
-    /// The rows of a find, through other items if it says so. `None` stands for an item that is not there.
+    /// The rows of a find, also through other items. `None` is an item that does not exist.
     fn follow(
         &self,
         row: &Row<'w>,
@@ -315,7 +315,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                 let FieldKind::Find(hop) = &field.kind else { unreachable!() };
                 let arguments = of_hop(arguments, field);
                 let needs = match path.get(position + 1) {
-                    // Whether the last item is there tells whether its link is left out.
+                    // The link is left out if the last item does not exist.
                     None => None,
                     Some(next) => {
                         let ty = self.world.type_named(&hop.item);
@@ -330,7 +330,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                 };
                 let most = if hop.returns == Returns::One { 1 } else { usize::MAX };
                 several = was_several || hop.returns != Returns::One;
-                // A page is one of the first relation that finds several.
+                // A page is a page of the first relation that finds several items.
                 let place = |made: Row<'w>| Row { place: if was_several { row.place } else { made.place }, ..made };
                 next.extend(made.into_iter().flatten().take(most).map(place));
             }
@@ -339,7 +339,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         Ok(rows.into_iter().map(Some).collect())
     }
 
-    /// The row of a reference that tells all that is asked for, if the item may not be missing: it is not looked at.
+    /// The row of a reference whose key answers the whole selection, if the item may not be missing: it is not read.
     fn elided(
         &self,
         row: &Row<'w>,
@@ -362,7 +362,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0 })))
     }
 
-    /// The stored fields of a find's item that a selection takes.
+    /// The stored fields of a find's item that a selection uses.
     fn needs(&self, find: &'w Find, sets: &[&SelectionSet]) -> Option<Vec<String>> {
         let ty = match find.via {
             Via::Keys(_) => self.world.type_named(&find.item),
@@ -381,7 +381,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         Some(needs)
     }
 
-    /// The fields of an object that a find in it is bound to.
+    /// The fields of an object that bind a find in it.
     fn parent_fields(&self, ty: &'w ObjectType, find: &'w Find, arguments: &Arguments) -> Vec<String> {
         if let Via::Through(path) = &find.via {
             let hop = &ty.fields[&path[0]];
@@ -401,7 +401,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 }
 
-/// The arguments of a field that a relation on its path has too; others are at their defaults.
+/// The arguments of a field that a relation on its path also has; others have their defaults.
 fn of_hop(arguments: &Arguments, hop: &Field) -> Arguments {
     let mut of_hop = Arguments::default();
     for argument in &hop.arguments {

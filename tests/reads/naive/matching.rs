@@ -1,5 +1,5 @@
-//! A find for one parent in; out: the values that it is bound to, whether an item has these values, and the order of the items. Must not
-//! know other fields.
+//! A find for one parent in; its bound values, whether an item has these values, and the order of the items out. Must not know other
+//! fields.
 
 use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
@@ -17,14 +17,14 @@ use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 
-/// The most keys or ranges that the list arguments of a field may make.
+/// The most keys or ranges that the list arguments of a field may give.
 const MOST: usize = 100;
 
 /// A find for one parent.
 pub struct Matching<'f, 'w> {
     pub find: &'w Find,
     pub path: &'w AccessPath,
-    /// The keys of the item type, or what those of several types have in common.
+    /// The keys of the item type, or what the keys of several types have in common.
     pub keys: &'w ItemKeys,
     pub shared: Option<&'w SharedKeys>,
     pub table: &'w Table,
@@ -37,7 +37,7 @@ struct SortUse<'w> {
     attribute: &'w str,
     kind: KeyType,
     template: &'w Template,
-    /// So many parts from the front; all, if there is no number.
+    /// This many parts from the front; all, if there is no number.
     parts: Option<usize>,
     range: Option<&'w Range>,
 }
@@ -95,7 +95,7 @@ impl<'w> Matching<'_, 'w> {
         if ranges > MOST { Err("LIMIT_EXCEEDED") } else { Ok(all) }
     }
 
-    /// Whether an item has the values that the find is certainly bound to. A source with a missing argument binds nothing.
+    /// Whether an item has the values that the find always binds. A source with a missing argument binds nothing.
     pub fn is_certain(&self, row: &Row<'_>, certain: &Certain) -> bool {
         let Some(item) = row.item else { return true };
         certain[&row.ty.name].iter().filter(|(_, source)| self.is_given(source)).all(|(field, source)| {
@@ -140,7 +140,7 @@ impl<'w> Matching<'_, 'w> {
         })
     }
 
-    /// Whether the fields of an item have the bound values, and the ranged field is within its range.
+    /// Whether the fields of an item have the bound values, and the value of the ranged field is within its range.
     pub fn fits(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
         let mut bound = values.iter().filter_map(|(field, value)| Some((field, value, &stored_of(ty, field)?.value)));
         let equal = bound.all(|(field, value, kind)| {
@@ -150,7 +150,7 @@ impl<'w> Matching<'_, 'w> {
         equal && self.is_of_path(item) && self.sort().is_none_or(|sort| self.in_range(ty, &sort, sort.template, item))
     }
 
-    /// Whether an item's key is of the path's templates: of several alternatives, an item has one.
+    /// Whether an item's key follows the path's templates: an item follows one of several alternatives.
     fn is_of_path(&self, item: &Item) -> bool {
         let (partition, _) = self.table.keys_of(self.path.index);
         let is_of = |attribute: &str, template: &Template| match item.get(attribute) {
@@ -164,7 +164,7 @@ impl<'w> Matching<'_, 'w> {
         is_of(&partition.name, &self.keys.keys[&partition.name][at]) && self.sort().is_none_or(|sort| is_of(sort.attribute, sort.template))
     }
 
-    /// The same of an item of one of several types: what they have in common are the texts of their keys.
+    /// The same for an item of one of several types: their keys have the same text in common.
     pub fn fits_together(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
         let (partition, sort) = self.table.keys_of(self.path.index);
         let value = |field: &str| values.get(field).cloned();
@@ -190,7 +190,7 @@ impl<'w> Matching<'_, 'w> {
         own.starts_with(&start) && of_type.is_some_and(|template| self.in_range(ty, &sort, template, item))
     }
 
-    /// The text of the bound parts of the sort key; of several types, as much as they have in common.
+    /// The text of the bound parts of the sort key; for several types, the part that they have in common.
     fn beginning(&self, sort: &SortUse<'_>, parts: usize, values: &Map<String, Value>) -> String {
         let text =
             |template: &Template| template.render_parts(parts, &|field| values.get(field).cloned()).ok().flatten().unwrap_or_default();
@@ -204,7 +204,7 @@ impl<'w> Matching<'_, 'w> {
         start
     }
 
-    /// Whether the field that stands behind the bound parts is within the range, if there is one.
+    /// Whether the field after the bound parts is within the range, if there is one.
     fn in_range(&self, ty: &ObjectType, sort: &SortUse<'_>, template: &Template, item: &Item) -> bool {
         let (Some(range), Some(parts)) = (sort.range, sort.parts) else { return true };
         let Some(Part::Placeholder { field, value: kind, width }) = template.parts.get(parts) else { return false };
@@ -228,7 +228,7 @@ impl<'w> Matching<'_, 'w> {
         }
     }
 
-    /// The order in which the store has the items of one range: by the sort key, then by the table's key.
+    /// The store's order of the items in one range: by the sort key, then by the table's key.
     pub fn stored_order(&self, left: &Item, right: &Item) -> Ordering {
         let (_, sort) = self.table.keys_of(self.path.index);
         let mut keys = sort.into_iter().chain(self.table.primary_key());
@@ -236,8 +236,8 @@ impl<'w> Matching<'_, 'w> {
         keys.by_ref().map(|key| by(&key.name)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
-    /// Several ranges, each in the order of the store, as one list: by what follows the bound values in the sort key, then by the position
-    /// of the range.
+    /// Merges several ranges, each in the order of the store, into one list: by the rest of the sort key after the bound values, then by
+    /// the position of the range.
     pub fn merged(&self, combinations: &[Map<String, Value>], ranges: Vec<Vec<Row<'w>>>) -> Vec<Row<'w>> {
         let descending = match self.arguments.values.get("order").and_then(Value::as_str) {
             Some(order) => order == "DESC",
@@ -254,7 +254,7 @@ impl<'w> Matching<'_, 'w> {
             all.extend(rows.into_iter().map(|row| (self.compared(values, row.item.unwrap()), row)));
         }
         if several {
-            // Sorting is stable: what is equal stays in the order of the ranges.
+            // Sorting is stable: equal items stay in the order of the ranges.
             all.sort_by(|(left, _), (right, _)| {
                 let order = left.as_ref().zip(right.as_ref()).and_then(|(left, right)| compare(left, right)).unwrap_or(Ordering::Equal);
                 if descending { order.reverse() } else { order }
@@ -263,7 +263,7 @@ impl<'w> Matching<'_, 'w> {
         all.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// What of an item's sort key several ranges are merged by.
+    /// The part of an item's sort key by which several ranges are merged.
     fn compared(&self, values: &Map<String, Value>, item: &Item) -> Option<Attribute> {
         let (_, key) = self.table.keys_of(self.path.index);
         let attribute = item.get(&key?.name)?;
@@ -288,7 +288,7 @@ fn text_of<'i>(item: &'i Item, attribute: &str) -> Option<&'i str> {
     }
 }
 
-/// The order of two values of a kind: as numbers, or as the texts that stand in keys.
+/// The order of two values of a type: as numbers, or as their texts in keys.
 fn order(kind: &ValueType, by_number: bool, left: &Value, right: &Value) -> Option<Ordering> {
     let (left, right) = (kind.to_text(left)?, kind.to_text(right)?);
     match (by_number, kind) {

@@ -1,4 +1,4 @@
-//! A model and the rules of its text in; the finds that the model binds otherwise than the rules say out.
+//! A model and the bindings of its text in; the finds that the model binds otherwise out.
 
 use super::binding::{Bound, Rules};
 use super::values::keys_of;
@@ -7,7 +7,7 @@ use keyfold::schema::model::source::Source;
 use keyfold::schema::model::{FieldKind, Model};
 use keyfold::schema::template::part::Part;
 
-/// A sentence for each field of an access path that is bound to something else.
+/// A sentence for each field of an access path with another binding.
 pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
     let mut found = Vec::new();
     for (owner, field) in model.types.values().flat_map(|ty| ty.fields.values().map(move |field| (ty, field))) {
@@ -17,7 +17,7 @@ pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
             Via::AbstractType(shared) => (shared.members.as_slice(), &shared.paths),
             Via::Through(_) => continue,
         };
-        // The fields of several types stand under the names of the first type's.
+        // The fields of several types have the names of the first type's fields.
         let bound = rules.bound((&owner.name, &field.name), &members[0]);
         for path in paths {
             for (name, source) in path.bindings.iter().filter(|(name, _)| !name.contains(':')) {
@@ -50,7 +50,7 @@ fn ranged<'m>(model: &'m Model, find: &'m Find, path: &'m AccessPath) -> Option<
     }
 }
 
-/// Whether the bounds of a range are those of another; arguments that are not given leave bounds out.
+/// Whether two ranges have the same bounds. A missing argument leaves its bound out.
 fn is_part(range: &Range, of: &Range) -> bool {
     let side = |one: &Option<(Source, bool)>, other: &Option<(Source, bool)>| one.is_none() || one == other;
     match (range, of) {

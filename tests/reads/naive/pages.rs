@@ -1,5 +1,5 @@
-//! Paging arguments and the length of a list in, the page out (GraphQL cursor connections specification, "Pagination algorithm"); and the
-//! cursors that the gateway gave, with the places that they stand for.
+//! Paging arguments and the length of a list in, the page out (GraphQL cursor connections specification, "Pagination algorithm"). Also the
+//! gateway's cursors, with their places.
 
 use super::document::Arguments;
 use super::rows::Code;
@@ -8,31 +8,31 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The page of a field that says nothing.
+/// The size of a page if the field declares none.
 const USUAL: u32 = 50;
 
-/// Which page is wanted.
+/// The requested page.
 pub struct Paging {
     size: usize,
     backward: bool,
     pub from: Option<String>,
 }
 
-/// A page: the positions that are shown, and whether the list goes on.
+/// A page: the positions that it shows, and whether the list continues.
 pub struct Page {
     pub shown: Range<usize>,
     pub has_next: bool,
     pub has_previous: bool,
 }
 
-/// Cursors and what they stand for: `position of list`.
+/// Cursors and their places: `position of list`.
 #[derive(Debug, Default, Clone)]
 pub struct Cursors {
     known: BTreeMap<String, String>,
 }
 
 impl Cursors {
-    /// Notes what a cursor stands for. One cursor stands for one place.
+    /// Records the place of a cursor. A cursor has only one place.
     pub fn note(&mut self, cursor: &str, place: &str) -> Result<(), String> {
         match self.known.insert(cursor.to_owned(), place.to_owned()) {
             Some(other) if other != place => Err(format!("one cursor stands for {other} and for {place}")),
@@ -48,7 +48,7 @@ impl Cursors {
         known.into_iter().map(|(cursor, _)| cursor.as_str()).collect()
     }
 
-    /// The position of a cursor in a list, if it belongs there.
+    /// The position of a cursor in a list, if it belongs to the list.
     pub fn place(&self, cursor: &str, list: &str) -> Result<usize, Code> {
         let place = self.known.get(cursor).and_then(|place| place.split_once(" of "));
         let position = place.filter(|(_, of)| *of == list).and_then(|(position, _)| position.parse().ok());
@@ -57,7 +57,7 @@ impl Cursors {
 }
 
 impl Paging {
-    /// The page that the arguments ask for.
+    /// The page for the arguments.
     pub fn of(arguments: &Arguments, field: &Field, max: u32) -> Result<Self, Code> {
         let value = |name: &str| arguments.values.get(name).filter(|value| !value.is_null());
         let given = |name: &str| arguments.given.iter().any(|known| known == name) && value(name).is_some();
@@ -66,7 +66,7 @@ impl Paging {
             return Err("BAD_USER_INPUT");
         }
         let (size, other, from) = if backward { ("last", "first", "before") } else { ("first", "last", "after") };
-        // Who names no size gets the one that the field declares, for whichever end.
+        // Without a size, the field's declared size applies in both directions.
         let declared = |name: &str| field.arguments.iter().find(|argument| argument.name == name)?.default.as_ref()?.as_i64();
         let usual = declared(size).or(declared(other)).unwrap_or(i64::from(USUAL.min(max)));
         let size = value(size).and_then(Value::as_i64).unwrap_or(usual);
@@ -76,7 +76,7 @@ impl Paging {
         Ok(Self { size: usize::try_from(size).unwrap(), backward, from: value(from).and_then(Value::as_str).map(str::to_owned) })
     }
 
-    /// The page of a list of places, behind or in front of one.
+    /// The page of a list of places, after or before one.
     pub fn cut(&self, places: &[usize], from: Option<usize>) -> Page {
         if self.backward {
             let end = from.map_or(places.len(), |from| places.partition_point(|place| *place < from));

@@ -1,6 +1,6 @@
-//! A find and all items of the store in; the items that it finds out, in order. It looks at every item of the table.
-//! What binds a field comes from the text of the schema (`binding`); of the model it takes the index that a field reads. Must not know
-//! operations or how the gateway reads.
+//! A find and all items of the store in; the items that it finds out, in order. It looks at every item of the table. The bindings come from
+//! the text of the schema (`binding`); only the index that a field reads comes from the model. Must not know operations or how the gateway
+//! reads.
 
 use super::binding::{Bound, Rules};
 use super::condition::lets_in;
@@ -20,31 +20,31 @@ use std::collections::{HashMap, HashSet};
 /// A schema and the items of its tables.
 pub struct World<'w> {
     pub model: &'w Model,
-    /// What the text of the schema says of bindings.
+    /// The bindings in the text of the schema.
     pub rules: &'w Rules,
     /// The items of each table.
     pub items: &'w [Vec<Item>],
 }
 
-/// An object: an item, or a map inside one, or what a reference to an item tells.
+/// An object: an item, a map inside one, or the fields that a reference gives of an item.
 #[derive(Debug, Clone)]
 pub struct Row<'w> {
     pub ty: &'w ObjectType,
     pub item: Option<&'w Item>,
-    /// The fields by which it was found, each with its one value.
+    /// The fields that found it, each with its one value.
     pub known: Map<String, Value>,
-    /// Its place on the list that it was found in, counted before the filter.
+    /// Its position in the list that contains it, counted before the filter.
     pub place: usize,
 }
 
-/// For each item type, its fields and what they are equal to.
+/// For each item type, its bound fields and their values.
 pub type Certain = HashMap<String, Vec<(String, Source)>>;
 
-/// Why a field has no rows: the error's code.
+/// The reason why a field has no rows: the error's code.
 pub type Code = &'static str;
 
 impl Row<'_> {
-    /// The value of a stored field; null where there is none.
+    /// The value of a stored field; null if it is missing.
     pub fn value(&self, field: &str) -> Value {
         match (self.known.get(field), self.item) {
             (_, Some(item)) => scalar_of(self.ty, field, item),
@@ -65,7 +65,7 @@ impl Arguments {
 }
 
 impl<'w> World<'w> {
-    /// The access path for the arguments that are there.
+    /// The access path for the arguments that are present.
     pub fn path(&self, find: &'w Find, arguments: &Arguments) -> Result<&'w AccessPath, Code> {
         find.path(&|name| arguments.is_there(name), arguments.text("orderBy")).ok_or("BAD_USER_INPUT")
     }
@@ -74,8 +74,7 @@ impl<'w> World<'w> {
         &self.model.types[name]
     }
 
-    /// The rows of a find by keys or of items of several types, in order. Where each key is one item, `None` stands for an item that is
-    /// not there.
+    /// The rows of a find by keys or of items of several types, in order. If each key is one item, `None` is an item that does not exist.
     pub fn rows(
         &self,
         parent: &Row<'w>,
@@ -93,7 +92,7 @@ impl<'w> World<'w> {
         let certain = self.certain(parent, (field, find), &matching);
         let mut combinations = matching.combinations()?;
         if !matches!(path.access, Access::Get { .. }) {
-            // A range is read once, however often its values stand in a list.
+            // A range is read once, however often its values are in a list.
             let mut seen = HashSet::new();
             combinations.retain(|values| seen.insert(Value::Object(values.clone()).to_string()));
         }
@@ -125,8 +124,8 @@ impl<'w> World<'w> {
         Ok(rows.into_iter().map(Some).collect())
     }
 
-    /// What items of each type must be equal to by rules 1 to 6, whichever path reads them. If the parent's fields bind the whole key of a
-    /// single item, its other fields are copies and bind nothing.
+    /// The values that rules 1 to 6 require of items of each type, whichever path reads them. If the parent's fields bind the whole key of
+    /// a single item, its other fields are copies and bind nothing.
     fn certain(&self, parent: &Row<'w>, (field, find): (&Field, &Find), matching: &Matching<'_, 'w>) -> Certain {
         let members = matching.shared.map_or(std::slice::from_ref(&find.item), |shared| shared.members.as_slice());
         let is_single = find.returns == Returns::One && matches!(matching.path.access, Access::Get { .. });
@@ -144,7 +143,7 @@ impl<'w> World<'w> {
         members.iter().map(of_member).collect()
     }
 
-    /// What tells the list of a find from others: the values of its bounds, its index and its order.
+    /// The identity of a find's list: the values of its bounds, its index and its order.
     pub fn list(&self, find: &'w Find, arguments: &Arguments) -> String {
         let Ok(path) = self.path(find, arguments) else { return String::new() };
         let order = arguments.text("order").unwrap_or(if path.descending { "DESC" } else { "ASC" });
@@ -161,12 +160,12 @@ impl<'w> World<'w> {
         };
         let matching = Matching { find, path, keys, shared, table: &self.model.tables[keys.table], parent, arguments };
         let Ok(mut all) = matching.combinations() else { return String::new() };
-        // Which copy is read makes no other list.
+        // The choice of a replica does not change the list.
         all.iter_mut().for_each(|values| values.retain(|name, _| !name.starts_with("replica:")));
         format!("{all:?}")
     }
 
-    /// The values by which a reference finds its item; `None` where one is null.
+    /// The values by which a reference finds its item; `None` if one is null.
     pub fn known(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> Result<Option<Map<String, Value>>, Code> {
         let path = self.path(find, arguments)?;
         let ty = self.type_named(&find.item);
@@ -181,7 +180,7 @@ impl<'w> World<'w> {
         Ok(Some(values))
     }
 
-    /// The items of the table, apart by the shard if all shards are read; of copies, the first.
+    /// The items of the table, by shard if all shards are read; of replicas, the first.
     fn spread(&self, matching: &Matching<'_, 'w>, values: &Map<String, Value>) -> Vec<Vec<&'w Item>> {
         let table = &self.model.tables[matching.keys.table];
         let all = &self.items[matching.keys.table];
@@ -205,7 +204,7 @@ impl<'w> World<'w> {
         }
     }
 
-    /// The row of an item, if the find means it.
+    /// The row of an item, if the find matches it.
     fn row(&self, matching: &Matching<'_, 'w>, values: &Map<String, Value>, item: &'w Item) -> Option<Row<'w>> {
         let table = &self.model.tables[matching.keys.table];
         let (partition, sort) = table.keys_of(matching.path.index);
@@ -224,7 +223,7 @@ impl<'w> World<'w> {
     }
 }
 
-/// The arguments that bind the keys of a path; which copy of an item is read makes no other list.
+/// The arguments that bind the keys of a path. The choice of a replica does not change the list.
 fn arguments_of(path: &AccessPath) -> Vec<&str> {
     let mut sources: Vec<&Source> =
         path.bindings.iter().filter(|(field, _)| !field.starts_with("replica:")).map(|(_, source)| source).collect();

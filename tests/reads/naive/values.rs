@@ -1,4 +1,4 @@
-//! Stored attributes in, values out: where a field of an item stands, what it says, and how attributes compare. Must not know operations.
+//! Stored attributes in, values out: where an item stores a field, its value, and how attributes compare. Must not know operations.
 
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
@@ -9,10 +9,10 @@ use serde_json::{Number, Value, json};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// A stored field where it stands.
+/// The place of a stored field.
 pub enum Held<'i> {
     Attribute(Cow<'i, Attribute>),
-    /// What a key says.
+    /// The value that a key gives.
     Value(Value),
 }
 
@@ -47,7 +47,7 @@ pub fn held<'i>(ty: &ObjectType, field: &str, item: &'i Item) -> Option<Held<'i>
     })
 }
 
-/// The value of a field that holds one scalar; null where there is none.
+/// The value of a field with one scalar; null if it is missing.
 pub fn scalar_of(ty: &ObjectType, field: &str, item: &Item) -> Value {
     let Some(stored) = stored_of(ty, field) else { return Value::Null };
     match held(ty, field, item) {
@@ -57,7 +57,7 @@ pub fn scalar_of(ty: &ObjectType, field: &str, item: &Item) -> Value {
     }
 }
 
-/// The value that an attribute stands for; `None` where it does not fit.
+/// The value of an attribute; `None` if it does not fit.
 pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
     match (kind, attribute) {
         (_, Attribute::Null) => None,
@@ -120,7 +120,7 @@ pub fn elements(attribute: &Attribute) -> Option<Vec<Attribute>> {
     }
 }
 
-/// A value as an attribute of a kind; null is DynamoDB's null.
+/// A value as an attribute of a type; null is DynamoDB's null.
 pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
     let value = kind.coerce(value).ok()?;
     Some(match (kind, &value) {
@@ -144,7 +144,7 @@ pub fn compare(left: &Attribute, right: &Attribute) -> Option<Ordering> {
     }
 }
 
-/// Whether two attributes are equal; numbers are by value.
+/// Whether two attributes are equal; numbers compare by value.
 pub fn equal(left: &Attribute, right: &Attribute) -> bool {
     match (left, right) {
         (Attribute::N(_), Attribute::N(_)) => compare(left, right) == Some(Ordering::Equal),

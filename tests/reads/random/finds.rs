@@ -1,17 +1,17 @@
 //! A random schema in; more finds out, as text: lists of values, ranges, filters, orders, optional arguments, counts, interfaces and
-//! unions, and relations through others. The checker refuses what no key serves; those finds are left out.
+//! unions, and relations through others. Finds that the checker refuses because no key serves them are left out.
 
 use crate::random_schema::keys::is_kept;
 use crate::random_schema::sdl::type_of;
 use crate::random_schema::{Field, ItemType, Kind, Part, Rng, Schema, chance, pick};
 
-/// A field and the type that it stands in.
+/// A field and its type.
 #[derive(Debug, Clone)]
 pub struct Extra {
     pub owner: String,
     /// The field's text.
     pub field: String,
-    /// What it needs beside it: enums, unions, interfaces.
+    /// Additional definitions for the field: enums, unions, interfaces.
     pub beside: String,
     /// The types that implement an interface, each with its name.
     pub implementors: Vec<(String, String)>,
@@ -164,7 +164,7 @@ fn text(name: &str, arguments: &[String], returns: &str, options: &[String]) -> 
     format!("{name}{}: {returns} @find{}", list(arguments), list(options))
 }
 
-/// A condition on the fields of a type, and the arguments that it takes.
+/// A condition on the fields of a type, and its arguments.
 fn filter(rng: &mut Rng, ty: &ItemType) -> (String, Vec<String>) {
     let (mut parts, mut arguments) = (Vec::new(), Vec::new());
     for number in 0..rng.usize(1..=2) {
@@ -193,7 +193,7 @@ fn filter(rng: &mut Rng, ty: &ItemType) -> (String, Vec<String>) {
     (parts.join(if chance(rng, 60) { " AND " } else { " OR " }), arguments)
 }
 
-/// A path over two relations of a type that the schema has.
+/// A path over two relations of a type.
 fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     let ty = &schema.types[position];
     let mut paths = Vec::new();
@@ -216,7 +216,7 @@ fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     Some(Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() })
 }
 
-/// A find of a type and others of its table, as a union or an interface: of `Query`, or of the type that all of them belong to.
+/// A find of a type and others of its table, as a union or an interface: in `Query`, or in the type that all of them belong to.
 fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) -> Option<Extra> {
     let ty = &schema.types[position];
     let table = schema.table_of(ty);
@@ -256,7 +256,7 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
             }
         }
     }
-    // A filter reads one attribute, which all of the types keep.
+    // A filter reads one attribute, which all types have.
     let is_one = |field: &Field| {
         all.iter().all(|ty| is_kept(table, ty, ty.field(&field.name)) && ty.field(&field.name).attribute == field.attribute)
     };
@@ -288,13 +288,13 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
     Some(Extra { owner, field, beside, implementors })
 }
 
-/// The text of a type's partition key, in which its own id has the name that other types give it.
+/// The text of a type's partition key, with the type's own id under the name that other types give it.
 fn partition(schema: &Schema, ty: &ItemType) -> Option<String> {
     let template = ty.key(&schema.table_of(ty).partition)?.first()?;
     Some(template.to_string().replace("{id}", &format!("{{{}Id}}", ty.small())))
 }
 
-/// A field as all of these types have it; it may be null if it may be in one of them.
+/// A field that fits all of these types; it may be null if it may be null in one of them.
 fn in_all(all: &[&ItemType], field: &Field) -> Option<Field> {
     let own: Vec<&Field> = all.iter().map(|ty| ty.get(&field.name)).collect::<Option<_>>()?;
     let same = !matches!(field.kind, Kind::Parts) && own.iter().all(|own| own.kind == field.kind);

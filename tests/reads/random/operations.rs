@@ -1,4 +1,4 @@
-//! A schema, the values of its items and a source of chance in, a random valid query out: as a tree that can be cut down, and as text.
+//! A schema, the values of its items and a source of randomness in, a random valid query out: as a tree that can be reduced, and as text.
 
 use crate::naive::rows::is_of;
 use crate::naive::values::{keys_of, scalar_of, stored_of};
@@ -27,7 +27,7 @@ pub enum What {
         of: (String, String),
         arguments: Vec<Argument>,
     },
-    /// A fragment: its type, whether it stands by itself, and the value of `@include` or of `@skip`.
+    /// A fragment: its type, whether it is a named fragment, and the value of `@include` or of `@skip`.
     Fragment { on: Option<String>, named: bool, include: Option<bool>, skip: Option<bool> },
 }
 
@@ -46,12 +46,12 @@ pub struct Written {
     pub variables: serde_json::Map<String, Value>,
 }
 
-/// What arguments are drawn from: the values that fields of items have, by type and field.
+/// The sources of arguments: the values of items' fields, by type and field.
 pub struct Pool {
     values: BTreeMap<(String, String), Vec<Value>>,
 }
 
-/// Texts that no item has, or that are hard in keys.
+/// Texts that no item has, or that are difficult in keys.
 const ODD: [&str; 9] = ["", "#", "a#b", "%23", "100%", "ü\"\\\n", "\u{10FFFF}", "nobody", "0"];
 const INSTANTS: [&str; 3] = ["2026-11-20T09:30:00Z", "2018-10-03T10:00:00+02:00", "1970-01-01T00:00:00.000Z"];
 
@@ -74,7 +74,7 @@ impl Pool {
         Self { values: values.into_iter().map(|(key, all)| (key, parse(all))).collect() }
     }
 
-    /// A value that an argument may well have: of the found type's field of its name, of any field of its name, of any field.
+    /// A likely value of an argument: of the found type's field with its name, of any field with its name, of any field.
     fn draw(&self, rng: &mut Rng, found: &str, argument: &str, fits: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let long = |(ty, field): &(String, String)| format!("{ty}{field}").to_lowercase();
         type IsMeant<'w> = &'w dyn Fn(&(String, String)) -> bool;
@@ -96,7 +96,7 @@ pub struct Maker<'a> {
     pub model: &'a Model,
     pub pool: &'a Pool,
     pub rng: Rng,
-    /// How many fields may still be selected.
+    /// How many more fields may be selected.
     pub left: usize,
     count: usize,
 }
@@ -117,7 +117,7 @@ impl<'a> Maker<'a> {
         self.rng.usize(..times) == 0
     }
 
-    /// Selections on a type; `keys` are those that stand beside them already.
+    /// Selections on a type; `keys` are the response keys already used next to them.
     fn set(&mut self, ty: &str, depth: usize, keys: &mut BTreeSet<String>) -> Vec<Node> {
         let schema = &self.model.api;
         let none = Default::default();
@@ -145,7 +145,7 @@ impl<'a> Maker<'a> {
                 set.extend(self.typename(keys));
                 continue;
             }
-            // What finds something is of more interest than what is stored, as long as there is room.
+            // Prefer finds to stored fields, as long as there is room.
             let deep: Vec<_> = open.iter().filter(|field| !is_leaf(&field.ty)).collect();
             let field = if deep.is_empty() || self.left == 0 || self.once_in(2) {
                 open[self.rng.usize(..open.len())]
@@ -161,7 +161,7 @@ impl<'a> Maker<'a> {
             let arguments = self.arguments(ty, &field.name);
             let children = if is_leaf(&field.ty) { vec![] } else { self.set(field.ty.inner_named_type(), depth - 1, &mut BTreeSet::new()) };
             let mut node = Node { key, what: What::Field { of: (ty.to_owned(), field.name.to_string()), arguments }, set: children };
-            // The same field once more is merged with the first.
+            // The same field a second time is merged with the first.
             if self.once_in(12) {
                 if let What::Field { arguments, .. } = &mut node.what {
                     arguments.iter_mut().for_each(|argument| argument.variable = false);
@@ -210,7 +210,7 @@ impl<'a> Maker<'a> {
         Node { key: String::new(), what: What::Fragment { on, named, include: flag(self), skip: flag(self) }, set }
     }
 
-    /// Arguments of a field: those that must be there, and some of the others.
+    /// Arguments of a field: all required ones, and some others.
     pub fn arguments(&mut self, ty: &str, field: &str) -> Vec<Argument> {
         let found = match self.model.types.get(ty).and_then(|ty| ty.fields.get(field)).map(|field| &field.kind) {
             Some(FieldKind::Find(find)) => find.item.clone(),
@@ -372,7 +372,7 @@ impl Writer {
     }
 }
 
-/// A value as a literal. Whatever is no scalar of GraphQL's own and looks like a name is an enum's.
+/// A value as a literal. For a type that is not a scalar of GraphQL's own, a text that looks like a name is an enum value.
 fn literal(value: &Value, ty: &Type) -> String {
     let scalars = ["ID", "String", "DateTime", "Date", "Decimal", "Binary", "JSON", "Long"];
     match value {

@@ -1,4 +1,4 @@
-//! An operation in; out: how the gateway and the naive executor differ, and the smallest operation for which they do.
+//! An operation in; the difference between the gateway and the naive executor, and the smallest operation that shows it, out.
 
 use super::operations::{Argument, Node, What, Written, write};
 use crate::naive::compared::difference;
@@ -19,23 +19,23 @@ pub struct Trial<'w> {
     pub runtime: &'w Runtime,
 }
 
-/// What was seen over all operations, so that a law that sees nothing fails.
+/// Statistics over all operations, so that a law that tests nothing fails.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
     pub operations: usize,
     pub refused: usize,
-    /// Root fields, and those that are something.
+    /// Root fields, and those with a result.
     pub roots: usize,
     pub there: usize,
     pub objects: usize,
     pub errors: usize,
-    /// Pages, and those that go on.
+    /// Pages, and those that continue.
     pub pages: usize,
     pub going_on: usize,
 }
 
 impl Seen {
-    /// Adds what was seen elsewhere.
+    /// Adds other statistics.
     pub fn add(&mut self, other: &Self) {
         let Self { operations, refused, roots, there, objects, errors, pages, going_on } = other;
         for (mine, other) in [
@@ -74,7 +74,7 @@ impl Trial<'_> {
         self.runtime.block_on(support::run(self.gateway, &request, false))
     }
 
-    /// How the gateway's response differs from what it must be.
+    /// The difference between the gateway's response and the expected one.
     pub fn differs(&self, set: &[Node], cursors: &mut Cursors, seen: &mut Seen) -> Option<String> {
         let written = write(set);
         let document = match Document::parse(&self.world.model.api, &written.text, written.variables.clone()) {
@@ -102,7 +102,7 @@ impl Trial<'_> {
         difference(&response, &expected, cursors)
     }
 
-    /// The same operation with cursors of the fields' own in place of its paging arguments; itself where a field stands twice and its
+    /// The same operation with the fields' own cursors in its paging arguments; the unchanged operation if a field occurs twice and its
     /// arguments would differ.
     pub fn turned(&self, set: &[Node], cursors: &Cursors, rng: &mut fastrand::Rng) -> Vec<Node> {
         let mut turned = set.to_vec();
@@ -163,7 +163,7 @@ impl Trial<'_> {
     }
 }
 
-/// Takes out the selection or the argument of this number, or a fragment around its selections; false if there are not so many.
+/// Removes the selection or the argument with this number, or a fragment around its selections; false if there are fewer.
 fn cut(set: &mut Vec<Node>, number: &mut usize) -> bool {
     for position in 0..set.len() {
         if *number == 0 {
