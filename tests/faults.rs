@@ -1,9 +1,10 @@
 //! Mutations on a table that misbehaves below the AWS SDK: each ends in the right result or the right error, and never in a double effect.
 //!
 //! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
-//! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes, `orphans`
-//! what comes in while its parent goes, `copies` the copies of replicated items, `identity` items of several types under one key, `held`
-//! what a write found first, `defaults` values that nothing brings, `rules` what values must be, `limits` what DynamoDB takes at most,
+//! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes,
+//! `orphans` what comes in while its parent goes, `copies` the replicas of replicated items, `identity` items of several types under one
+//! key, `held` what a write found first, `defaults` values that nothing brings, `rules` what values must be, `limits` what DynamoDB takes
+//! at most,
 //! `unfit` what it does not take of an item as it is, and `order` several writes of one operation. Time is paused: nothing sleeps.
 //! `leaving` is about clients that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -21,13 +21,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many bytes an entry has, at most, as a rule: the caches are divided so that 32 such entries fit in each part.
+/// The size of a usual large entry, in bytes: the caches are divided so that 32 such entries fit into each part.
 const USUAL_BYTES: u64 = 64 * 1024;
 /// The bytes of a parsed document for each byte of its text. Measured on the operations of `tests/golden/staff`: 20 to 31.
 const DOCUMENT_BYTES_PER_BYTE: u64 = 30;
 /// The bytes of a plan for each byte of its debug output. Measured likewise: 2.7 to 3.7.
 const PLAN_BYTES_PER_BYTE: u64 = 3;
-/// The bytes of an entry beside its value, about.
+/// The approximate overhead of an entry, in bytes.
 const ENTRY_BYTES: u64 = 256;
 
 /// A parsed document and its number, which no other document of the gateway has.
@@ -36,17 +36,17 @@ struct CachedDocument {
     number: u64,
 }
 
-/// A plan and its size in bytes, about.
+/// A plan and its approximate size in bytes.
 #[derive(Clone)]
 struct CachedPlan {
     plan: Arc<OperationPlan>,
     bytes: u64,
 }
 
-/// A document's number, and what tells its plans apart.
+/// A document's number, and the key that distinguishes its plans.
 type PlanKey = (u64, String);
 
-/// Weighs entries by their bytes, about.
+/// Weighs entries by their approximate bytes.
 #[derive(Clone)]
 struct Bytes;
 
@@ -62,8 +62,8 @@ impl Weighter<PlanKey, CachedPlan> for Bytes {
     }
 }
 
-/// The documents and plans of the operations that the gateway was sent. Each of the two caches has half of the bytes, and drops what it
-/// needs least once they are used up.
+/// The documents and plans of received operations. Each of the two caches has half of the bytes. When it is full, it drops the entries that
+/// it needs least.
 pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
@@ -216,7 +216,7 @@ fn one(error: PlanError) -> Vec<GraphqlError> {
     vec![told(error)]
 }
 
-/// What a caller is told of an operation that is not planned.
+/// The error for an operation that could not be planned.
 fn told(error: PlanError) -> GraphqlError {
     let code = match error.kind {
         PlanErrorKind::Syntax => ErrorCode::GraphqlParseFailed,

@@ -1,4 +1,4 @@
-//! The copies of replicated items under trouble: a transaction writes all of them or none, and the next write of the item completes
+//! The replicas of replicated items under trouble: a transaction writes all of them or none, and the next write of the item completes
 //! interrupted batches.
 
 use crate::backend::{Backend, Call, error, is_write, troubled};
@@ -12,7 +12,7 @@ const REVIEW: &str = "mutation { reviewBoth(titleId: \"t\", id: \"a\", other: \"
 const RESTAR: &str = "mutation { restarBoth(titleId: \"t\", one: \"a\", other: \"b\", stars: 4) }";
 const UNREVIEW: &str = "mutation { unreviewBoth(titleId: \"t\", id: \"a\", other: \"b\") }";
 
-/// The number of an item's copies, and the number of different values that they have in an attribute.
+/// The number of an item's replicas, and the number of different values that they have in an attribute.
 fn copies(backend: &Backend, begins: &str, sort: &str, attribute: &str) -> (usize, usize) {
     let items = backend.items();
     let mine = items
@@ -105,7 +105,7 @@ async fn an_item_that_is_gone_has_no_copies() {
     let (code, message, _) = error(&answer);
     assert_eq!((code, message), ("NOT_FOUND", "This Title does not exist."));
     assert_eq!(titles(&backend), (0, 0));
-    // Copies left by a delete are deleted by the next one, and overwritten by a new item.
+    // Replicas left by a delete are deleted by the next one, and overwritten by a new item.
     for operation in [
         "mutation { withdrawTitle(id: \"t\") { id } }",
         "mutation { shelve(id: \"t\", genre: \"sf\", score: 4) { id } }",
@@ -131,7 +131,7 @@ async fn copies_beyond_a_transaction_follow_it() {
     backend.ok(REVIEW, json!({})).await;
     let writes: Vec<String> = backend.operations().into_iter().filter(|operation| is_write(operation)).collect();
     assert_eq!(writes[0], "TransactWriteItems", "the first copies of both");
-    // 118 copies, 25 in each batch.
+    // 118 replicas, 25 in each batch.
     assert_eq!(writes[1..], ["BatchWriteItem"; 5]);
     assert_eq!(reviews(&backend), [(60, 1); 2]);
     backend.ok(RESTAR, json!({})).await;
@@ -141,7 +141,7 @@ async fn copies_beyond_a_transaction_follow_it() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// A write that stops after any number of batches says so. The same write again completes the copies, even if it is refused because the
+/// A write that stops after any number of batches says so. The same write again completes the replicas, even if it is refused because the
 /// change is already applied.
 #[tokio::test(start_paused = true)]
 async fn what_broke_off_is_completed_by_the_next_write() {
@@ -171,7 +171,7 @@ async fn what_broke_off_is_completed_by_the_next_write() {
 
 #[tokio::test(start_paused = true)]
 async fn writers_who_overtake_each_other_end_with_one_content() {
-    // While the other copies are written, somebody changes the first one.
+    // While the other replicas are written, somebody changes the first one.
     for before in 1..6 {
         let backend = Backend::new("shards").await;
         backend.script(move |call| {

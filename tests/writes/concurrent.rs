@@ -168,7 +168,7 @@ async fn copies_are_the_same_after_writers_of_one_item() {
     let (gateway, _) = support::system("shards").await;
     let review = "mutation { reviewBoth(titleId: \"dune\", id: \"a\", other: \"b\", stars: 0) { id } }";
     assert_eq!(run(&gateway, review, json!({})).await["errors"], Value::Null);
-    // A mark is written to all copies in one transaction. The stars of two reviews do not fit into one.
+    // A mark is written to all replicas in one transaction. The stars of two reviews do not fit into one.
     let answers = together(|number| {
         let gateway = gateway.clone();
         async move {

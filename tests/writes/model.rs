@@ -131,7 +131,7 @@ impl Memory {
         (1..about.len()).any(|at| about[..at].contains(&about[at]))
     }
 
-    /// Every item that the store must have, guards and copies included: by table, as sorted text.
+    /// Every item that the store must have, guards and replicas included: by table, as sorted text.
     pub fn stored(&self, schema: &Schema) -> BTreeSet<(String, String)> {
         let mut stored = BTreeSet::new();
         for ((table, _), (item, values)) in &self.items {

@@ -1,6 +1,6 @@
 //! Sixteen writers of items that belong to others. As the reference recommends, each put checks that the parent exists, and each delete
 //! also deletes what belongs to the item. At rest, no item lacks its parent, every key is what its template makes of the attributes, every
-//! guard has its owner, and copies are equal. Also runs with troubles, where no acknowledged put may be lost.
+//! guard has its owner, and replicas are equal. Also runs with troubles, where no acknowledged put may be lost.
 
 use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, together};
 use crate::compare::difference;

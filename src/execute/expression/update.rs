@@ -169,9 +169,9 @@ impl Changes {
 
 /// What an attribute is set to.
 enum Written {
-    /// The attribute stays as it is.
+    /// The attribute is unchanged.
     Nothing,
-    /// The attribute goes.
+    /// The attribute is removed.
     Null,
     /// The attribute gets the value.
     Term(Term),

@@ -23,7 +23,7 @@ fn common_beginning(left: &str, right: &str) -> usize {
     differs.map_or(left.len().min(right.len()), |((at, _), _)| at)
 }
 
-/// The ranges of a Query, each once, for the values of its keys and of its range. Those in which nothing can lie are left out.
+/// The ranges of a Query, each once, for the values of its keys and of its range. Leaves out ranges that cannot hold items.
 pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues], bounds: Option<&RangeValues>) -> Vec<KeyRange> {
     let mut ranges: Vec<KeyRange> = Vec::new();
     for values in keys {
@@ -33,7 +33,7 @@ pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues], bounds: Option<&Ra
     ranges
 }
 
-/// The range of a Query for the values of a key. `None` if nothing can lie in it.
+/// The range of a Query for the values of a key. `None` if it cannot hold items.
 fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeValues>) -> Option<KeyRange> {
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Some(range) };
@@ -109,7 +109,7 @@ fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeVa
         }
     };
     if let Some(SortCondition::Between(low, high)) = &condition {
-        // DynamoDB refuses a BETWEEN whose lower bound is above the upper. Nothing lies in it.
+        // DynamoDB refuses a BETWEEN whose lower bound is above the upper. Such a range holds nothing.
         if compare(low, high) == Ordering::Greater {
             return None;
         }
@@ -122,7 +122,7 @@ fn begins(text: String) -> Option<SortCondition> {
     (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
 }
 
-/// The side on which a value lies of all numbers that the placeholder can pad; `None` if it is one of them.
+/// Whether a value is below or above all numbers that the placeholder can pad; `None` if it is one of them.
 fn beyond_width(template: &Template, position: usize, value: &Value) -> Option<Ordering> {
     let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = template.parts.get(position) else { return None };
     match kind.to_text(value)? {

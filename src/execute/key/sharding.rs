@@ -107,7 +107,7 @@ pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) 
             all.into_iter().filter_map(chosen).collect()
         }
         (KeyChoice::OfKey, _) => {
-            // A key that cannot be made is no item's.
+            // A key that cannot be made is not an item's.
             let chosen = |values: FieldValues| Some(with(values.clone(), of_binding(key, spread, &values)?));
             all.into_iter().filter_map(chosen).collect()
         }
@@ -214,7 +214,7 @@ mod tests {
             item
         };
         assert_eq!(as_replica(&model.tables[0], keys, &item("3"), 11), item("11"));
-        // What is no item of the type stays as it is.
+        // An item of another type stays unchanged.
         let foreign = Item::from([("PK".to_owned(), s("vote#a#12")), ("SK".to_owned(), s("v"))]);
         assert_eq!(as_replica(&model.tables[0], keys, &foreign, 0), foreign);
     }

@@ -16,7 +16,7 @@ pub struct PageFiller {
 }
 
 impl PageFiller {
-    /// Records a dangling link of a page. False where it is known already.
+    /// Records a dangling link of a page. False if it is already known.
     pub fn record_dangling(&mut self, page: ReadId, link: Key) -> bool {
         self.dangling.entry(page).or_default().insert(link)
     }
@@ -26,8 +26,8 @@ impl PageFiller {
         self.dangling.get(&page).zip(link).is_some_and(|(dangling, link)| dangling.contains(&link))
     }
 
-    /// How many items the query of a page needs if it wants `wanted` and found these links: one more for each dangling link, and as many
-    /// again in reserve, so that a long run of dangling links is passed in ever larger steps. Fails beyond `most` dangling links.
+    /// The number of items that a page's query needs to give `wanted` elements after these links: one more for each dangling link, and the
+    /// same number again in reserve, so that long runs of dangling links are passed in growing steps. Fails beyond `most` dangling links.
     pub fn needed(&self, page: ReadId, wanted: u32, links: impl Iterator<Item = Option<Key>>, most: usize) -> Result<u32, Arc<Failure>> {
         if !self.dangling.contains_key(&page) {
             return Ok(wanted);

@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub struct PageResult {
     /// Why it could not be read.
     pub failure: Option<Arc<Failure>>,
-    /// The number of items, where they are only counted.
+    /// The number of items, if they are only counted.
     pub count: u64,
-    /// How many of its rows are shown; those behind are only looked at to know whether they are there. `None`: all.
+    /// The number of shown rows. The rows after them are read only to check whether they exist. `None`: all are shown.
     pub shown: Option<usize>,
     /// Whether there is something after it.
     pub has_next: bool,
@@ -22,7 +22,7 @@ pub struct PageResult {
     pub has_previous: bool,
     /// What makes the cursors of its rows.
     pub cursors: Option<Arc<Cursors>>,
-    /// Of a page over several ranges: the range of each row.
+    /// For a page over several ranges: the range of each row.
     pub of_range: Vec<usize>,
 }
 
@@ -37,9 +37,9 @@ impl PageResult {
 pub struct FoundItems<'q, T> {
     /// The items.
     pub items: &'q [T],
-    /// Of a query over several ranges: the range of each item.
+    /// For a query over several ranges: the range of each item.
     pub of_range: &'q [usize],
-    /// The number of items, where they are only counted.
+    /// The number of items, if they are only counted.
     pub count: u64,
 }
 
@@ -51,7 +51,7 @@ pub struct PageRequest {
     pub page: Option<Paging>,
     /// What makes a page's cursors.
     pub cursors: Option<Arc<Cursors>>,
-    /// Of a page whose items only link to its elements, which may be missing: how many items are looked at first.
+    /// For a page of links whose targets may be missing: how many items to read first.
     pub filled: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ pub fn list_too_long(max: u32) -> Arc<Failure> {
 }
 
 impl PageRequest {
-    /// Whether the wanted items reach to the end of their range, as far as the request tells.
+    /// Whether the wanted items reach the end of their range, as far as the request shows.
     pub fn reaches(&self) -> Reaches {
         match (self.want, &self.page) {
             (Want::Whole { .. }, _) => Reaches::Always,
@@ -71,12 +71,12 @@ impl PageRequest {
         }
     }
 
-    /// Whether all of the range is wanted, in whichever order.
+    /// Whether all of the range is wanted, in any order.
     pub fn wants_all(&self) -> bool {
         matches!(self.want, Want::Whole { .. } | Want::Count { .. })
     }
 
-    /// The field's items and what is known of them as a page. `is_dangling` tells the links whose elements are known to be missing.
+    /// The field's items as a page. `is_dangling` says which links are known to have no target.
     pub fn into_page<T: Clone>(&self, found: &FoundItems<'_, T>, is_dangling: &dyn Fn(&T) -> bool) -> (Vec<T>, PageResult) {
         if let (Some(first), Some(paging)) = (self.filled, &self.page) {
             let live: Vec<usize> = (0..found.items.len()).filter(|position| !is_dangling(&found.items[*position])).collect();
@@ -111,8 +111,8 @@ impl PageRequest {
         PageResult { has_next, has_previous, cursors: self.cursors.clone(), ..PageResult::default() }
     }
 
-    /// A page of the links at these positions, which are not known to be dangling. Those beyond its size stand behind it, and take the
-    /// place of links that turn out to be.
+    /// A page of the links at these positions, which are not known to be dangling. Links beyond its size come after it and replace links
+    /// that turn out to be dangling.
     fn fill<T: Clone>(&self, found: &FoundItems<'_, T>, paging: &Paging, mut positions: Vec<usize>) -> (Vec<T>, PageResult) {
         let shown = positions.len().min(paging.size as usize);
         let mut page = self.page(paging, positions.len() > shown);

@@ -7,7 +7,7 @@
 //! | a Get, the missing attributes of an index's item, a Get that a collection read answers | [`VisibleItem::by_key`] |
 //! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
 //! | a count that DynamoDB makes | [`visible_count`] |
-//! | an object of which its parent's item tells all that is selected | [`is_visible_unread`] |
+//! | an object whose selected fields its parent's item holds | [`is_visible_unread`] |
 //! | an item that a write gives back or a lookup starts from | [`VisibleItem::written`] |
 //!
 //! Nothing else can make a [`VisibleItem`], and rows and responses hold no other items. Must not know rows or calls.
@@ -30,15 +30,15 @@ enum Way<'i> {
     Key(&'i TypeDiscriminator, &'i Item),
     /// It queried a range of keys that holds the item.
     Range(&'i TypeDiscriminator, &'i Item),
-    /// DynamoDB counted the item. The plan counts so only where the range holds no items of other types.
+    /// DynamoDB counted the item. The plan counts so only if the range holds no items of other types.
     Count,
-    /// The parent's item tells the item's fields. The plan relies on that only where the schema says that the item is there.
+    /// The parent's item holds the item's fields. The plan relies on this only if the schema promises that the item exists.
     Parent,
     /// The request wrote the item, or found it for a write.
     Write,
 }
 
-/// Whether the caller may see an item: it is of a type that the field is declared to give.
+/// Whether the caller may see an item: it has a type that the field returns.
 fn admit(way: Way<'_>) -> bool {
     match way {
         Way::Key(types, item) => types.is_of_key(item),
@@ -48,12 +48,12 @@ fn admit(way: Way<'_>) -> bool {
 }
 
 impl VisibleItem {
-    /// An item that was asked for by its key; `None` where the key is another type's.
+    /// An item that the request asked for by its key; `None` if the key belongs to another type.
     pub fn by_key(types: &TypeDiscriminator, item: &Arc<Item>) -> Option<Self> {
         admit(Way::Key(types, item)).then(|| Self(item.clone()))
     }
 
-    /// An item of a range that was queried; `None` where it is of another type.
+    /// An item of a queried range; `None` if it is of another type.
     pub fn in_range(types: &TypeDiscriminator, item: &Arc<Item>) -> Option<Self> {
         admit(Way::Range(types, item)).then(|| Self(item.clone()))
     }
@@ -77,18 +77,18 @@ impl Deref for VisibleItem {
     }
 }
 
-/// How many of the items that DynamoDB counted, unseen, the caller may know of.
+/// The number of counted items that the caller may know of. The gateway has not read them.
 pub fn visible_count(counted: u64) -> u64 {
     if admit(Way::Count) { counted } else { 0 }
 }
 
-/// Whether the caller may see an object that is not read, since its parent's item tells its fields.
+/// Whether the caller may see an object that is not read, because its parent's item holds its fields.
 pub fn is_visible_unread() -> bool {
     admit(Way::Parent)
 }
 
 impl TypeDiscriminator {
-    /// Whether an item of a range is of the type, or of one of the types. Where an index lacks their constants, it may be: the Get that
+    /// Whether an item of a range is of the type, or of one of the types. If an index lacks their constants, it may be: the Get that
     /// follows decides.
     pub fn recognises(&self, item: &Item) -> bool {
         match self.types.as_slice() {
@@ -105,7 +105,7 @@ impl TypeDiscriminator {
         }
     }
 
-    /// The position of the type that an item is of. Where the keys leave several, it is the type whose constants are all there.
+    /// The position of an item's type. If the keys leave several, it is the type whose constants are all present.
     pub fn type_of(&self, item: &Item) -> Option<usize> {
         let mut fitting = (0..self.types.len()).filter(|position| self.types[*position].fit(item));
         let first = fitting.next()?;

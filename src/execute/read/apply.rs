@@ -134,7 +134,7 @@ fn reset_to_wave(state: &mut ReadState<'_>, wave: usize) {
         let is_forgotten = match space.origin {
             Origin::Operation | Origin::Seed => false,
             Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
-            // Their holders may be forgotten. The rows of the others are made again as they were.
+            // The items that hold them may be forgotten. The other rows are made again unchanged.
             Origin::Elements(..) => true,
         };
         if is_forgotten {

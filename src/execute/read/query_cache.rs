@@ -1,5 +1,5 @@
-//! The queries of a request and what they found so far, over all its waves: no query is made twice, and one that needs more reads on from
-//! where it stopped. Must not know which reads want a query.
+//! The queries of a request and what they found so far, over all its waves: no query is made twice, and one that needs more items reads on
+//! from where it stopped. Must not know which reads want a query.
 
 use super::range_query::{QueryResult, RangeQuery};
 use crate::execute::error::Failure;

@@ -52,7 +52,7 @@ pub struct PendingQuery {
     pub query: RangeQuery,
     /// How many items are needed; `None` counts all.
     pub needed: Option<u32>,
-    /// Whether no read that makes it is waited for.
+    /// Whether nothing waits for the reads that make it.
     pub may_wait: bool,
 }
 

@@ -18,13 +18,13 @@ use tokio::task::coop::unconstrained;
 /// The requests of a wave and what they found.
 pub struct WaveResults<'a> {
     requests: WaveRequests,
-    /// What each Get found; `None` where it has yet to be made.
+    /// What each Get found; `None` if it was not made yet.
     items: Vec<Option<Result<Option<Arc<Item>>, TableError>>>,
     /// What the queries found.
     cache: &'a mut QueryCache,
 }
 
-/// Requests of a wave that are called at once.
+/// Requests of a wave whose calls run concurrently.
 struct Round<'r> {
     gets: Vec<usize>,
     queries: Vec<usize>,
@@ -49,8 +49,8 @@ impl<'a> WaveResults<'a> {
         Self { items: vec![None; requests.gets.len()], requests, cache }
     }
 
-    /// Makes the calls of a wave: first the shared Queries and everything that shares none, then what the shared Queries did not reach and
-    /// others wait for. What nothing waits for is left to the next wave.
+    /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the requests that the shared
+    /// Queries did not reach, if something waits for them. The rest is left to the next wave.
     pub async fn call(&mut self, reads: &[ReadRequests<'_>], loaders: &Loaders) {
         let shared = std::mem::take(&mut self.requests.shared);
         let parts: HashSet<SharedPart> = shared.iter().flat_map(SharedQuery::parts).collect();

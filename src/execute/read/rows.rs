@@ -12,7 +12,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows of parents that have so many each.
+    /// Rows for parents, with the number of rows that each has.
     pub fn of_sizes(sizes: impl Iterator<Item = usize>) -> Self {
         let mut rows = Self { parents: Vec::new(), starts: vec![0] };
         for (parent, size) in sizes.enumerate() {

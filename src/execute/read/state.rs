@@ -33,7 +33,7 @@ pub enum Present {
     Yes,
     /// It is not there.
     No,
-    /// A read that would tell failed.
+    /// A read that would show it failed.
     Failed(Arc<Failure>),
 }
 
@@ -96,7 +96,7 @@ impl<'p> ReadState<'p> {
         self.rows[space].as_ref().map_or(0, |rows| rows.parents.len())
     }
 
-    /// Whether it is known what a holder holds.
+    /// Whether the content of a holder is known.
     pub fn is_known(&self, holder: Holder) -> bool {
         match holder {
             Holder::Read(read) => !matches!(self.results[read], ReadResult::Pending),
@@ -113,7 +113,7 @@ impl<'p> ReadState<'p> {
         Some(row)
     }
 
-    /// The rows of an inner space that belong to a row. Rows stand in the order of their parents, so these are one range.
+    /// The rows of an inner space that belong to a row. Rows are in the order of their parents, so these are one range.
     pub fn under(&self, space: SpaceId, row: usize, inner: SpaceId) -> std::ops::Range<usize> {
         let mut way = vec![inner];
         while let Some(parent) = self.plan.spaces[way[way.len() - 1]].parent {
@@ -130,7 +130,7 @@ impl<'p> ReadState<'p> {
         range
     }
 
-    /// Whether a row stands behind the shown rows of a page. Only the reads that tell whether its link is dangling need such a row.
+    /// Whether a row comes after the shown rows of a page. Only reads that check whether its link is dangling need such a row.
     pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
         self.filled.iter().filter(|page| !self.plan.reads[**page].elements.contains(&read)).any(|page| {
             let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].yields, &self.results[*page]) else { return false };
@@ -169,7 +169,7 @@ impl<'p> ReadState<'p> {
             },
             Holder::Element(of) => {
                 let row = match self.plan.spaces[of].origin {
-                    // A seed is in scope everywhere, not only in its own rows.
+                    // Every row can use a seed, not only the rows of its own space.
                     Origin::Seed => self.climb(space, row, of).or(Some(0)),
                     _ => self.climb(space, row, of),
                 };

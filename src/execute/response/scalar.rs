@@ -22,7 +22,7 @@ fn is_canonical_instant(text: &str) -> bool {
         && within(17, "00"..="59")
 }
 
-/// Whether a number stands as JSON writes the float of its value: few digits, no exponent, no needless zeros.
+/// Whether a number is written as JSON writes the float of its value: few digits, no exponent, no needless zeros.
 fn is_canonical_float(number: &str) -> bool {
     let unsigned = number.strip_prefix('-').unwrap_or(number);
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "1"));

@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
         self.error(failure.code, failure.message.clone())
     }
 
-    /// Writes a value, or null if the value gives up and its type is nullable.
+    /// Writes a value, or null if the value fails and its type is nullable.
     pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
         let mark = self.body.data.len();
         match write(self) {

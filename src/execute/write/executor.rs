@@ -118,7 +118,7 @@ impl WriteJob<'_> {
                     (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
                     (FailureClass::Open, None) => return Err(vec![contention()]),
                     (FailureClass::Refused(field_errors), _) => {
-                        // An earlier request for the same write may have stopped before all copies were equal.
+                        // An earlier request for the same write may have stopped before all replicas were equal.
                         let _ = replicas::sync(self, &draft.behind).await;
                         return Err(field_errors);
                     }

@@ -89,7 +89,7 @@ pub fn unswept(field_errors: FieldErrors) -> FieldErrors {
     field_errors.into_iter().map(|field_error| told(field_error.code)).collect()
 }
 
-/// The error if a write is applied, but perhaps not yet to all copies.
+/// The error if a write is applied, but perhaps not yet to all replicas.
 pub fn replicas_behind(error: &TableError) -> FieldError {
     FieldError::new(
         of_table(error).code,

@@ -1,6 +1,6 @@
 //! The plan of an operation as plain data: reads in waves, and the shape of the response that they feed.
 //!
-//! In: nothing; other modules make a plan and run it. Out: the vocabulary of both.
+//! These types are the vocabulary of the modules that make plans and of those that run them.
 //!
 //! A read is made once for each row of its *row space*. Space 0 is the operation itself and has one row. A read that can give several
 //! items opens a space whose rows are these items, and so does a list of embedded objects with finds inside. A read that gives at most

@@ -41,7 +41,7 @@ pub enum Origin {
     Read(ReadId),
     /// Those rows of the parent whose item, as this read found it, has one type: a position in the read's `discriminator`.
     Variant(ReadId, usize),
-    /// An item that was written or found before the plan runs. It is handed in and is in scope everywhere.
+    /// An item that was written or found before the plan runs. The caller hands it in, and the whole plan may use it.
     Seed,
     /// The elements of an embedded list in a read's item or in an element of another such list.
     Elements(Holder, Arc<FieldReader>),

@@ -1,10 +1,10 @@
-//! The literals of expressions: a literal and its subject in; out, the value and the type that it is kept as.
+//! The literals of expressions: a literal and its subject in; out, the value and the type that it is stored as.
 
 use crate::schema::expression::term::{Subject, TermKind, is_numeric};
 use crate::schema::scalar::value_type::ValueType;
 use serde_json::Value;
 
-/// A literal's value and the type that it is kept as; the error is a sentence and a help.
+/// A literal's value and the type that it is stored as; the error is a sentence and a help.
 pub fn literal_value(literal: &TermKind, written: &str, subject: &Subject) -> Result<(Value, ValueType), (String, Option<String>)> {
     let kind = &subject.kind;
     let kept = |value: Value| Ok((value, kind.clone()));

@@ -26,15 +26,15 @@ pub enum Operand {
     Path(Path),
     /// `size(a)`: a number.
     Size(Path),
-    /// `:name`, an argument of the field, kept as the named type.
+    /// `:name`, an argument of the field, stored as the named type.
     Argument(String, ArgumentType),
-    /// `:now`, the time of the request, kept as the named type.
+    /// `:now`, the time of the request, stored as the named type.
     Now(ArgumentType),
-    /// A literal: text, number, true, false or null, kept as the named type.
+    /// A literal: text, number, true, false or null, stored as the named type.
     Literal(serde_json::Value, ArgumentType),
 }
 
-/// The type that a value is kept as: that of the path that it is compared with or written to.
+/// The type that a value is stored as: that of the path that it is compared with or written to.
 #[derive(Debug, Clone)]
 pub struct ArgumentType(pub ValueType);
 

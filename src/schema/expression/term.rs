@@ -42,25 +42,25 @@ pub struct Subject {
     pub kind: ValueType,
     /// Whether it is a list of the type.
     pub list: bool,
-    /// Whether the list is kept as a set.
+    /// Whether the list is stored as a set.
     pub set: bool,
     /// The subject as mistakes name it.
     pub name: String,
 }
 
 impl Subject {
-    /// The type as the API writes it: a list stands in brackets.
+    /// The type as the API writes it: a list is in brackets.
     pub fn type_name(&self) -> String {
         type_name(&self.kind, self.list)
     }
 }
 
-/// Whether the type is kept as a number.
+/// Whether the type is stored as a number.
 pub fn is_numeric(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
 }
 
-/// A type as the API writes it: a list stands in brackets.
+/// A type as the API writes it: a list is in brackets.
 pub fn type_name(kind: &ValueType, list: bool) -> String {
     if list { format!("[{}]", kind.name()) } else { kind.name() }
 }

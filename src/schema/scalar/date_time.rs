@@ -12,7 +12,8 @@ pub const INSTANT_LENGTH: usize = 24;
 /// The length of every date, `2026-11-20`.
 pub const DATE_LENGTH: usize = 10;
 
-/// The canonical text of an instant: UTC with milliseconds; finer digits are cut off. `None` if the text is no instant in the years 0000 to
+/// The canonical text of an instant: UTC with milliseconds; finer digits are cut off. `None` if the text is not an instant in the years
+/// 0000 to
 /// 9999.
 pub fn canonical_instant(text: &str) -> Option<String> {
     instant_text(epoch_millis(text)?)

@@ -8,10 +8,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How a leaf or embedded value is kept in an item.
+/// How a leaf or embedded value is stored in an item.
 #[derive(Debug, Clone)]
 pub enum ValueType {
-    /// `ID`: a string in the API; kept as a string.
+    /// `ID`: a string in the API; stored as a string.
     Id,
     /// `String`.
     String,
@@ -35,15 +35,15 @@ pub enum ValueType {
     Binary,
     /// An enum, with the stored value of each of its values.
     Enum(Arc<EnumValues>),
-    /// An object type without `@item`, kept as a map.
+    /// An object type without `@item`, stored as a map.
     Embedded(String),
-    /// A list kept as a DynamoDB set of this element type (`stored: SET`).
+    /// A list stored as a DynamoDB set of this element type (`stored: SET`).
     Set(Box<ValueType>),
     /// The number of a shard or replica, from 0. Occurs only in key templates and in what binds the number.
     Spread(Spread),
 }
 
-/// How a DateTime is kept.
+/// How a DateTime is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// ISO 8601 text.
@@ -219,7 +219,7 @@ fn decimal(text: &str) -> Result<Value, String> {
     canonical_decimal(text).map(Value::from).map_err(|mistake| format!("Decimal cannot be {}: {mistake}.", excerpt(&text.into())))
 }
 
-/// Whether DynamoDB can keep every number of a JSON value; the error is a sentence for the caller.
+/// Whether DynamoDB can store every number of a JSON value; the error is a sentence for the caller.
 fn numbers_fit(value: &Value) -> Result<(), String> {
     match value {
         Value::Number(number) => match canonical_decimal(&number.to_string()) {

@@ -27,7 +27,7 @@ pub fn string(value: &Node<Value>) -> Option<At<String>> {
 /// A field of an object argument, with its value as it is written.
 pub type WrittenField = (At<String>, Node<Value>);
 
-/// The fields of an object argument. The second part is the place of an argument that is no object.
+/// The fields of an object argument. The second part is the place of an argument that is not an object.
 pub fn fields(directive: &Directive, name: &str) -> (Vec<WrittenField>, Option<Span>) {
     let Some(value) = argument(directive, name) else { return (Vec::new(), None) };
     let Some(fields) = value.as_object() else { return (Vec::new(), Some(span::of(value.location()))) };

@@ -16,7 +16,7 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// The attribute that holds an item's time to live (epoch seconds).
     pub time_to_live: Option<String>,
-    /// How reads and writes are paid for.
+    /// How reads and writes are billed.
     pub billing: Billing,
     /// What the table's stream holds of each changed item; `None` if the table has no stream.
     pub stream: Option<StreamView>,

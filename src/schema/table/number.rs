@@ -1,4 +1,4 @@
-//! Numbers as DynamoDB keeps them: decimal text in, one canonical text or an order out. Must not know items, keys or the AWS SDK.
+//! Numbers as DynamoDB stores them: decimal text in, one canonical text or an order out. Must not know items, keys or the AWS SDK.
 //!
 //! DynamoDB takes a number in any decimal spelling and gives it back in its own (`1.50` comes back as `1.5`), so two spellings of one
 //! number are one key. No float is involved: 38 digits do not fit one.
@@ -14,7 +14,7 @@ const PRECISION: usize = 38;
 /// The powers of ten of the smallest and the largest first digit.
 const MAGNITUDES: std::ops::RangeInclusive<i64> = -130..=125;
 
-/// Why DynamoDB does not keep a text as a number.
+/// Why DynamoDB does not store a text as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NumeralMistake {
     /// The text is not written as a number.
@@ -78,7 +78,7 @@ impl Number {
     }
 }
 
-/// The order of two numbers in decimal text. A text that is no number comes first.
+/// The order of two numbers in decimal text. A text that is not a number comes first.
 pub fn compare(left: &str, right: &str) -> Ordering {
     Number::parse(left).ok().cmp(&Number::parse(right).ok())
 }

@@ -69,7 +69,7 @@ impl<'l> Escape<'l> {
         value.contains(self.first) && format!("{value}{}", self.literal).find(self.literal) != Some(value.len())
     }
 
-    /// The text whose escaped form this is; `None` if it is no escaped form or nothing in it is escaped.
+    /// The text whose escaped form this is; `None` if it is not an escaped form or nothing in it is escaped.
     fn source(&self, form: &str) -> Option<String> {
         if !form.contains("%25") && !form.contains(&self.code) {
             return None;

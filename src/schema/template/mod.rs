@@ -155,7 +155,7 @@ impl Template {
 
     /// Reads the fields back from a key text, each once; `None` if the text does not match this template.
     pub fn read(&self, text: &str) -> Option<Fields> {
-        // A longer text is no key. This check also bounds the work.
+        // A longer text is not a key. This check also bounds the work.
         if text.len() > LONGEST_KEY && !self.is_binary() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, copies and guards. Attributes are in
+//! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, replicas and guards. Attributes are in
 //! DynamoDB's JSON, such as `{"S": "open"}`.
 
 use super::{Field, ItemType, Kind, Part, Schema, Table, Template};
@@ -41,7 +41,7 @@ pub fn spread(ty: &ItemType) -> Option<Part> {
     parts.find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned()
 }
 
-/// The numbers in the keys of an item's copies: one for the shard, one for each replica, or none at all.
+/// The numbers in the keys of an item's replicas: one for the shard, one for each replica, or none at all.
 pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>> {
     match spread(ty) {
         Some(Part::Shard(count)) => {
@@ -77,7 +77,7 @@ pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
     field.attribute.is_some() || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
 }
 
-/// The items that store these values: one, or all its copies.
+/// The items that store these values: one, or all its replicas.
 pub fn items(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<Attributes> {
     let table = schema.table_of(ty);
     let mut own = Attributes::new();

@@ -97,7 +97,7 @@ fn longest(find: &Find) -> Option<&AccessPath> {
 fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<ArgumentRole>) {
     let item = target(find);
     for (field, source) in &path.bindings {
-        // The number of a shard is no field: any number works.
+        // The number of a shard is not a field: any number works.
         if model.types.get(item).is_some_and(|object| object.stored(field).is_some()) {
             of_source(source, &place(item, field), Relation::Finds, roles);
         }

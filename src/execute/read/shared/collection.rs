@@ -1,8 +1,8 @@
 //! Collection reads: the offers of a wave in, the Queries that they share out, and what each of them finds in the page of such a Query.
 //! Must not know how the plan found which reads go together.
 //!
-//! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page continues from its end. What the
-//! page does not reach is read by itself afterwards.
+//! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page continues from its
+//! end. What the page does not reach is read by itself afterwards.
 
 use crate::execute::key::bounds::between;
 use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};
@@ -53,7 +53,7 @@ pub struct Offer {
 pub struct CollectionOffers<'p> {
     /// The collection.
     pub collection: &'p Collection,
-    /// One of its reads. All of them read one table or index alike.
+    /// One of its reads. All of them read the same table or index in the same way.
     pub read: &'p Read,
     /// The offers, at least two.
     pub offers: Vec<Offer>,

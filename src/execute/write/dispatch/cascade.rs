@@ -54,7 +54,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     Ok(())
 }
 
-/// Deletes items with their copies and guards: items without a condition in batches, the others in transactions. An item whose condition
+/// Deletes items with their replicas and guards: items without a condition in batches, the others in transactions. An item whose condition
 /// fails has changed, and is kept. Gives the keys of the deleted items.
 async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
     let loaders = job.context.loaders;

@@ -38,7 +38,7 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
             CallRole::Dependent | CallRole::Found => raced = true,
-            // A missing copy is repaired. Otherwise the failure of the first copy tells what is wrong.
+            // A missing replica is repaired. Otherwise the failure of the first replica tells what is wrong.
             CallRole::Replica => {}
             CallRole::Guard(ty, field) => {
                 let message = format!("Another {ty} already has this {field}.");

@@ -1,11 +1,11 @@
-//! The copies of a replicated item. A write of the first copy writes the others in the same transaction. Copies that do not fit into the
-//! transaction are synchronized with the first copy afterwards.
+//! The replicas of a replicated item. A write of the first replica writes the others in the same transaction. Replicas that do not fit into
+//! the transaction are synchronized with the first replica afterwards.
 //!
-//! The first copy, number 0, is the item. Conditions apply to it, and the other copies must equal it. A transaction is all or nothing, so
-//! no writer finds different copies. Beyond its limit, the transaction writes the first copy and everything else that the field writes. The
-//! other copies are then put in batches until they are found equal. Each writer of copies reads the first copy again afterwards, so the
-//! last of several concurrent writers still writes the right values. Synchronizing can be repeated safely, and the next write of the item
-//! completes an interrupted one.
+//! The first replica, number 0, is the item. Conditions apply to it, and the other replicas must equal it. A transaction is all or nothing,
+//! so no writer finds different replicas. Beyond its limit, the transaction writes the first replica and everything else that the field
+//! writes. The other replicas are then put in batches until they are found equal. Each writer of replicas reads the first replica again
+//! afterwards, so the last of several concurrent writers still writes the right values. Synchronizing can be repeated safely, and the next
+//! write of the item completes an interrupted one.
 
 use crate::execute::expression::evaluate::same_item;
 use crate::execute::key::sharding::as_replica;
@@ -20,10 +20,10 @@ use crate::table::data::write::{ConditionFailure, WriteError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How often to compare copies while others keep changing them.
+/// How often to compare replicas while others keep changing them.
 const MOST_ROUNDS: usize = 50;
 
-/// Repairs missing copies after a condition on one of them failed. The write is then tried again.
+/// Repairs missing replicas after a condition on one of them failed. The write is then tried again.
 pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
     let is_replica =
         |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
@@ -34,7 +34,7 @@ pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Conditio
     sync(job, &all).await.map_err(WriteError::Failed)
 }
 
-/// Makes the other copies of items equal to the first. `items` holds types and keys of the first copies.
+/// Makes the other replicas of items equal to the first. `items` holds types and keys of the first replicas.
 pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), TableError> {
     for _ in 0..MOST_ROUNDS {
         let mut puts: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
@@ -43,7 +43,7 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
             let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job, name)) else { continue };
             let (of_table, others) = (job.table_of(ty), others(job, ty, key));
             let wanted = std::iter::once(key).chain(others.iter().map(|(_, key)| key));
-            // Read every attribute, because a put writes a whole copy.
+            // Read every attribute, because a put writes a whole replica.
             let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent: true };
             let mut found = job.context.loaders.get(wanted.map(get).collect::<Vec<_>>()).await.into_iter();
             let Some(first) = found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))

@@ -33,9 +33,9 @@ pub struct WriteDraft {
     pub held: Option<FoundItem>,
     /// The arguments with the fields of the found item, if a condition or an expression names some.
     pub arguments: Option<Map<String, Value>>,
-    /// The writes of the other copies of replicated items.
+    /// The writes of the other replicas of replicated items.
     pub replicas: Vec<ReplicaWrites>,
-    /// Items whose other copies are synchronized after the write: type, and key of the first copy.
+    /// Items whose other replicas are synchronized after the write: type, and key of the first replica.
     pub behind: Vec<(String, Key)>,
     /// Items deleted with their dependents. Dependents are looked for again after the write.
     pub cascades: Vec<CascadedItem>,
@@ -56,13 +56,13 @@ pub struct CascadedItem {
     pub ahead: bool,
 }
 
-/// The writes of a replicated item's other copies.
+/// The writes of a replicated item's other replicas.
 pub struct ReplicaWrites {
     /// The item type.
     pub item: String,
-    /// The key of the first copy.
+    /// The key of the first replica.
     pub key: Key,
-    /// The writes of the other copies.
+    /// The writes of the other replicas.
     pub writes: Vec<WriteCall>,
 }
 
@@ -200,12 +200,12 @@ impl WriteDraft {
         positions.filter_map(|(position, _)| self.place(position)).collect()
     }
 
-    /// The number of items that the draft writes, copies included.
+    /// The number of items that the draft writes, replicas included.
     pub fn size(&self) -> usize {
         self.calls.len() + self.replicas.iter().map(|replicas| replicas.writes.len()).sum::<usize>()
     }
 
-    /// Adds the copies to the transaction if it then holds at most `most` items. Otherwise they are written after it.
+    /// Adds the replicas to the transaction if it then holds at most `most` items. Otherwise they are written after it.
     pub fn take_replicas(&mut self, most: usize) {
         if self.size() > most {
             self.behind.extend(self.replicas.drain(..).map(|replicas| (replicas.item, replicas.key)));

@@ -36,7 +36,7 @@ impl Drafting<'_, '_> {
                 None if read && alone => {
                     // There is nothing to delete and nothing to return.
                     self.draft.results[position].push(ResultItem::Nothing);
-                    // An interrupted delete may have left copies.
+                    // An interrupted delete may have left replicas.
                     self.draft.behind.extend(is_replicated.then(|| (ty.name.clone(), aim.key)));
                     continue;
                 }

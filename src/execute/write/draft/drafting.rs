@@ -117,7 +117,7 @@ impl Drafting<'_, '_> {
         self.draft.calls.extend(keys.into_iter().map(|key| DraftCall::dependent(table.clone(), WriteAction::Delete(key))));
     }
 
-    /// Writes the other copies of a replicated item. `key` is the key of the first copy. `write` gets a copy's number and key.
+    /// Writes the other replicas of a replicated item. `key` is the key of the first replica. `write` gets a replica's number and key.
     pub fn replicas(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
         let job = self.job;
         let keys = others(job, ty, key);
@@ -155,5 +155,5 @@ pub fn internal(what: &str) -> FieldErrors {
     vec![FieldError::new(ErrorCode::Internal, format!("The write is not possible: {what}."))]
 }
 
-/// The write of a copy, and its condition.
+/// The write of a replica, and its condition.
 pub type ReplicaWrite = (WriteAction, Option<Expression>);

@@ -130,8 +130,8 @@ impl Drafting<'_, '_> {
         let main = MainCall { version, held, relies, repeat, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
-        // No key changes, so all copies get the same update and conditions. The found item's conditions hold for the first copy only: they
-        // may name index keys, which differ between copies.
+        // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:
+        // they may name index keys, which differ between replicas.
         self.replicas(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
         Ok(())

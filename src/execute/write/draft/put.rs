@@ -49,7 +49,7 @@ impl Drafting<'_, '_> {
         let main = MainCall { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
-        // The copies are put without a condition: they must equal the new item, whatever has their keys now.
+        // The replicas are put without a condition: they must equal the new item, whatever has their keys now.
         self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job, ty, &item, number)), None));
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);

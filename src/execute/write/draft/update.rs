@@ -23,9 +23,9 @@ use serde_json::{Map, Value};
 
 /// What an update changes of an item.
 struct ItemChanges {
-    /// Changes that all copies share.
+    /// Changes that all replicas share.
     changes: Changes,
-    /// The index keys that it sets, as the first copy has them.
+    /// The index keys that it sets, as the first replica has them.
     keys: Item,
     /// The index keys that it removes.
     removed: Vec<String>,
@@ -34,7 +34,7 @@ struct ItemChanges {
 }
 
 impl ItemChanges {
-    /// The update expression of the copy with this number. Only index keys differ.
+    /// The update expression of the replica with this number. Only index keys differ.
     pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Option<Expression> {
         let mut changes = self.changes.clone();
         let mut keys: Vec<(String, Attribute)> = replicas::replica(job, ty, &self.keys, number).into_iter().collect();

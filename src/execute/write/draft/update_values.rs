@@ -145,7 +145,7 @@ impl UpdateValues {
     /// fields differ and no default is made of a field that the item may have.
     pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, FieldErrors> {
         let model = job.context.model;
-        // Copies and guards are separate calls, which `if_not_exists` does not cover.
+        // Replicas and guards are separate calls, which `if_not_exists` does not cover.
         if model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some()) {
             return Ok(true);
         }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// The value for a field of this type at this time (milliseconds since 1970). `other` gives the item's other fields. `None` if a field that
-/// it is made of has no value, or if the text is no value of the type.
+/// it is made of has no value, or if the text is not a value of the type.
 ///
 /// The text is read in the API's form of the type: an enum's API name, a number, `true`. Lists, embedded objects and JSON are read as JSON
 /// (`[]`). A Date whose default is `{now}` is the UTC day of that time. One process makes UUIDs of version 7 in rising order.

@@ -1,4 +1,4 @@
-//! The copies of a replicated item: their numbers, keys and contents. The first copy, number 0, is the item.
+//! The replicas of a replicated item: their numbers, keys and contents. The first replica, number 0, is the item.
 
 use crate::execute::key::sharding::as_replica;
 use crate::execute::key::values::key_of;
@@ -9,7 +9,7 @@ use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
 use std::sync::Arc;
 
-/// The numbers and keys of an item's other copies. `key` is the key of the first.
+/// The numbers and keys of an item's other replicas. `key` is the key of the first.
 pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> {
     let Some((table, keys)) = place(job, &ty.name) else { return Vec::new() };
     let Some(spread) = keys.replicas() else { return Vec::new() };
@@ -17,7 +17,7 @@ pub fn others(job: &WriteJob<'_>, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> 
     (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_replica(table, keys, &item, number))?))).collect()
 }
 
-/// The first copy of an item, from any copy that was read.
+/// The first replica of an item, from any replica that was read.
 pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
     match place(job, ty) {
         Some((table, keys)) if keys.replicas().is_some() => Arc::new(as_replica(table, keys, &item, 0)),
@@ -25,7 +25,7 @@ pub fn first(job: &WriteJob<'_>, ty: &str, item: Arc<Item>) -> Arc<Item> {
     }
 }
 
-/// The copy with this number.
+/// The replica with this number.
 pub fn replica(job: &WriteJob<'_>, ty: &ObjectType, item: &Item, number: u8) -> Item {
     place(job, &ty.name).map_or_else(|| item.clone(), |(table, keys)| as_replica(table, keys, item, number))
 }

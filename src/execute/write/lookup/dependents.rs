@@ -28,7 +28,7 @@ pub struct ItemToDelete {
     /// The condition: the item is still of its type, and its unique values are unchanged. It keeps another item under the key from being
     /// deleted, and guards of new values from being left. `None` if the key tells the type and the item has no guards.
     pub condition: Option<Expression>,
-    /// Its other copies and its guards.
+    /// Its other replicas and its guards.
     pub others: Vec<Key>,
 }
 

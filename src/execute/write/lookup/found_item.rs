@@ -17,7 +17,7 @@ pub struct FoundItem {
     pub item: String,
     /// The table.
     pub table: Arc<str>,
-    /// The item's key; for a replicated item, the key of the first copy.
+    /// The item's key; for a replicated item, the key of the first replica.
     pub key: Key,
     /// The item as it was found.
     pub found: Arc<Item>,

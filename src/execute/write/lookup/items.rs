@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Item type → the item in scope.
 pub type ItemsInScope = BTreeMap<String, Arc<Item>>;
 
-/// Runs a lookup with the items in scope. Gives the first copy of a replicated item, whichever copy was read.
+/// Runs a lookup with the items in scope. Gives the first replica of a replicated item, whichever replica was read.
 pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScope) -> Result<Vec<Arc<Item>>, FieldErrors> {
     seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
 }

@@ -89,7 +89,7 @@ fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
     found
 }
 
-/// Compares a number in decimal text with a bound; `None` if it is no number.
+/// Compares a number in decimal text with a bound; `None` if it is not a number.
 fn compare(text: &str, bound: f64) -> Option<Ordering> {
     let float = text.parse::<f64>().ok()?;
     match canonical_float(bound) {

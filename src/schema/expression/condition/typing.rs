@@ -272,7 +272,7 @@ fn comparable(one: &ValueType, other: &ValueType) -> bool {
     }
 }
 
-/// The type that an argument is kept as beside a field: the field's type, unless that cannot hold all of the argument's values.
+/// The type that an argument is stored as next to a field: the field's type, unless that cannot hold all of the argument's values.
 fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
     let wider = match (argument, field) {
         (_, ValueType::Json) => true,
@@ -283,7 +283,7 @@ fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
     if wider { argument.clone() } else { field.clone() }
 }
 
-/// Whether the type is kept as a string whose parts have a meaning.
+/// Whether the type is stored as a string whose parts have a meaning.
 fn is_text(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Id | ValueType::String | ValueType::Date | ValueType::DateTime(Moment::Text))
 }

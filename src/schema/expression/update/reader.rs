@@ -13,7 +13,7 @@ pub trait UpdateNames: Names {
     fn is_non_null(&self, fields: &[&str]) -> bool;
     /// Whether an argument may be null or missing.
     fn may_be_null(&self, argument: &str) -> bool;
-    /// Whether a value of type `from` can be written where values of type `to` are kept; `Err` says why not.
+    /// Whether a value of type `from` can be written where values of type `to` are stored; `Err` says why not.
     fn writable(&self, from: &ValueType, to: &ValueType) -> Result<(), String>;
     /// Whether a field has no attribute of its own, so that only keys are rewritten when it changes.
     fn keys_only(&self, field: &str) -> bool;
