@@ -29,7 +29,7 @@ RULE of mutations
       2 an argument of the field's name         5 a field of an item in scope, seen as <type><Field>
       3 an argument <type><Field>               6 a field of an item in scope, of the same name";
 
-/// The access paths of all fields, or of one type's fields, with what each costs at most for one object.
+/// The access paths of all fields, or of one type's fields, each with its greatest cost for one object.
 pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
     let mine = |row: &PathRow| of.is_none_or(|name| row.field.split('.').next() == Some(name));
     let mut rows: Vec<PathRow> = describe::describe(model).into_iter().filter(mine).collect();
@@ -39,7 +39,7 @@ pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
     rows
 }
 
-/// What a field that finds items costs at most.
+/// The greatest cost of a field that finds items.
 fn cost_note(model: &Model, row: &PathRow) -> Option<String> {
     let (ty, field) = row.field.split_once('.')?;
     let FieldKind::Find(find) = &model.types.get(ty)?.fields.get(field)?.kind else { return None };

@@ -75,7 +75,7 @@ pub struct OperationCache {
     planners: Planners,
 }
 
-/// An operation of a document and its variables, which lack only a plan.
+/// An operation of a document and its variables, before it is planned.
 struct BoundOperation {
     document: Arc<CachedDocument>,
     name: Option<String>,
@@ -150,7 +150,7 @@ impl OperationCache {
     }
 }
 
-/// The plan of an operation that is not kept, and what it costs at most.
+/// The plan of an operation, which is not cached, and its greatest cost.
 pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     let document = parse(model, &request.query, &budgets(settings), 0)?;
     let operation = bind(model, document, request)?;
@@ -228,7 +228,7 @@ fn told(error: PlanError) -> GraphqlError {
     GraphqlError { message: error.message, code, locations: error.locations, path: Vec::new(), details: Vec::new() }
 }
 
-/// What a caller is told of an operation that may cost too much. `extensions` names the field, and the response keys that lead to it.
+/// The error for an operation that may cost too much. `extensions` names the field, and the response keys that lead to it.
 fn refused(TooCostly { message, field }: TooCostly) -> GraphqlError {
     let mut error = GraphqlError::new(ErrorCode::LimitExceeded, message);
     if let Some(field) = field {

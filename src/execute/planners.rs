@@ -1,6 +1,6 @@
-//! Work of planning in, its result out, made beside the workers that serve requests. Must not know what is planned.
+//! Planning work in, its result out, on threads beside the workers that serve requests. Must not know what is planned.
 //!
-//! A large document takes its time: on a worker, every other request of that worker would wait for it.
+//! Planning a large document takes time. On a worker, every other request of that worker would wait for it.
 
 use super::error::{ErrorCode, GraphqlError};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Default for Planners {
 }
 
 impl Planners {
-    /// Does the work on a thread of its own, once one is free. Work that has begun ends, and keeps its place, even if nobody waits for it.
+    /// Does the work on its own thread, as soon as one is free. Work that has begun ends, and keeps its place, even if nobody waits for it.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Vec<GraphqlError>> + Send + 'static,

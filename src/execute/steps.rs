@@ -31,7 +31,7 @@ async fn run_step(
     body: &mut ResponseBody,
 ) -> Result<(), Unwritten> {
     let mut state = ReadState::new(&step.plan, context);
-    // What a write reads is not bounded: a cascade that stopped half-way would leave items behind.
+    // The reads of a write have no bound: a cascade that stops half-way would leave items behind.
     context.loaders.bound_reads(None);
     if let Some(write) = &step.write {
         let arguments = match state.arguments.values(write.arguments) {

@@ -1,5 +1,5 @@
-//! Requests of clients in; what each holds of the server's quotas while it arrives, runs and is answered out. Must not know how a request
-//! is sent, nor what an operation does.
+//! Requests of clients in; their shares of the server's quotas while they arrive, run and are answered out. Must not know how a request is
+//! sent, nor what an operation does.
 
 use super::client::ClientAddress;
 use super::quota::{Exhausted, Quota, Share};
@@ -8,13 +8,13 @@ use axum::body::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The longest response that counts as taken as soon as it is written, in bytes. The system's buffers of a connection have room for it.
+/// The longest response that counts as taken as soon as it is written, in bytes. It fits into the system's buffers of a connection.
 const SMALL_RESPONSE: usize = 16 << 10;
 
 /// The quotas of a server.
 #[derive(Debug, Clone)]
 pub struct Quotas {
-    /// Operations that run, even those whose clients are gone.
+    /// Running operations, even those whose clients have left.
     pub operations: Arc<Quota>,
     /// Bytes of requests, from their first byte until their operations end.
     pub requests: Arc<Quota>,
@@ -46,18 +46,18 @@ impl Quotas {
         }
     }
 
-    /// Lets an operation run whose request has arrived.
+    /// Admits an operation whose request has arrived.
     pub fn admit(&self, client: ClientAddress, request: Share) -> Result<Admission, Exhausted> {
         Ok(Admission { _operation: self.operations.take(client, 1)?, _request: request })
     }
 
-    /// What a response of this length holds until its client has taken it.
+    /// The share of a response of this length, until its client has taken it.
     pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, Exhausted> {
         self.responses.take(client, if length > SMALL_RESPONSE { length } else { 0 })
     }
 }
 
-/// The bytes of a response, which give the share back when the last of them is written.
+/// The bytes of a response, which return the share when the last of them is written.
 pub fn unsent(body: Vec<u8>, share: Share) -> Bytes {
     Bytes::from_owner(Unsent { body, _share: share })
 }
@@ -68,8 +68,8 @@ impl AsRef<[u8]> for Unsent {
     }
 }
 
-/// The memory of a request while and after its JSON is parsed, in bytes, by its text: the text itself, and a value for each sign that may
-/// begin one.
+/// The memory of a request while and after its JSON is parsed, in bytes: the text itself, and a value for each character that may begin
+/// one.
 pub fn parsed_size(json: &[u8]) -> usize {
     let values = json.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
     json.len().saturating_add(values.saturating_mul(size_of::<Value>()))

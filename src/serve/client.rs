@@ -3,10 +3,10 @@
 use axum::http::HeaderMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The header in which each proxy appends the address that it was called from.
+/// The header to which each proxy appends the address of its client.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// A client, by its IP address. One client usually has a whole network of IPv6 addresses, of which this is the first (RFC 6177: a /64).
+/// A client, by its IP address. A client usually has a whole network of IPv6 addresses; this is the first of them (RFC 6177: a /64).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
@@ -19,8 +19,8 @@ impl ClientAddress {
         })
     }
 
-    /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left are the client's own
-    /// word, which may be anything. Without a readable address, it is the peer.
+    /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left come from the client and
+    /// may be anything. Without a readable address, it is the peer.
     pub fn behind_proxies(peer: IpAddr, headers: &HeaderMap, proxies: usize) -> Self {
         let Some(skipped) = proxies.checked_sub(1) else { return Self::of(peer) };
         let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();

@@ -1,5 +1,5 @@
-//! An accepted TCP connection in; the same connection out, which counts what it receives and fails if its peer takes what is sent too
-//! slowly. Must not know what goes over it: HTTP or, after an upgrade, a WebSocket.
+//! An accepted TCP connection in; the same connection out, which counts received bytes and fails if its peer takes sent bytes too slowly.
+//! Must not know what goes over it: HTTP or, after an upgrade, a WebSocket.
 
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice, Result};
@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// The slowest that a peer may take what is sent, in bytes a second.
+/// The lowest speed at which a peer may take sent bytes, in bytes a second.
 const SLOWEST: u64 = 8 << 10;
 
 /// A TCP connection with a time limit for writing.
@@ -25,13 +25,13 @@ pub struct Connection {
 
 /// A write that the peer does not take at once.
 struct Stalled {
-    /// When the peer must have taken enough.
+    /// The time by which the peer must have taken enough.
     end: Pin<Box<Sleep>>,
-    /// What it has taken meanwhile, in bytes.
+    /// The bytes that it has taken meanwhile.
     taken: u64,
 }
 
-/// How many bytes a connection has received so far.
+/// The number of bytes that a connection has received so far.
 #[derive(Debug, Clone, Default)]
 pub struct ReceivedBytes(Arc<AtomicU64>);
 
@@ -43,12 +43,12 @@ impl ReceivedBytes {
 }
 
 impl Connection {
-    /// A connection whose peer must take at least 8 KiB a second of what is sent, measured over this time.
+    /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time.
     pub fn new(stream: TcpStream, write_timeout: Duration) -> Self {
         Self { stream, write_timeout, stalled: None, received: ReceivedBytes::default() }
     }
 
-    /// How many bytes it receives.
+    /// The number of bytes that it receives.
     pub fn received(&self) -> ReceivedBytes {
         self.received.clone()
     }
@@ -102,7 +102,7 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        // Whoever writes flushes when nothing is left to write.
+        // Writers flush when nothing is left to write.
         self.stalled = None;
         Pin::new(&mut self.stream).poll_flush(context)
     }

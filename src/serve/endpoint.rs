@@ -27,11 +27,11 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission
-    /// is given back when the operation ends.
+    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission is
+    /// returned when the operation ends.
     ///
-    /// Dropping the stream ends a query. It does not end a mutation, which runs in a task of its own: a client that leaves never stops
-    /// one between two writes.
+    /// Dropping the stream ends a query. It does not end a mutation, which runs in its own task: a client that leaves never stops one
+    /// between two writes.
     pub async fn run(&self, invocation: Invocation, admission: Admission) -> Result<BoxStream<'static, Response>, MayNotWrite> {
         let limit = invocation.deadline + GRACE;
         let Ok(begun) = timeout_at(limit, self.backend.begin(invocation)).await else {

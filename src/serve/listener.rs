@@ -57,7 +57,7 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
             accepted = accept(&listener) => accepted,
             () = &mut stop => break,
         };
-        // A client that has its part already is hung up on, so that it keeps nobody out.
+        // A client that already has its part is disconnected, so that it takes no place from others.
         let Ok(share) = clients.take(ClientAddress::of(peer), 1) else { continue };
         let stream = Connection::new(stream, limits.write_timeout);
         let (received, proxies) = (stream.received(), limits.shared.trusted_proxies);

@@ -1,15 +1,15 @@
-//! What a peer has sent of a body or a message in, until when it may send more out.
+//! The bytes that a peer has sent of a body or a message in; the time by which it must send more out.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a peer may take before its speed counts.
 const GRACE: Duration = Duration::from_secs(2);
-/// The slowest that a peer may send: this many bytes in each millisecond, about 1 KiB a second. A phone at the edge of a network sends ten
+/// The lowest speed of a sender: this many bytes in each millisecond, about 1 KiB a second. A phone at the edge of a network sends ten
 /// times as fast.
 const BYTES_PER_MILLISECOND: u64 = 1;
 
-/// Until when the next bytes must be there, of what began then and has this many bytes so far. It may take `longest` in all.
+/// The time by which the next bytes must arrive, for a message that began then and has so many bytes. It may take `longest` in total.
 pub fn next_bytes_by(began: Instant, bytes: usize, longest: Duration) -> Instant {
     let earned = GRACE + Duration::from_millis(bytes as u64 / BYTES_PER_MILLISECOND);
     began + earned.min(longest)

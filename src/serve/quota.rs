@@ -1,5 +1,5 @@
-//! A bound that all clients share, and of which one client may have a part, in; shares of it, given back when they are dropped, out. An
-//! amount is a number of bytes, requests or connections: this file does not know which.
+//! A bound that all clients share, and the part that one client may have, in; shares of it out, which return to it when they are dropped.
+//! An amount is a number of bytes, requests or connections: this file does not know which.
 
 use super::client::ClientAddress;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ struct Shares {
     by_client: HashMap<ClientAddress, usize>,
 }
 
-/// A part of a quota that a client has until this is dropped.
+/// A client's part of a quota, until this is dropped.
 #[derive(Debug)]
 pub struct Share {
     quota: Arc<Quota>,
@@ -35,14 +35,14 @@ pub struct Share {
 pub enum Exhausted {
     /// All clients together have too much.
     Total,
-    /// This client has its part already.
+    /// This client already has its part.
     Part,
     /// The amount is larger than the whole quota.
     TooLarge,
 }
 
 impl Quota {
-    /// A quota of this total amount, of which one client may have a part.
+    /// A quota of this total amount, and the part that one client may have.
     pub fn new(total: usize, part: usize) -> Arc<Self> {
         Arc::new(Self { total, part, shares: Mutex::default(), all_returned: Notify::new() })
     }
@@ -74,7 +74,7 @@ impl Quota {
         self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces an amount of a client by another. A client that has nothing else may have more than its part: otherwise what is larger
+    /// Replaces an amount of a client by another. A client that has nothing else may have more than its part: otherwise an amount larger
     /// than the part could never be taken.
     fn replace(&self, client: ClientAddress, old: usize, new: usize) -> Result<(), Exhausted> {
         let mut shares = self.shares();
@@ -104,14 +104,14 @@ impl Quota {
 }
 
 impl Share {
-    /// Makes the share larger or smaller. If it cannot be made larger, it stays as it is; it can always be made smaller.
+    /// Makes the share larger or smaller. If it cannot grow, it stays unchanged; it can always shrink.
     pub fn resize(&mut self, amount: usize) -> Result<(), Exhausted> {
         self.quota.replace(self.client, self.amount, amount)?;
         self.amount = amount;
         Ok(())
     }
 
-    /// Hands the whole amount to a new share, which leaves this one empty.
+    /// Moves the whole amount to a new share, which leaves this one empty.
     pub fn split(&mut self) -> Share {
         Share { quota: self.quota.clone(), client: self.client, amount: std::mem::take(&mut self.amount) }
     }

@@ -78,7 +78,7 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
-    /// Time for a client to send a body, or a message over a WebSocket; after two seconds, it must have sent 1 kB for each second more
+    /// Time for a client to send a body, or a message over a WebSocket; after two seconds, it must send at least 1 kB a second
     #[arg(long, env = "KEYFOLD_BODY_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub body_timeout: Duration,
 
@@ -86,7 +86,7 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub request_timeout: Duration,
 
-    /// Time in which a client that takes its response slowly must take 8 KiB for each second
+    /// Time over which a client must take at least 8 KiB of its response a second
     #[arg(long, env = "KEYFOLD_WRITE_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub write_timeout: Duration,
 
@@ -154,7 +154,7 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_RESPONSE_BYTES", value_name = "BYTES", default_value_t = 10 << 20)]
     pub max_response_bytes: usize,
 
-    /// Most bytes that the table reads for a response, with those that filters and counts look at
+    /// Most bytes that the table reads for a response, including those that filters and counts look at
     #[arg(long, env = "KEYFOLD_MAX_READ_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
     pub max_read_bytes: u64,
 

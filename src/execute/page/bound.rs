@@ -1,5 +1,5 @@
-//! How many rows want a page, and of what size, in; whether the response has room for them out: pages are refused before they are read. Must
-//! not know reads.
+//! The number of rows that want a page and the page's size in; whether the response has room for the pages out: they are refused before
+//! they are read. Must not know reads.
 
 use crate::execute::error::{ErrorCode, Failure};
 use std::sync::Arc;
@@ -12,12 +12,12 @@ pub struct PageBound {
 }
 
 impl PageBound {
-    /// The bound before a wave: `most` objects of the response, of which there are some already.
+    /// The bound before a wave: the response may have `most` objects, and has some already.
     pub fn new(most: usize, there: usize) -> Self {
         Self { most, left: most.saturating_sub(there) }
     }
 
-    /// Takes room for the pages of a field, if there is any.
+    /// Reserves room for the pages of a field, if there is any.
     pub fn admit(&mut self, field: &str, rows: usize, size: u32) -> Result<(), Arc<Failure>> {
         let asked = rows.saturating_mul(size as usize);
         if asked <= self.left {

@@ -1,12 +1,12 @@
-//! The response map while it is made: fields and errors in, its bytes out. Bounds both. Must not know plans or items.
+//! The response map under construction: fields and errors in, its bytes out. Bounds both. Must not know plans or items.
 //!
-//! A response beyond its bounds has `data: null` and one error, at the place where it passed them. A null at that place alone would let
-//! each of a thousand siblings fill the response again. Bytes that no longer fit are never written.
+//! A response beyond its bounds has `data: null` and one error, at the place where it exceeded them. With a null at that place only, each
+//! of a thousand siblings could fill the response again. Bytes that no longer fit are never written.
 
 use crate::execute::error::GraphqlError;
 use serde_json::Value;
 
-/// What the body begins with.
+/// The first bytes of the body.
 const BEGINNING: &[u8] = b"{\"data\":{";
 /// The length of `{"data":`.
 const DATA: usize = BEGINNING.len() - 1;
@@ -14,7 +14,7 @@ const DATA: usize = BEGINNING.len() - 1;
 /// The most that a response may hold.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseLimits {
-    /// Bytes of `data` and `errors` together. One value may pass it before the writing ends, and an item has 400 KB at most.
+    /// Bytes of `data` and `errors` together. One value may exceed it before the writing ends; an item has 400 KB at most.
     pub bytes: usize,
     /// Objects, embedded ones included.
     pub objects: usize,
@@ -27,7 +27,7 @@ pub struct ResponseBody {
     pub(super) data: Vec<u8>,
     /// The errors so far, as JSON, separated by commas.
     errors: Vec<u8>,
-    /// How many objects were written, including those that a null has replaced.
+    /// The number of written objects, including those that a null has replaced.
     objects: usize,
     limits: ResponseLimits,
 }
@@ -40,7 +40,7 @@ impl ResponseBody {
         Self { data, errors: Vec::new(), objects: 0, limits }
     }
 
-    /// Begins the field of a further step.
+    /// Begins the first field of another step.
     pub(super) fn separate(&mut self) {
         if self.data.len() > BEGINNING.len() {
             self.data.push(b',');

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub enum Unwritten {
     /// It is null and its type is non-null: its parent is null, too.
     Null,
-    /// The response passed its bounds: nothing more is written, and `data` is null.
+    /// The response exceeded its bounds: nothing more is written, and `data` is null.
     TooLarge,
 }
 

@@ -1,10 +1,10 @@
-//! What the cost of an operation takes for known, although neither the schema nor the operation tells it.
+//! The assumptions about cost that neither the schema nor the operation determines.
 
-/// The bytes that an item is taken to have.
+/// The assumed size of an item, in bytes.
 pub const ITEM_BYTES: u64 = 4 * 1024;
 /// The bytes of a page (DynamoDB API reference, "Query").
 pub const PAGE_BYTES: u64 = 1 << 20;
-/// Of how many items a filter is taken to let one through.
+/// One item of this many is assumed to match a filter.
 pub const FILTERED: u64 = 4;
-/// The elements that a stored list is taken to have.
+/// The assumed number of elements in a stored list.
 pub const ELEMENTS: u64 = 10;

@@ -1,21 +1,21 @@
-//! What one field of an operation costs at most, as plain data.
+//! The greatest cost of one field of an operation, as plain data.
 
-/// What a field of an operation costs at most.
+/// The greatest cost of a field of an operation.
 #[derive(Debug, Clone)]
 pub struct FieldCost {
-    /// Its coordinate, `User.posts`; of a path of relations, the relation.
+    /// Its coordinate, `User.posts`; for a path of relations, the relation.
     pub coordinate: String,
     /// The response keys that lead to it, without the positions in lists.
     pub path: Vec<String>,
     /// Line and column of the field in the document, from 1; (0, 0) if they are not known.
     pub location: (usize, usize),
-    /// How many times it is read or written: once for each object that has it.
+    /// The number of times that it is read or written: once for each object that has it.
     pub times: u64,
-    /// How many items it finds or writes each time.
+    /// The number of items that it finds or writes each time.
     pub items: u64,
-    /// Whether a paging argument says how many.
+    /// Whether a paging argument sets that number.
     pub is_page: bool,
-    /// Its calls. Gets that share a batch with others cost less.
+    /// The number of its calls. Gets that share a batch cost less.
     pub calls: u64,
     /// Its capacity units.
     pub units: f64,

@@ -1,13 +1,13 @@
-//! A find in; what it costs at most for one object that has it out: for `keyfold check`. Must not know operations.
+//! A find in; its greatest cost for one object that has it out: for `keyfold check`. Must not know operations.
 
 use super::assumed::{FILTERED, ITEM_BYTES, PAGE_BYTES};
 use super::reads::{KEYS_PER_BATCH, pages, units};
 use crate::schema::model::find::{Find, Returns};
 
-/// What a find costs at most for one object that has the field.
+/// The greatest cost of a find for one object that has the field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FindCost {
-    /// The items that it finds.
+    /// The number of items that it finds.
     pub items: u64,
     /// Its calls.
     pub calls: u64,
@@ -15,7 +15,7 @@ pub struct FindCost {
     pub units: f64,
 }
 
-/// What a find costs at most for one object, by Gets or by Queries: for `keyfold check`. A find over relations costs what these do.
+/// The greatest cost of a find for one object, by Gets or by Queries: for `keyfold check`. A find over relations costs the sum of these.
 pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
     let max = u64::from(find.max);
     let (found, wanted) = match find.returns {

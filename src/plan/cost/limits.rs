@@ -1,10 +1,10 @@
-//! What an operation costs at most, and what it may cost, in; out: whether it is refused, and which field to page.
+//! The greatest cost of an operation, and its limits, in; whether the operation is refused, and which field to page, out.
 
 use super::field::FieldCost;
 use super::operation::OperationCost;
 use std::fmt;
 
-/// What an operation may cost. `None` is no limit.
+/// The limits on the cost of an operation. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostLimits {
     /// The most calls.
@@ -23,7 +23,7 @@ pub struct TooCostly {
 }
 
 impl CostLimits {
-    /// Whether there is nothing to check.
+    /// Whether there are no limits.
     pub fn is_none(&self) -> bool {
         self.calls.is_none() && self.units.is_none()
     }
@@ -43,7 +43,7 @@ impl CostLimits {
 }
 
 impl OperationCost {
-    /// The field whose smaller page lowers the cost most: of those on the way to the most expensive read, the one with most items.
+    /// The field whose smaller page lowers the cost most: on the path to the most expensive read, the field with the most items.
     fn field_to_page(&self) -> Option<&FieldCost> {
         let worst = self.fields.iter().max_by(|left, right| left.units.total_cmp(&right.units))?;
         let leads = |field: &&FieldCost| worst.path.starts_with(&field.path) && !field.path.is_empty();
@@ -56,7 +56,7 @@ impl OperationCost {
     }
 }
 
-/// What to do about a field.
+/// Advice about a field.
 struct Advice<'f>(&'f FieldCost);
 
 impl fmt::Display for Advice<'_> {
@@ -65,7 +65,7 @@ impl fmt::Display for Advice<'_> {
         let place = if path.is_empty() { String::new() } else { format!(" (at {})", path.join(".")) };
         match is_page {
             true => write!(f, "Ask for smaller pages of {coordinate}{place}, which may have {items} items each."),
-            false => write!(f, "Most of it is {coordinate}{place}."),
+            false => write!(f, "Most of the cost is {coordinate}{place}."),
         }
     }
 }

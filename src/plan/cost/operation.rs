@@ -1,4 +1,4 @@
-//! A plan and the variables of a request in; what the operation costs at most, field by field and in all, out.
+//! A plan and the variables of a request in; the operation's greatest cost, by field and in total, out.
 
 use super::field::FieldCost;
 use super::reads::PlanCost;
@@ -6,14 +6,14 @@ use crate::plan::tree::{OperationPlan, Plan};
 use crate::schema::model::Model;
 use serde_json::{Map, Value};
 
-/// What an operation costs at most.
+/// The greatest cost of an operation.
 #[derive(Debug)]
 pub struct OperationCost {
     /// Its reads and writes, in the order of the plan.
     pub fields: Vec<FieldCost>,
-    /// Calls of DynamoDB. The Gets of a wave are 100 to a call.
+    /// Calls of DynamoDB. 100 Gets of a wave are one call.
     pub calls: u64,
-    /// Waves of calls that follow each other; each write is one more.
+    /// Waves of calls that follow each other; each write adds one.
     pub waves: u64,
     /// Read capacity units.
     pub read_units: f64,
@@ -23,7 +23,7 @@ pub struct OperationCost {
     pub objects: u64,
 }
 
-/// What an operation costs at most with these variables, which are coerced.
+/// The greatest cost of an operation with these coerced variables.
 pub fn cost_of_operation(model: &Model, operation: &OperationPlan, variables: &Map<String, Value>) -> OperationCost {
     let mut all = OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
     for step in &operation.steps {
@@ -38,7 +38,7 @@ pub fn cost_of_operation(model: &Model, operation: &OperationPlan, variables: &M
 }
 
 impl OperationCost {
-    /// Adds the reads of a plan, and gives the objects that its part of the response has.
+    /// Adds the reads of a plan, and gives the number of objects in its part of the response.
     pub(super) fn add_reads(&mut self, plan: &Plan, cost: PlanCost) -> u64 {
         self.calls = self.calls.saturating_add(cost.calls);
         self.waves += plan.waves.len() as u64;

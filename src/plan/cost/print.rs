@@ -1,4 +1,4 @@
-//! What an operation costs at most → text for people and JSON for tools.
+//! The greatest cost of an operation → text for people and JSON for tools.
 
 use super::field::FieldCost;
 use super::operation::OperationCost;

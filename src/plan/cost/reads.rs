@@ -1,4 +1,4 @@
-//! A plan in; out: the calls and capacity units of its reads at most, and the objects of the response that they feed.
+//! A plan in; out: the greatest number of calls and capacity units of its reads, and of the objects in its part of the response.
 
 use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
 use super::field::FieldCost;
@@ -12,7 +12,7 @@ pub const KEYS_PER_BATCH: u64 = 100;
 /// Most items that a Query reads by one call.
 const ITEMS_PER_PAGE: u64 = 1_000;
 
-/// What a plan costs at most.
+/// The greatest cost of a plan.
 pub struct PlanCost {
     /// Each read, as a field of the operation.
     pub reads: Vec<FieldCost>,
@@ -25,7 +25,7 @@ pub struct PlanCost {
 }
 
 impl PlanCost {
-    /// The cost of a plan with these variables. `seeds` are the items that are handed in.
+    /// The cost of a plan with these variables. `seeds` is the number of items that the caller hands in.
     pub fn of(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: u64) -> Self {
         let values = ArgumentValues::new(model, plan, variables);
         let sizes: Vec<ReadSize> = plan.reads.iter().map(|read| values.size(read)).collect();
@@ -75,19 +75,19 @@ impl PlanCost {
     }
 }
 
-/// The calls that read so many items of one range.
+/// The number of calls that read this many items of one range.
 pub fn pages(items: u64) -> u64 {
     let per_page = ITEMS_PER_PAGE.min(PAGE_BYTES / ITEM_BYTES);
     items.div_ceil(per_page).max(1)
 }
 
-/// The read units of so many items (DynamoDB developer guide, "DynamoDB throughput capacity": one for 4 KB, half with eventual consistency).
+/// The read units of this many items (DynamoDB developer guide, "DynamoDB throughput capacity": one for 4 KB, half if eventual).
 pub fn units(items: u64, consistent: bool) -> f64 {
     let each = ITEM_BYTES as f64 / 4096.0;
     items as f64 * if consistent { each } else { each / 2.0 }
 }
 
-/// The way through a response: counts its objects, and notes the path of each read.
+/// Walks through a response: counts its objects, and records the path of each read.
 struct Walk<'a> {
     plan: &'a Plan,
     rows: &'a [u64],
@@ -95,7 +95,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The objects within so many objects of one selection.
+    /// The number of objects within this many objects of one selection.
     fn object(&mut self, object: &Object, times: u64, path: &mut Vec<String>) -> u64 {
         let variants = object.variants.iter().map(|(_, variant)| self.object(variant, times, path)).max().unwrap_or(0);
         let mut objects = variants;
@@ -147,7 +147,7 @@ impl Walk<'_> {
         objects
     }
 
-    /// Notes the path of the reads that find a target, from the one that pages to the one that tells whether an object is there.
+    /// Records the path of the reads that find a target, from the read that pages to the read that shows whether an object exists.
     fn note(&mut self, target: &ObjectSource, path: &[String]) {
         let last = if let Presence::Read(read) = target.presence { Some(read) } else { None };
         let first = target.pages.or(last);

@@ -1,5 +1,5 @@
-//! A plan and the values of its arguments in; out: how many rows each space has at most, and how many keys, ranges and items each read. Must
-//! not know calls.
+//! A plan and the values of its arguments in; out: the greatest number of rows of each space, and of keys, ranges and items of each read.
+//! Must not know calls.
 
 use super::assumed::{ELEMENTS, FILTERED, ITEM_BYTES, PAGE_BYTES};
 use crate::plan::tree::*;
@@ -7,19 +7,19 @@ use crate::schema::model::Model;
 use crate::schema::model::sharding::{KeyChoice, Reading};
 use serde_json::{Map, Value};
 
-/// The most keys or ranges that the values of a field make.
+/// The most keys or ranges that the values of a field give.
 const MOST_KEYS: u64 = 100;
 
-/// What a read makes and finds, each time it is made.
+/// The keys, ranges and items of a read, each time it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadSize {
-    /// The keys or the ranges that it reads.
+    /// The number of keys or ranges that it reads.
     pub ranges: u64,
-    /// The items that it reads of each range.
+    /// The number of items that it reads of each range.
     pub read: u64,
-    /// The items that it finds.
+    /// The number of items that it finds.
     pub found: u64,
-    /// Whether paging arguments say how many.
+    /// Whether paging arguments set that number.
     pub is_page: bool,
 }
 
@@ -30,13 +30,13 @@ pub struct ArgumentValues<'p> {
 }
 
 impl<'p> ArgumentValues<'p> {
-    /// Coerces the arguments. Values that are refused count as none: the request does not read them either.
+    /// Coerces the arguments. Refused values count as none: the request does not read them either.
     pub fn new(model: &Model, plan: &'p Plan, variables: &Map<String, Value>) -> Self {
         let values = plan.arguments.iter().map(|arguments| arguments.evaluate(&model.api, variables).unwrap_or_default());
         Self { plan, values: values.collect() }
     }
 
-    /// What a read makes and finds.
+    /// The keys, ranges and items of a read.
     pub fn size(&self, read: &Read) -> ReadSize {
         let one = ReadSize { ranges: 1, read: 1, found: 1, is_page: false };
         match &read.action {
@@ -62,7 +62,7 @@ impl<'p> ArgumentValues<'p> {
         }
     }
 
-    /// How many keys or ranges the values of a key make, on all its shards.
+    /// The number of keys or ranges that the values of a key give, on all its shards.
     fn keys(&self, key: &KeyBinding) -> u64 {
         let of_source = |source: &ValueSource| match source {
             ValueSource::Argument(arguments, name) => match self.values[*arguments].get(name) {
@@ -88,7 +88,7 @@ impl<'p> ArgumentValues<'p> {
     }
 }
 
-/// The most rows of each space. `seeds` are the items that are handed in.
+/// The greatest number of rows of each space. `seeds` is the number of items that the caller hands in.
 pub fn rows(plan: &Plan, sizes: &[ReadSize], seeds: u64) -> Vec<u64> {
     let mut rows: Vec<u64> = Vec::with_capacity(plan.spaces.len());
     for space in &plan.spaces {

@@ -1,4 +1,4 @@
-//! The write of a mutation's field in; out: the calls and capacity units of what it reads beforehand and of what it writes, at most.
+//! The write of a mutation's field in; out: the greatest number of calls and capacity units of its reads and writes.
 
 use super::assumed::ITEM_BYTES;
 use super::field::FieldCost;
@@ -15,7 +15,7 @@ const PER_TRANSACTION: u64 = 100;
 const PER_BATCH: u64 = 25;
 
 impl OperationCost {
-    /// Adds a write, and gives how many items it hands on to the selection.
+    /// Adds a write, and gives the number of items that it passes to the selection.
     pub(super) fn add_write(&mut self, model: &Model, write: &PlannedWrite, variables: &Map<String, Value>) -> u64 {
         let Some(declared) = model.mutation(&write.field) else { return 1 };
         self.waves += 1;
@@ -46,7 +46,7 @@ impl OperationCost {
         most
     }
 
-    /// Adds what is read for a write, and gives how many items it finds; without a lookup, the item is known.
+    /// Adds the reads for a write, and gives the number of items that they find; without a lookup, the item is known.
     fn add_lookup(&mut self, model: &Model, lookup: Option<&WriteLookup>, variables: &Map<String, Value>) -> u64 {
         let Some(lookup) = lookup else { return 1 };
         let cost = PlanCost::of(model, &lookup.plan, variables, 1);
@@ -61,7 +61,7 @@ fn unit() -> f64 {
     ITEM_BYTES as f64 / 1024.0
 }
 
-/// In how many places an item is written: the table, its replicas, and each index that has keys of it.
+/// The number of places in which an item is written: the table, its replicas, and each index that has keys of it.
 fn copies(model: &Model, item: &str) -> f64 {
     let Some((_, keys)) = model.item(item) else { return 1.0 };
     let table = &model.tables[keys.table];

@@ -164,7 +164,7 @@ pub struct PageSizes {
 const DEFAULT_PAGE: u32 = 50;
 
 impl PageSizes {
-    /// The size of a page that is not asked for: what the field declares, for either direction.
+    /// The page size if the arguments give none: the size that the field declares, for either direction.
     pub fn without_arguments(self, backward: bool) -> u32 {
         let declared = if backward { self.last.or(self.first) } else { self.first.or(self.last) };
         declared.unwrap_or(DEFAULT_PAGE.min(self.max))

@@ -1,4 +1,4 @@
-//! The body of a request in, its bytes out: within its size, its time and the memory of requests. Must not know what it says.
+//! The body of a request in, its bytes out: within its size, its time and the memory of requests. Must not know its content.
 
 use super::status::HttpRefusal;
 use crate::serve::admission::parsed_size;
@@ -9,10 +9,10 @@ use axum::body::{Body, HttpBody};
 use futures_util::stream::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
-/// Reads a body. `memory` grows with it, to what the body takes when it is parsed.
+/// Reads a body. `memory` grows with it, to the memory of the parsed body.
 ///
-/// A body that says that it is too long is refused before any of it is read. A client that waits for `100 Continue` does not get it then:
-/// hyper sends it when the body is first asked for.
+/// If its header says that a body is too long, it is refused before any of it is read. A client that waits for `100 Continue` does not get
+/// it then: hyper sends it when the body is first read.
 pub async fn read(body: Body, limits: &RequestLimits, mut memory: Share) -> Result<(Vec<u8>, Share), HttpRefusal> {
     let too_large = |bytes: u64| bytes > limits.body_limit as u64;
     if too_large(body.size_hint().lower()) {

@@ -43,7 +43,7 @@ pub async fn handle(
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
-    // An operation is admitted when its request is there, so that clients that send slowly keep nobody out.
+    // An operation is admitted after its request has arrived, so that slow clients take no place from others.
     let admission = match endpoint.quotas.admit(client, memory) {
         Ok(admission) => admission,
         Err(exhausted) => return refuse(media, &exhausted.into()),

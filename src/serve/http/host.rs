@@ -20,8 +20,8 @@ const LONGEST: usize = 100;
 pub enum Hosts {
     /// Every one.
     All,
-    /// The address that it listens on, `localhost`, loopback addresses, and these names. A server that listens on all addresses serves
-    /// each of them: only names can be rebound.
+    /// The hosts are the server's address, `localhost`, loopback addresses, and these names. A server that listens on all addresses serves
+    /// each of them, because only names can be rebound.
     These {
         /// The address that it listens on.
         address: IpAddr,
@@ -31,7 +31,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// The hosts of a server that listens on this address, with these names besides its own.
+    /// The hosts of a server that listens on this address, and these other names.
     pub fn at(address: IpAddr, names: &[String]) -> Self {
         Self::These { address, names: names.iter().map(|name| bare(name)).collect() }
     }
@@ -46,8 +46,8 @@ impl Hosts {
     }
 }
 
-/// Refuses requests for other hosts, and requests without one where HTTP demands it (RFC 9112 section 3.2). Health checks are for every
-/// host, since a load balancer names none that means anything.
+/// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). Health checks work for every
+/// host, because a load balancer names no meaningful one.
 pub async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     let refusal = match host_of(&request) {
         Err(refusal) => Some(refusal),
@@ -63,13 +63,13 @@ pub async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> 
     }
 }
 
-/// The host that a request is for: that of its target, or else of its header. None in HTTP/1.0, which browsers do not speak.
+/// The host of a request: that of its target, or else of its header. None in HTTP/1.0, which browsers do not use.
 fn host_of(request: &Request) -> Result<Option<Authority>, HttpRefusal> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (None, _) if request.version() == Version::HTTP_10 => Ok(request.uri().authority().cloned()),
         (None, _) => Err(HttpRefusal::Malformed("The header Host is missing.".into())),
-        (Some(_), Some(_)) => Err(HttpRefusal::Malformed("The header Host is given twice.".into())),
+        (Some(_), Some(_)) => Err(HttpRefusal::Malformed("The header Host occurs twice.".into())),
         (Some(value), None) => {
             let host = Authority::try_from(value.as_bytes());
             let host = host.map_err(|_| HttpRefusal::Malformed("The header Host cannot be read.".into()))?;

@@ -34,7 +34,7 @@ pub fn from_query_string(uri: &Uri) -> Result<Request, String> {
             _ => continue,
         };
         if members.insert(name.clone(), value).is_some() {
-            return Err(format!("The parameter \"{name}\" is given twice."));
+            return Err(format!("The parameter \"{name}\" occurs twice."));
         }
     }
     from_members(members)

@@ -30,13 +30,13 @@ pub enum HttpRefusal {
     ForeignHost(String),
     /// The server runs as many requests as its settings allow, or is stopping.
     Busy,
-    /// The client has as many requests at once as the settings allow.
+    /// The client has as many concurrent requests as the settings allow.
     ClientBusy,
-    /// The WebSocket has as many operations at once as the settings allow.
+    /// The WebSocket has as many concurrent operations as the settings allow.
     SocketBusy,
     /// The request needs more memory than the settings allow for all requests.
     TooMuchMemory,
-    /// The operation ran, and there is no memory to keep its response until the client takes it.
+    /// The operation ran, but there is no memory to keep its response until the client takes it.
     ResponseDropped(Exhausted),
     /// The handler failed because of a bug.
     Failed,

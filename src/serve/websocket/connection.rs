@@ -30,7 +30,7 @@ use tokio::time::timeout;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// How long a client may take to confirm that the socket is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
-/// How much a socket reads at once, in bytes. The library keeps a buffer of this size for each.
+/// The most bytes that a socket reads at once. The library keeps a buffer of this size for each.
 const READ_BUFFER: usize = 8 << 10;
 
 /// What every WebSocket needs.
@@ -82,8 +82,8 @@ async fn serve(socket: WebSocket, protocol: GraphQLProtocol, executor: SocketExe
     if let (Some(frame), mut messages) = messages.into_end() {
         let going_away = frame.code == close_code::AWAY;
         let confirmed = async {
-            // Without the client's confirmation, the system may drop what the client has not received yet. A client that is refused is not
-            // waited for: it still has the memory of its message.
+            // Without the client's confirmation, the system may drop bytes that the client has not received yet. The server does not wait
+            // for a refused client, which still has the memory of its message.
             if sink.send(Message::Close(Some(frame))).await.is_ok() && going_away {
                 while let Some(Ok(_)) = messages.next().await {}
             }

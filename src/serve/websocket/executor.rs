@@ -27,8 +27,8 @@ pub struct SocketExecutor {
     expected: Arc<Mutex<Option<Share>>>,
 }
 
-/// The responses of an operation, each with what it holds; the operation, which is unanswered until this is dropped; what the response
-/// holds that is being sent.
+/// The responses of an operation, each with its share; the operation, which is unanswered until this is dropped; and the share of the
+/// response that is being sent.
 type Answering = (BoxStream<'static, (Response, Option<Share>)>, Unanswered, Option<Share>);
 
 /// One operation that is not answered yet.
@@ -58,7 +58,7 @@ impl SocketExecutor {
         self.running.load(Ordering::Relaxed) >= 2 * self.endpoint.limits.shared.max_socket_operations
     }
 
-    /// Takes the memory of the message that comes next.
+    /// Takes the memory of the next message.
     pub fn expect(&self, memory: Share) {
         *self.expected() = Some(memory);
     }
@@ -67,9 +67,9 @@ impl SocketExecutor {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an operation beside so many others of the same socket.
+    /// Starts an operation next to this number of others of the same socket.
     ///
-    /// One that is too many is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
+    /// Beyond the limit, it is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
     fn begin(&self, request: Request, others: usize) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
         let memory = self.expected().take();
         if self.open.is_closing() {
@@ -97,7 +97,7 @@ impl SocketExecutor {
         Ok(responses.flatten_stream().boxed())
     }
 
-    /// A response, and what it holds until it is sent.
+    /// A response, and its share until it is sent.
     fn held(&self, response: &gateway::Response) -> (Response, Option<Share>) {
         match self.endpoint.quotas.hold_response(self.client, response.body.len()) {
             Ok(share) => (converted(response), Some(share)),
@@ -123,7 +123,7 @@ impl Executor for SocketExecutor {
             Err(refusal) => stream::once(std::future::ready((refused(&refusal), None))).boxed(),
         };
         let next = |(mut responses, unanswered, sent): Answering| async move {
-            // The stream is asked again when its response is sent.
+            // The stream is polled again when its response is sent.
             drop(sent);
             let (response, share) = responses.next().await?;
             Some((response, (responses, unanswered, share)))

@@ -1,5 +1,5 @@
-//! The messages of a WebSocket's client in, the same out, as fast as they may come: each within its time and the memory of requests.
-//! Must not know what they say.
+//! The messages of a WebSocket's client in; the same messages out, if each arrives within its time and the memory of requests. Must not
+//! know their content.
 
 use super::executor::SocketExecutor;
 use crate::serve::admission::parsed_size;
@@ -38,9 +38,9 @@ pub struct Messages<S> {
 pub struct Unfinished {
     /// What the connection has received.
     received: ReceivedBytes,
-    /// How much of that was complete messages.
+    /// The part of these bytes that was complete messages.
     complete: u64,
-    /// When the first bytes after those came, and the timer for the next.
+    /// The time of the first bytes after those, and the timer for the next.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
     /// The memory of the bytes.
     memory: Share,
@@ -54,7 +54,7 @@ impl<S> Messages<S> {
         Self { messages, executor, unfinished, asked, closing: false, end: None }
     }
 
-    /// Why the server ended the messages, if it did, and those that still come.
+    /// The reason why the server ended the messages, if it did, and the messages that still come.
     pub fn into_end(self) -> (Option<CloseFrame>, S) {
         (self.end, self.messages)
     }
@@ -73,7 +73,7 @@ impl<S: Stream<Item = Result<Message, Error>> + Unpin> Stream for Messages<S> {
         if self.closing && self.executor.is_idle() {
             return self.refuse(close_code::AWAY, "The server is shutting down.");
         }
-        // Whoever asks polls the operations next, of which some are answered at once.
+        // The caller polls the operations next, and some of them are answered at once.
         if self.executor.is_flooded() {
             return Poll::Pending;
         }
@@ -97,13 +97,13 @@ impl<S: Stream<Item = Result<Message, Error>> + Unpin> Stream for Messages<S> {
 }
 
 impl Unfinished {
-    /// Nothing yet, of a message that may take so long.
+    /// A message that may take this long, without any bytes yet.
     pub fn new(received: ReceivedBytes, memory: Share, longest: Duration) -> Self {
         Self { complete: received.count(), received, waiting: None, memory, longest }
     }
 
-    /// A message is complete. If it has data, all bytes before are its own, and this is the memory that they take when they are parsed;
-    /// a control frame may come between the parts of a message (RFC 6455 section 5.4).
+    /// A message is complete. If it has data, all bytes before belong to it, and this is their memory when they are parsed; a control frame
+    /// may come between the parts of a message (RFC 6455 section 5.4).
     fn complete(&mut self, message: &Message) -> Result<Option<Share>, Exhausted> {
         let data: &[u8] = match message {
             Message::Text(text) => text.as_bytes(),
@@ -114,7 +114,7 @@ impl Unfinished {
             }
             Message::Close(_) => return Ok(None),
         };
-        // What has been read of the next message already is not counted. It is no more than the library's buffer holds.
+        // Bytes of the next message that were already read do not count. They fit into the library's buffer.
         self.complete = self.received.count();
         self.waiting = None;
         let mut memory = self.memory.split();
@@ -122,7 +122,7 @@ impl Unfinished {
         Ok(Some(memory))
     }
 
-    /// Ready when the message took too long, or its bytes too much memory.
+    /// Ready when the message took too long, or its bytes took too much memory.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Exhausted>> {
         let bytes = usize::try_from(self.received.count() - self.complete).unwrap_or(usize::MAX);
         if let Err(exhausted) = self.memory.resize(bytes) {

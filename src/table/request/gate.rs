@@ -1,5 +1,5 @@
-//! One bound for the calls that all requests of a process have in flight, shared fairly: a request in, a place for one call out, once it
-//! is its turn. Must not know calls.
+//! One bound for the calls in flight of all requests of a process, shared fairly: a request in; a place for one call out, when it is its
+//! turn. Must not know calls.
 //!
 //! A free place goes to the request with the fewest calls in flight; among equals, to the one that has waited longest. So a request with
 //! one call never waits behind another's thousand.
@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Hands out the places. It is shared by all requests.
+/// Hands out the places. All requests share it.
 #[derive(Debug)]
 pub struct CallGate {
     turns: Mutex<Turns>,
@@ -21,7 +21,7 @@ pub struct Turnstile {
     request: u64,
 }
 
-/// The right to have one call in flight. It is given back when it is dropped.
+/// The right to have one call in flight. Dropping it returns it.
 #[derive(Debug)]
 pub struct CallPlace {
     gate: Arc<CallGate>,
@@ -48,7 +48,7 @@ struct Share {
 }
 
 impl CallGate {
-    /// A gate with so many places, at least one.
+    /// A gate with this many places, at least one.
     pub fn new(places: usize) -> Arc<Self> {
         Arc::new(Self { turns: Mutex::new(Turns { free: places.max(1), ..Turns::default() }) })
     }
@@ -64,7 +64,7 @@ impl CallGate {
 }
 
 impl Turnstile {
-    /// Waits for a place. Who gives up waiting loses nothing but its turn.
+    /// Waits for a place. A caller that stops waiting loses only its turn.
     pub async fn place(&self) -> CallPlace {
         let request = self.request;
         loop {
@@ -85,7 +85,7 @@ impl Drop for CallPlace {
     fn drop(&mut self) {
         let next = self.gate.turns().give_back(self.request);
         if let Some((request, waiter)) = next {
-            // If the waiter has just left, its place is dropped here, and goes to the one after it.
+            // If the waiter has just left, its place is dropped here and goes to the next one.
             let _ = waiter.send(CallPlace { gate: self.gate.clone(), request });
         }
     }
@@ -116,7 +116,7 @@ impl Turns {
         Some(receiver)
     }
 
-    /// Takes a place back. Gives the request whose turn it is, and who waits for it there.
+    /// Takes a place back. Gives the next request, and the waiter of that request.
     fn give_back(&mut self, request: u64) -> Option<(u64, oneshot::Sender<CallPlace>)> {
         if let Some(share) = self.requests.get_mut(&request) {
             self.order.remove(&(share.in_flight, share.turn, request));

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-/// Most concurrent calls of one request. Further calls wait, whatever the gate of all requests would allow.
+/// Most concurrent calls of one request. Further calls wait, even if the gate of all requests has places.
 pub const CALLS_IN_FLIGHT: usize = 32;
 
 /// The reads and writes of one request. Use it from any number of tasks at once; drop it with the request.
@@ -81,7 +81,7 @@ impl Loaders {
         Self { session, gets }
     }
 
-    /// Sets how many bytes of items the request may read from now on, with those that filters and counts look at. `None` is no bound.
+    /// Sets how many bytes of items the request may read from now on, including those that filters and counts look at. `None` is no bound.
     pub fn bound_reads(&self, most: Option<u64>) {
         self.session.bytes.bound(most);
     }

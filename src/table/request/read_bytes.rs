@@ -1,4 +1,4 @@
-//! What the reads of a request read in, in bytes; whether it may read on out. Must not know calls in flight.
+//! The bytes that a request's reads have read in; whether it may read on out. Must not know calls in flight.
 
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
@@ -26,16 +26,18 @@ impl Default for ReadBytes {
 }
 
 impl ReadBytes {
-    /// Sets the bound of what is read from now on; `None` is no bound.
+    /// Sets the bound for the next reads; `None` is no bound.
     pub(super) fn bound(&self, most: Option<u64>) {
         self.most.store(most.unwrap_or(UNBOUNDED), Ordering::Relaxed);
     }
 
-    /// Fails if the request has read as much as it may. The calls that are in flight by then still end.
+    /// Fails if the request has read as much as it may. Calls in flight still end.
     pub(super) fn check(&self) -> Result<(), TableError> {
         let (read, most) = (self.read.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed));
         match read > most {
-            true => Err(TableError { kind: TableErrorKind::TooMuch, detail: format!("{read} bytes are read, more than {most}") }),
+            true => {
+                Err(TableError { kind: TableErrorKind::TooMuch, detail: format!("the request has read {read} bytes, more than {most}") })
+            }
             false => Ok(()),
         }
     }
@@ -47,7 +49,7 @@ impl ReadBytes {
         }
     }
 
-    /// Counts a page: the items that arrived or, if a filter or a count looked at more, what the server charged for.
+    /// Counts a page: the arrived items or, if a filter or a count looked at more, the bytes that the server charged for.
     pub(super) fn add_page(&self, query: &Query, page: &Page, units: f64) {
         let looked_at = if query.consistent { units * UNIT_BYTES } else { units * UNIT_BYTES * 2.0 };
         match query.filter.is_some() || query.projection.is_none() {
