@@ -21,11 +21,11 @@ use tokio::time::interval;
 
 const USER: &str = "11111111-1111-4111-8111-111111111111";
 const GROUP: &str = "22222222-2222-4222-8222-222222222222";
-/// How often the memory is looked at.
+/// How often to measure the memory.
 const SAMPLE: Duration = Duration::from_secs(10);
-/// The last part of the time, in samples, whose memory counts.
+/// The number of samples at the end whose memory counts.
 const LAST: usize = 60;
-/// The samples at each end of it whose mean is compared.
+/// The number of samples at each end of these, whose mean is compared.
 const MEAN: usize = 6;
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -51,7 +51,7 @@ fn operation(number: u64) -> (&'static str, Value) {
     }
 }
 
-/// The memory that a process has now.
+/// The current memory of a process.
 fn resident_kilobytes(process: &process::Process) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

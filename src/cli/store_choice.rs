@@ -84,7 +84,7 @@ pub fn explained(error: TableError, tried: &str) -> anyhow::Error {
         TableErrorKind::Denied => "Set credentials as for other AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         TableErrorKind::NoSuchTable => "`keyfold tables` prints the tables of the schema, `keyfold tables --create` creates them",
         TableErrorKind::Unavailable | TableErrorKind::Timeout => "Check the address, and whether the server is running",
-        TableErrorKind::Storage => "Make room on the disk, or put a copy in the place of the data, and start again",
+        TableErrorKind::Storage => "Make room on the disk, or replace the data with a copy, and start again",
         TableErrorKind::Throttled => "DynamoDB is throttling requests. Try again later",
         TableErrorKind::Condition | TableErrorKind::TooMuch | TableErrorKind::Invalid => "",
     };

@@ -17,9 +17,9 @@ pub struct Settings {
     pub max_nodes: usize,
     /// The most bytes of a response.
     pub max_response_bytes: usize,
-    /// The most bytes that the reads of a response may read: what arrives, and what filters and counts look at.
+    /// The most bytes that the reads of a response may read: items that arrive, and items that filters and counts look at.
     pub max_read_bytes: u64,
-    /// What an operation may cost, by its plan.
+    /// The limits on the cost of an operation, by its plan.
     pub cost: CostLimits,
     /// The most calls in flight, of all requests together.
     pub max_calls_in_flight: usize,

@@ -65,7 +65,7 @@ pub trait DataStore: Send + Sync {
     /// What bounds the retries of all requests together.
     fn retries(&self) -> &RetryBudget;
 
-    /// Whether the table has just throttled a call, so that no call should be made that is not needed.
+    /// Whether the table has just throttled a call, so that optional calls should wait.
     fn throttles(&self, _table: &str) -> bool {
         false
     }

@@ -32,7 +32,7 @@ fn place(bytes: &[u8], random: &mut Rng) -> usize {
     random.usize(..=bytes.len())
 }
 
-/// A part that is mostly short.
+/// A part that is usually short.
 fn part(length: usize, random: &mut Rng) -> std::ops::Range<usize> {
     let start = random.usize(..=length);
     let long = (1 << random.u32(..12)).min(length - start);
@@ -92,7 +92,7 @@ fn by_tokens(bytes: &mut Vec<u8>, other: &[u8], (kind, random): (u8, &mut Rng)) 
     *bytes = all.concat();
 }
 
-/// Words, numbers, gaps and single signs: all bytes, in order.
+/// Words, numbers, gaps and single characters: all bytes, in order.
 fn tokens(bytes: &[u8]) -> Vec<Vec<u8>> {
     let class = |byte: &u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => 0,

@@ -1,4 +1,4 @@
-//! A cursor in: it is refused, or it names a position whose cursor it is. A position of any keys has a cursor that names it.
+//! A cursor in: it is refused, or it names a position that has this cursor. Every position of valid keys has a cursor that names it.
 
 use crate::run::run;
 use keyfold::execute::key::range::KeyRange;
@@ -18,7 +18,7 @@ static CURSORS: LazyLock<Cursors> = LazyLock::new(|| {
     Cursors::new(CursorKey::of_secret(b"a secret for fuzzing"), &list, ATTRIBUTES.map(str::to_owned).into())
 });
 
-/// Keys made of the input: its parts between commas, as texts, numbers or bytes.
+/// Keys made from the input: its parts between commas, as texts, numbers or bytes.
 fn keys(input: &[u8]) -> Item {
     let mut parts = input.split(|byte| *byte == b',');
     let value = |part: &[u8]| {

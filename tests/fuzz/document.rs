@@ -1,4 +1,4 @@
-//! A GraphQL document in: it is planned, or refused in few words. The same document has the same plan.
+//! A GraphQL document in: it is planned, or refused with a short message. The same document has the same plan.
 
 use crate::run::{run, texts};
 use keyfold::execute::gateway::{Response, plan};

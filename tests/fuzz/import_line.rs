@@ -1,4 +1,4 @@
-//! A line of an import in: it is an item, blank, or refused in few words. An item is written as a line that gives the same item.
+//! A line of an import in: it is an item, blank, or refused with a short message. An item is written as a line that gives the same item.
 
 use crate::run::{run, texts};
 use keyfold::table::bulk::export_lines::{parse_line, write_line};

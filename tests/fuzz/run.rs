@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// The longest time of an input, in a build without optimisation, on a machine that does other things, too.
+/// The longest time of an input, in an unoptimised build, on a machine that does other things, too.
 const LONGEST_TIME: Duration = Duration::from_secs(20);
-/// Most inputs that are kept for more changes.
+/// Most inputs to keep for more changes.
 const MOST_KEPT: usize = 4_000;
 
-/// What a target does with an input. It says in a word or two what came of it; a broken law is a panic.
+/// What a target does with an input. It returns the outcome in a word or two; a broken law is a panic.
 pub type Target = fn(&[u8]) -> String;
 
-/// Runs a target on its corpus, on more inputs and on what comes of changing them.
+/// Runs a target on its corpus, on more inputs and on changes of them.
 pub fn run(name: &'static str, target: Target, more: Vec<Vec<u8>>) {
     let number = |variable: &str, default: u64| std::env::var(variable).ok().map_or(default, |text| text.parse().expect(variable));
     let time = Duration::from_secs(number("KEYFOLD_FUZZ_SECONDS", 2));
@@ -24,7 +24,7 @@ pub fn run(name: &'static str, target: Target, more: Vec<Vec<u8>>) {
     let (sender, begun) = channel();
     let under_way = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}"));
     let file = under_way.clone();
-    // A thread of its own, with the stack of a server's thread, so that an input that takes for ever is found.
+    // A separate thread with the stack of a server's thread, so that an endless input is found.
     let worker = std::thread::spawn(move || {
         let mut tried = 0;
         let mut attempt = |input: &[u8]| {
@@ -69,7 +69,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     inputs.into_iter().map(|file| std::fs::read(file).unwrap()).collect()
 }
 
-/// The files of a folder and of its folders whose names end so, in order.
+/// The files of a folder and of its subfolders whose names end like this, in order.
 pub fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,9 +1,9 @@
-//! A schema in: it is loaded, or its mistakes are told in bounds. What is loaded prints an API that is a schema by itself.
+//! A schema in: it is loaded, or its mistakes are reported within bounds. A loaded schema prints an API that is itself a schema.
 
 use crate::run::{run, texts};
 use keyfold::schema::load;
 
-/// The most bytes that are told of mistakes: a hundred of them.
+/// The most bytes of reported mistakes: a hundred of them.
 const LONGEST_TOLD: usize = 600_000;
 
 fn target(input: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! What bounds the reads and the response of one operation: it is refused, and nothing more is read or written.
+//! The bounds of one operation's reads and response: beyond them, it is refused, and nothing more is read or written.
 
 use crate::support;
 use keyfold::execute::gateway::Gateway;
@@ -38,7 +38,7 @@ type Mutation {
 }
 "##;
 
-/// A user `ann` with so many posts of so many bytes, and with as many embedded lines. The note `n` lacks its text.
+/// A user `ann` with this many posts of this many bytes, and with as many embedded lines. The note `n` lacks its text.
 async fn world(posts: usize, bytes: usize, settings: Settings) -> (Gateway, Arc<Recorder>) {
     let (model, _) = load("schema.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let model = Arc::new(model);

@@ -1,4 +1,4 @@
-//! `keyfold dev --data` on a file that is broken, and on a disk that takes no more.
+//! `keyfold dev --data` with a damaged data file, and with a full disk.
 
 use super::process::{keyfold, run};
 use super::server::{Server, samples, schema};
@@ -27,7 +27,7 @@ fn a_broken_data_file_ends_the_start_with_one_sentence() {
     }
 }
 
-/// A limit on the size of files stands for a disk that takes no more.
+/// A limit on the size of files replaces a full disk.
 #[tokio::test]
 async fn a_disk_that_takes_no_more_is_told_at_once() {
     let directory = tempfile::tempdir().unwrap();

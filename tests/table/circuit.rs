@@ -1,4 +1,4 @@
-//! A table that does not answer: who is told at once, who goes on, and how it is noticed that the table is back. Time is paused.
+//! A table that does not answer: who gets an error at once, who continues, and how the store notices its return. Time is paused.
 
 use crate::applied::Applied;
 use crate::fixture::{count_up, deadline, query, table};
@@ -17,7 +17,7 @@ fn no_items() -> Reply {
     Reply::ok(json!({ "Items": [], "Count": 0, "ScannedCount": 0 }))
 }
 
-/// A server that answers as long as the switch is on, and otherwise does as `reply` says.
+/// A server that answers as long as the switch is on, and otherwise does what `reply` says.
 fn switched(reply: fn() -> Reply) -> (Arc<AtomicBool>, Server) {
     let on = Arc::new(AtomicBool::new(true));
     let switch = on.clone();
@@ -97,7 +97,7 @@ async fn few_calls_that_are_late_open_nothing() {
     }
 }
 
-/// A transaction that may have been made goes on until the table says whether it was.
+/// A transaction that may have been made continues until the table shows whether it was.
 #[tokio::test(start_paused = true)]
 async fn what_is_in_doubt_goes_on() {
     let begun = Instant::now();
@@ -105,7 +105,7 @@ async fn what_is_in_doubt_goes_on() {
     let engine = applied.clone();
     let server = Server::new(move |before, operation, body: Value| {
         let answer = engine.apply(operation, body);
-        // The first is made, and nobody hears of it for a while.
+        // The first one is made, and its answer is delayed.
         if begun.elapsed() < Duration::from_secs(12) || before == 0 { Reply::Reset } else { answer }
     });
     let store = SdkStore::over(server);

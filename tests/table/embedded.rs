@@ -39,7 +39,7 @@ async fn a_directory_that_cannot_be_used_is_told() {
     assert!(error.detail.contains("cannot create the data directory"), "{error}");
 }
 
-/// What may have become of a data file, and what is said of it.
+/// Damages of a data file, and the message for each.
 #[tokio::test]
 async fn a_broken_data_file_is_told_at_once() {
     let parent = tempfile::tempdir().unwrap();
@@ -55,7 +55,7 @@ async fn a_broken_data_file_is_told_at_once() {
     };
     let pages = whole.len() / 4096;
     for (bytes, words) in [
-        (Vec::new(), "is empty; put a copy in its place"),
+        (Vec::new(), "is empty; replace it with a copy"),
         (whole[..whole.len() / 2].to_vec(), "is cut off: it has "),
         (b"this is no database, however long one reads on in it".repeat(50), "is not a database of Keyfold"),
         (damaged(16, 24), "its header is broken"),

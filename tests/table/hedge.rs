@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// What becomes of a call: how long it takes, and whether it is answered.
+/// The outcome of a call: its time, and whether it is answered.
 type Fate = (Duration, bool);
 
-/// A store whose calls take the time that a script says.
+/// A store whose calls take the times of a script.
 struct Slow {
     script: Mutex<Box<dyn FnMut() -> Fate + Send>>,
     calls: AtomicUsize,
@@ -117,7 +117,7 @@ fn usually_fast(late: u32) -> impl FnMut() -> Fate + Send {
     move || (if random.u32(..100) < late { Duration::from_secs(4) } else { Duration::from_millis(random.u64(8..20)) }, true)
 }
 
-/// The times of so many reads, 20 at once, in order of their length.
+/// The times of this many reads, 20 at once, sorted.
 async fn times(store: &dyn DataStore, kind: Kind, reads: usize) -> Vec<Duration> {
     let mut times = Vec::with_capacity(reads);
     for _ in 0..reads / 20 {
@@ -186,7 +186,7 @@ async fn a_table_that_throttles_and_a_share_of_zero_end_it() {
 #[tokio::test(start_paused = true)]
 async fn the_first_good_answer_counts() {
     let second = Duration::from_secs(1);
-    // The call that is late, the one that is made beside it, and how long both take together.
+    // The late call, the call that is made next to it, and the time of both together.
     for (first, other, time, well) in [
         ((4 * second, true), (second / 100, false), 4 * second, true),
         ((second, false), (4 * second, true), 4 * second, true),

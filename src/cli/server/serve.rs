@@ -28,7 +28,7 @@ pub struct Serve {
     #[command(flatten)]
     remote: Remote,
 
-    /// Most reads that are made a second time because they take far longer than usual, in percent of all reads; 0 for none
+    /// Most reads to make a second time because they take far longer than usual, in percent of all reads; 0 for none
     #[arg(long, env = "KEYFOLD_HEDGE", value_name = "PERCENT", default_value = "5", value_parser = share)]
     hedge: f64,
 

@@ -4,7 +4,7 @@
 use crate::execute::error::{ErrorCode, Failure};
 use std::sync::Arc;
 
-/// How many objects the pages of a wave may have.
+/// The number of objects that the pages of a wave may have.
 #[derive(Debug)]
 pub struct PageBound {
     most: usize,

@@ -11,7 +11,7 @@ const BEGINNING: &[u8] = b"{\"data\":{";
 /// The length of `{"data":`.
 const DATA: usize = BEGINNING.len() - 1;
 
-/// The most that a response may hold.
+/// The bounds of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseLimits {
     /// Bytes of `data` and `errors` together. One value may exceed it before the writing ends; an item has 400 KB at most.

@@ -65,7 +65,7 @@ impl WriteJob<'_> {
             let again = Again { raced: races > 0, uncertain: doubtful };
             let mut draft = match actions::draft(self, &mut generated, again).await {
                 Ok(draft) => draft,
-                // The table may be back before the deadline, and then tells whether the write was made.
+                // The table may answer again before the deadline, and then shows whether the write was made.
                 Err(field_errors) if doubtful && field_errors.iter().all(|error| error.code == ErrorCode::Unavailable) => {
                     if unanswered.wait(self.context.deadline).await {
                         continue;
@@ -92,7 +92,7 @@ impl WriteJob<'_> {
                 Err(CascadeError::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(error)])),
             };
             let sent = match sent {
-                // What was in doubt stays in doubt while the table cannot be reached.
+                // Without an answer of the table, an earlier doubt remains.
                 Err(WriteError::Failed(error)) if doubtful && error.kind == TableErrorKind::Unavailable => {
                     Err(WriteError::Uncertain(error))
                 }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 
 /// How long a result is reused, so that probes put no load on the tables.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the check may take: longer than the limit of the store, whose error says what is wrong, and short enough to answer a probe
+/// The longest time of the check: longer than the limit of the store, whose error says what is wrong, and short enough to answer a probe
 /// within a second.
 const BOUND: Duration = Duration::from_millis(900);
 

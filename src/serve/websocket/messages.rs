@@ -42,7 +42,7 @@ pub struct Unfinished {
     complete: u64,
     /// The time of the first bytes after those, and the timer for the next.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
-    /// The memory of the bytes.
+    /// The memory of these bytes.
     memory: Share,
     longest: Duration,
 }

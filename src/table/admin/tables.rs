@@ -26,7 +26,7 @@ const REACH_LIMIT: Duration = Duration::from_secs(5);
 /// Tables that are described side by side.
 const TABLES_AT_ONCE: usize = 8;
 
-/// What a server says of a table's time to live.
+/// A server's answer about a table's time to live.
 enum FoundTimeToLive {
     /// The server does not know time to live.
     NotOffered,
@@ -225,7 +225,7 @@ impl SdkStore {
     }
 }
 
-/// Whether the server does not know the operation at all, as some servers that are compatible with DynamoDB say of what they lack.
+/// Whether the server does not know the operation at all, as some compatible servers answer for operations that they lack.
 fn is_not_offered<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     status == Some(501) || matches!(error.code(), Some("UnknownOperationException" | "UnknownOperation" | "UnsupportedOperationException"))

@@ -1,8 +1,8 @@
-//! The path of a data file in; whether an engine may open it out: it is missing, or whole as far as its beginning tells. Must not know
-//! the engine.
+//! The path of a data file in; whether an engine may open it out: it is missing, or whole as far as its header shows. Must not know the
+//! engine.
 //!
-//! SQLite takes an empty file for a new database, and finds a file that was cut off only when it comes to the missing part. What is
-//! checked here stands in the first hundred bytes ("Database File Format", section 1.3).
+//! SQLite takes an empty file for a new database, and notices that a file was cut off only when it reaches the missing part. This check
+//! uses the first hundred bytes ("Database File Format", section 1.3).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -10,12 +10,12 @@ use std::path::Path;
 
 /// The bytes of the header.
 const HEADER: usize = 100;
-/// How every SQLite database begins.
+/// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Whether the file can be opened. The error says, in a sentence for the user, why not and what to do.
+/// Whether the file can be opened. The error is a sentence for the user: the reason, and what to do.
 pub(super) fn check(path: &Path) -> Result<(), String> {
-    let named = |what: &str| format!("the data file {} {what}; put a copy in its place, or delete it to begin anew", path.display());
+    let named = |what: &str| format!("the data file {} {what}; replace it with a copy, or delete it to start again", path.display());
     let unreadable = |error: std::io::Error| format!("cannot read the data file {}: {error}", path.display());
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -36,7 +36,7 @@ pub(super) fn check(path: &Path) -> Result<(), String> {
         return Err(named("is not a database of Keyfold, or its beginning is broken"));
     }
     let Some(declared) = declared_length(&header) else { return Err(named("is damaged: its header is broken")) };
-    // A checkpoint that was interrupted leaves a shorter file, and the log beside it completes it.
+    // An interrupted checkpoint leaves a shorter file, and the log next to it completes the file.
     let log = std::fs::metadata(format!("{}-wal", path.display())).map_or(0, |log| log.len());
     if declared.is_some_and(|declared| length < declared) && log == 0 {
         return Err(named(&format!("is cut off: it has {length} of {} bytes", declared.unwrap_or(0))));

@@ -21,11 +21,11 @@ use tokio::time::{Instant, interval_at};
 const DATA_FILE: &str = "keyfold.db";
 /// The file whose lock says that a process uses the directory. The file stays; only its lock counts.
 const LOCK_FILE: &str = "keyfold.lock";
-/// The file that is written to see whether the disk has room again.
+/// The file that tests whether the disk has room again.
 const TRIAL_FILE: &str = "keyfold.trial";
-/// What is written to it: more than a small write needs.
+/// The bytes to write to it: more than a small write needs.
 const TRIAL_BYTES: usize = 256 * 1024;
-/// Data files up to this size are read whole when they are opened, which takes less than a second.
+/// Data files up to this size are read completely when they are opened, which takes less than a second.
 const READ_WHOLE: u64 = 256 * 1024 * 1024;
 /// How often expired items are deleted. DynamoDB takes up to a few days.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -39,12 +39,12 @@ const ITEMS_PER_LOAD: usize = 1000;
 /// side take no longer; a long Scan without threads would delay every other request.
 pub(in crate::table) struct EmbeddedEngine {
     database: Database,
-    /// The transactions whose answers may be asked for again.
+    /// The transactions whose answers may be requested again.
     pub(super) tokens: Tokens,
     threads: Arc<Semaphore>,
     /// Where the data is; `None` in memory.
     directory: Option<PathBuf>,
-    /// Why the disk or the data file last failed, until a write goes well again.
+    /// The last failure of the disk or the data file, until a write succeeds again.
     trouble: Mutex<Option<&'static str>>,
     /// The lock on the directory, held while the database is open.
     _lock: Option<File>,
@@ -87,7 +87,7 @@ impl EmbeddedEngine {
         };
         let database = Database::new(path).map_err(broken)?;
         if std::fs::metadata(&data).is_ok_and(|data| data.len() <= READ_WHOLE) {
-            // It counts the items, and so comes upon every damaged page of them.
+            // It counts the items, and so finds every damaged page of them.
             database.table_stats().map_err(broken)?;
         }
         Ok(Self::on(database, Some(directory.to_owned()), Some(lock)))
@@ -98,7 +98,7 @@ impl EmbeddedEngine {
         Arc::new(Self { database, tokens: Tokens::default(), threads, directory, trouble: Mutex::default(), _lock: lock })
     }
 
-    /// Keeps why the disk or the data file failed, or with `None` that a write went well.
+    /// Records why the disk or the data file failed, or with `None` that a write succeeded.
     pub(super) fn note(&self, trouble: Option<&'static str>) {
         let before = std::mem::replace(&mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble);
         match trouble {
@@ -117,7 +117,7 @@ impl EmbeddedEngine {
             let written = std::fs::write(&file, vec![0; TRIAL_BYTES]);
             std::fs::remove_file(file).and(written)
         });
-        // A damaged file does not heal by itself.
+        // A damaged file stays damaged.
         if matches!(trial.await, Ok(Ok(()))) && cause == storage_failure::FULL {
             self.note(None);
             return Ok(());

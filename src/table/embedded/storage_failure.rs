@@ -1,18 +1,18 @@
-//! An error of the engine in; whether the disk or the data file caused it out, in words for the log.
+//! An error of the engine in; out: whether the disk or the data file caused it, in words for the log.
 //!
-//! Such a call is not tried again: the next attempt would fail the same way. SQLite has rolled the transaction back, so nothing was
+//! Such a call is not repeated: the next attempt would fail in the same way. SQLite has rolled the transaction back, so nothing was
 //! written.
 
 use dynoxide::DynoxideError;
 use serde_json::json;
 
-/// The code of the answer to a call that the disk or the data file did not allow. [`crate::table::sdk`] ends the call with it.
+/// The error code of a call that failed because of the disk or the data file. [`crate::table::sdk`] ends the call with it.
 pub(in crate::table) const CODE: &str = "StorageFailureException";
 
-/// The cause that passes when somebody makes room.
+/// The cause that ends when somebody makes room.
 pub(super) const FULL: &str = "the disk is full";
 
-/// What SQLite says (its documentation, "Result and Error Codes"), and what it means. The engine passes on nothing but the text.
+/// SQLite's messages (its documentation, "Result and Error Codes"), and their causes. The engine passes on only the text.
 const CAUSES: [(&str, &str); 7] = [
     ("database or disk is full", FULL),
     ("disk I/O error", "the disk cannot be read or written"),
@@ -23,7 +23,7 @@ const CAUSES: [(&str, &str); 7] = [
     ("unable to open database file", "the data file cannot be opened"),
 ];
 
-/// The cause in the disk or the data file; `None` if the engine has refused the call for another reason.
+/// The cause in the disk or the data file; `None` if the engine refused the call for another reason.
 pub(super) fn cause(error: &DynoxideError) -> Option<&'static str> {
     if error.status_code() < 500 {
         return None;
@@ -32,7 +32,7 @@ pub(super) fn cause(error: &DynoxideError) -> Option<&'static str> {
     CAUSES.into_iter().find(|(text, _)| said.contains(text)).map(|(_, cause)| cause)
 }
 
-/// The answer to a call that failed by this cause. A status of 400 says that nothing was written.
+/// The answer to a call that failed for this cause. A status of 400 says that nothing was written.
 pub(super) fn answer(cause: &str) -> (u16, Vec<u8>) {
     (400, json!({ "__type": format!("keyfold#{CODE}"), "message": cause }).to_string().into_bytes())
 }

@@ -1,7 +1,7 @@
-//! A transaction with its token in; its answer out, and the same answer for the same token without making the transaction again.
+//! A transaction with its token in; its answer out, and the same answer for the same token without running the transaction again.
 //!
-//! The engine itself keeps every token for ten minutes, however many there are, and looks through all of them at each transaction. A token
-//! is of use only until its answer has come, which takes seconds here: so it is kept for a minute, within a bound in bytes.
+//! The engine itself keeps every token for ten minutes, however many there are, and searches all of them at each transaction. A token is
+//! needed only until its answer has arrived, which takes seconds. So it is kept for a minute, within a bound in bytes.
 
 use crate::table::embedded::observer::sorted;
 use dynoxide::DynoxideError;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const KEPT: Duration = Duration::from_secs(60);
 /// The most memory of all tokens and their answers, in bytes.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
-/// The memory of a token besides its text and its answer, about.
+/// The approximate memory of a token besides its text and its answer.
 const OVERHEAD: usize = 160;
 
 /// The transactions of a moment.
@@ -39,7 +39,7 @@ struct Answer {
 }
 
 impl Tokens {
-    /// Makes a transaction unless one with this token was made. One that fails may be tried again. `request` is its JSON.
+    /// Runs a transaction unless one with this token has run. A failed transaction may run again. `request` is its JSON.
     pub(super) fn once(
         &self,
         token: &str,
@@ -49,7 +49,7 @@ impl Tokens {
         let mut hasher = DefaultHasher::new();
         sorted(request).to_string().hash(&mut hasher);
         let request = hasher.finish();
-        // Held while the transaction is made, so that a second attempt waits for the first. The engine makes one at a time anyway.
+        // Held while the transaction runs, so that a second attempt waits for the first. The engine runs one at a time anyway.
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.forget(Instant::now());
         match made.answers.get(token) {
@@ -71,7 +71,7 @@ impl Made {
         self.answers.insert(token.to_owned(), answer);
     }
 
-    /// Forgets what is old, and the oldest of what is too much.
+    /// Forgets old tokens, and the oldest ones beyond the bound.
     fn forget(&mut self, now: Instant) {
         while let Some((at, token)) = self.order.front()
             && (now.duration_since(*at) >= KEPT || self.bytes > MOST_BYTES)

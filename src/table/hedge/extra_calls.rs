@@ -1,10 +1,10 @@
-//! Calls in; whether one more call may be made beside them out: a share of all calls, whatever their number.
+//! Calls in; whether one more call may be made next to them out: a share of all calls, whatever their number.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An extra call, in the unit of [`ExtraCalls::saved`].
 const ONE: u64 = 1_000_000;
-/// Most extra calls that are saved for later. They may all be made in one moment, when the whole server is slow.
+/// Most extra calls that are saved for later. All of them may run at once, when the whole server is slow.
 const MOST: u64 = 20;
 
 /// The extra calls that may still be made.

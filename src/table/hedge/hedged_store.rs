@@ -1,8 +1,8 @@
 //! A store in; a store out that makes late reads a second time. Must not know the AWS SDK.
 //!
 //! A read may be made twice if it is eventually consistent and by key or by partition: GetItem, BatchGetItem and Query. The call that
-//! answers first gives the items and the capacity; the other one is dropped, though the server may still carry it out. A table that
-//! throttles, and a call that has failed, gets no second call.
+//! answers first gives the items and the capacity; the other one is dropped, though the server may still run it. There is no second call
+//! for a table that throttles, or after a failed call.
 
 use super::extra_calls::ExtraCalls;
 use super::usual_time::UsualTime;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout};
 
-/// A store whose late reads are made twice.
+/// A store that makes late reads twice.
 pub struct HedgedStore {
     store: Arc<dyn DataStore>,
     tables: HashMap<String, UsualTimes>,
@@ -34,13 +34,13 @@ struct UsualTimes {
 }
 
 impl HedgedStore {
-    /// A store around this one for reads of these tables. Second calls are at most this share of all calls that might have one, from 0 to 1.
+    /// A store around this one for reads of these tables. Second calls are at most this share, from 0 to 1, of all calls that may have one.
     pub fn new(store: Arc<dyn DataStore>, tables: &[Table], share: f64) -> Self {
         let tables = tables.iter().map(|table| (table.name.clone(), UsualTimes::default())).collect();
         Self { store, tables, extra: ExtraCalls::new(share) }
     }
 
-    /// The usual time of such a read, kept with the first of its tables; `None` for strong reads and unknown tables.
+    /// The usual time of such a read, stored with the first of its tables; `None` for strong reads and unknown tables.
     fn usual_get(&self, requests: &[ItemRequest<'_>]) -> Option<&UsualTime> {
         let usual = self.tables.get(requests.first()?.table)?;
         let eventual = requests.iter().all(|request| !request.consistent);
@@ -52,7 +52,7 @@ impl HedgedStore {
         hedged.then(|| self.tables.get(&*query.table).map(|usual| &usual.query)).flatten()
     }
 
-    /// Makes a call, and makes it again if it is late. Of the two, the first good answer counts.
+    /// Makes a call, and makes it again if it is late. The first good answer counts.
     async fn read<'a, T>(&'a self, usual: &UsualTime, tables: &[&str], make: impl Fn() -> BoxFuture<'a, T>, is_well: fn(&T) -> bool) -> T {
         self.extra.count();
         let begun = Instant::now();

@@ -1,24 +1,23 @@
-//! The times that calls of one kind took in; after which time such a call is late out.
+//! The times of calls of one kind in; the time after which such a call is late out.
 //!
-//! The times are counted in a histogram whose counts are halved again and again, so that old times fade. It has a fixed size and no lock.
+//! A histogram counts the times. Its counts are halved again and again, so that old times fade. It has a fixed size and no lock.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Counters. Four for each doubling of the time, from 64 µs to 16 s: a time is known to a quarter.
+/// The number of counters: four for each doubling of the time, from 64 µs to 16 s. So a time is exact to a quarter.
 const COUNTERS: usize = 18 * 4;
-/// The binary logarithm of the shortest time that is told from shorter ones, in microseconds.
+/// The binary logarithm of the shortest time that is distinguished from shorter ones, in microseconds.
 const SHORTEST: u32 = 6;
-/// Times after which all counts are halved.
+/// The number of times after which all counts are halved.
 const FADE_AFTER: u32 = 1024;
-/// Times after which the usual time is computed again.
+/// The number of times after which the usual time is computed again.
 const COMPUTE_AFTER: u32 = 16;
-/// Times that must be known before any call is late.
+/// The number of times that must be known before any call is late.
 const ENOUGH: u32 = 32;
-/// The usual time: so many of a hundred calls are faster. Of a server that is late in 2 or in 8 of a hundred calls, it is a time without
-/// trouble.
+/// The usual time: this percentage of calls is faster. If a server is late in 2 % or 8 % of its calls, it is a time without trouble.
 const USUAL_OF_HUNDRED: u32 = 90;
-/// How many times the usual time a call must take to be late.
+/// A late call takes this many times the usual time.
 const LATE: u64 = 2;
 /// A call is never late before this. A second call costs more than the wait.
 const NEVER_BEFORE: Duration = Duration::from_millis(5);
@@ -28,7 +27,7 @@ const NEVER_BEFORE: Duration = Duration::from_millis(5);
 pub(super) struct UsualTime {
     counters: [AtomicU32; COUNTERS],
     counted: AtomicU32,
-    /// After how many microseconds a call is late; 0 while too little is known.
+    /// The time after which a call is late, in microseconds; 0 while too little is known.
     late: AtomicU64,
 }
 
@@ -51,7 +50,7 @@ impl UsualTime {
         }
     }
 
-    /// After how long such a call is late; `None` while too little is known.
+    /// The time after which such a call is late; `None` while too little is known.
     pub(super) fn late_after(&self) -> Option<Duration> {
         match self.late.load(Ordering::Relaxed) {
             0 => None,
@@ -91,7 +90,7 @@ fn place(micros: u64) -> usize {
     (((doubling - SHORTEST) as usize) * 4 + quarter as usize).min(COUNTERS - 1)
 }
 
-/// The time before which all times of a counter are, in microseconds.
+/// The time that is above all times of a counter, in microseconds.
 fn end(place: usize) -> u64 {
     let (doubling, quarter) = (place / 4, place % 4);
     (5 + quarter as u64) << (doubling + SHORTEST as usize - 2)

@@ -1,28 +1,28 @@
-//! What becomes of the attempts of each table's calls in; whether one more may be sent, and whether the table throttles, out.
+//! The outcomes of the attempts of each table's calls in; whether one more may be sent, and whether the table throttles, out.
 //!
 //! A table that does not answer would hold every call until its deadline. So its circuit opens after five attempts without an answer in
-//! three seconds: calls then end at once, but for one attempt a second that asks whether the table is back (M. Nygard, "Release It!",
-//! "Circuit Breaker"). Any answer closes the circuit. A refusal, a throttle or a status of 500 is an answer.
+//! three seconds. Calls then end at once, except one attempt a second that checks whether the table answers again (M. Nygard, "Release
+//! It!", "Circuit Breaker"). Any answer closes the circuit. A refusal, a throttle or a status of 500 is an answer.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long no attempt has been answered before the circuit opens.
+/// The time without any answer after which the circuit opens.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How many attempts have begun in that time and were not answered.
+/// The number of attempts in that time that must have no answer.
 const ATTEMPTS: u32 = 5;
-/// How often an open circuit lets an attempt through.
+/// The interval at which an open circuit lets an attempt through.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 /// An attempt that its caller gives up before this says nothing about the table.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long after the last sign of it a silence makes the table not ready. Then calls may come again and find out.
+/// The time after the last sign of silence during which the table is not ready. After it, calls may find out again.
 const READY_AGAIN: Duration = Duration::from_secs(5);
-/// How long after its last throttle a table counts as throttling.
+/// The time after its last throttle during which a table counts as throttling.
 const THROTTLED: Duration = Duration::from_secs(10);
 
-/// The health of all tables that a store's calls named. Their names come from the schema, so it does not grow.
+/// The health of all tables that a store's calls named. Their names come from the schema, so the map does not grow.
 #[derive(Debug, Default)]
 pub(in crate::table) struct TableHealth {
     tables: Mutex<Tables>,
@@ -30,29 +30,29 @@ pub(in crate::table) struct TableHealth {
 
 #[derive(Debug, Default)]
 struct Tables {
-    /// Counts attempts and answers, to tell which came first.
+    /// Counts attempts and answers, to know which came first.
     order: u64,
     by_name: HashMap<String, Seen>,
 }
 
-/// What was seen of a table.
+/// The observations about a table.
 #[derive(Debug, Default)]
 struct Seen {
-    /// When the last answer came, in the order of [`Tables::order`].
+    /// The position of the last answer, in the order of [`Tables::order`].
     answered: u64,
-    /// When the first attempt after the last answer began.
+    /// The time of the first attempt after the last answer.
     silent_since: Option<Instant>,
-    /// Attempts after the last answer that wait for theirs.
+    /// Attempts after the last answer that still wait.
     waiting: u32,
     /// Attempts after the last answer that ended without one.
     failed: u32,
     /// Whether the circuit is open.
     open: bool,
-    /// When an attempt was last let through, the circuit being open.
+    /// The time when an open circuit last let an attempt through.
     probed: Option<Instant>,
-    /// When an attempt last ended without an answer, or was not sent because of that.
+    /// The time when an attempt last ended without an answer, or was not sent because of that.
     missed: Option<Instant>,
-    /// When a call was last throttled.
+    /// The time when a call was last throttled.
     throttled: Option<Instant>,
 }
 
@@ -61,22 +61,22 @@ struct Seen {
 pub(in crate::table) struct Silence {
     /// The table's name.
     pub(in crate::table) table: String,
-    /// For how long it has not answered.
+    /// The time for which it has not answered.
     pub(in crate::table) time: Duration,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::table) enum Verdict {
-    /// The table answered, well or not.
+    /// The table answered, with or without success.
     Answered,
     /// No answer came, or no connection was made.
     Silent,
-    /// The attempt did not reach the table for a reason of this process.
+    /// The attempt did not reach the table, for a reason in this process.
     Unknown,
 }
 
-/// An attempt under way. Dropped without a verdict, it was given up by its caller.
+/// An attempt under way. If it is dropped without an outcome, its caller gave it up.
 #[derive(Debug)]
 pub(in crate::table) struct Sent<'a> {
     health: &'a TableHealth,
@@ -87,8 +87,8 @@ pub(in crate::table) struct Sent<'a> {
 }
 
 impl TableHealth {
-    /// Begins an attempt on tables, joined by commas. The error names one whose circuit is open. Then only an attempt that may `probe` is
-    /// let through, once a second.
+    /// Starts an attempt on tables, joined by commas. The error names a table whose circuit is open. Then only an attempt that may `probe`
+    /// is let through, once a second.
     pub(in crate::table) fn begin<'a>(&'a self, tables: &'a str, probe: bool) -> Result<Sent<'a>, Silence> {
         let now = Instant::now();
         let mut all = self.lock();
@@ -108,7 +108,7 @@ impl TableHealth {
         Ok(Sent { health: self, tables, order: all.order, begun: now, verdict: None })
     }
 
-    /// Notes that a call of these tables was throttled.
+    /// Records that a call of these tables was throttled.
     pub(in crate::table) fn throttled(&self, tables: &str) {
         let mut all = self.lock();
         for table in tables.split(',') {
@@ -121,7 +121,7 @@ impl TableHealth {
         self.lock().by_name.get(table).and_then(|seen| seen.throttled).is_some_and(|at| at.elapsed() < THROTTLED)
     }
 
-    /// The silence of a table whose circuit is open, as long as calls find it so.
+    /// The silence of a table whose circuit is open, as long as calls confirm it.
     pub(in crate::table) fn silence(&self, table: &str) -> Option<Silence> {
         let all = self.lock();
         let seen = all.by_name.get(table).filter(|seen| seen.open && seen.missed.is_some_and(|at| at.elapsed() < READY_AGAIN))?;
@@ -180,7 +180,7 @@ impl Seen {
 }
 
 impl Sent<'_> {
-    /// Says what came of the attempt.
+    /// Records the outcome of the attempt.
     pub(in crate::table) fn end(mut self, verdict: Verdict) {
         self.verdict = Some(verdict);
     }

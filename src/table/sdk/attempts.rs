@@ -50,7 +50,7 @@ pub(in crate::table) struct Retry {
     pub(in crate::table) error: TableError,
     /// The shortest wait.
     pub(in crate::table) at_least: Duration,
-    /// Whether to go on until the deadline even if the table does not answer, because the call may have been carried out.
+    /// Whether to continue until the deadline even if the table does not answer, because the call may have been applied.
     pub(in crate::table) patient: bool,
 }
 
@@ -96,7 +96,7 @@ impl Attempts<'_> {
         let mut last: Option<TableError> = None;
         let (mut away, mut patient): (Option<Instant>, bool) = (None, false);
         while Instant::now() < self.deadline {
-            // A call that has failed once does not go on asking a table that does not answer, so that its caller is told.
+            // A call that has failed once stops if the table does not answer, so that its caller gets an error.
             let probe = last.is_none() || patient;
             let sent = match self.health.map(|health| health.begin(self.table, probe)).transpose() {
                 Ok(sent) => sent,
@@ -111,7 +111,7 @@ impl Attempts<'_> {
             let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
             let outcome = timeout_at(limit, attempt()).await;
             let cut_short = outcome.is_err() && limit == self.deadline;
-            // What the deadline cuts short counts as given up.
+            // An attempt that the deadline interrupts counts as given up.
             if let Some(sent) = sent.filter(|_| !cut_short) {
                 sent.end(verdict(&outcome));
             }
@@ -157,7 +157,7 @@ impl Attempts<'_> {
 }
 
 impl From<TableError> for Retry {
-    /// Again soon, and not beyond an open circuit.
+    /// Soon again, and not beyond an open circuit.
     fn from(error: TableError) -> Self {
         Self { error, at_least: Duration::ZERO, patient: false }
     }
@@ -170,7 +170,7 @@ impl From<Silence> for TableError {
     }
 }
 
-/// What an attempt says about the tables' health; `Err` is an attempt that ran out of time.
+/// What an attempt shows about the tables' health; `Err` is an attempt that ran out of time.
 fn verdict<T, E>(outcome: &Result<Result<T, SdkError<E, HttpResponse>>, Elapsed>) -> Verdict {
     match outcome {
         Ok(Ok(_) | Err(SdkError::ServiceError(_))) => Verdict::Answered,

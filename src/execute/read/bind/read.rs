@@ -44,7 +44,7 @@ pub enum BoundRow {
 }
 
 impl BoundRead<'_> {
-    /// The read, without its pages if these might have more objects than there is room for.
+    /// The read, without its pages if these might have more objects than fit.
     pub fn within(mut self, room: &mut PageBound) -> Self {
         let size = |row: &BoundRow| if let BoundRow::Query(_, request) = row { request.page.as_ref().map(|page| page.size) } else { None };
         let sizes = self.rows.iter().filter_map(size);
