@@ -15,8 +15,6 @@ mod support;
 mod backend;
 #[path = "faults/cascades.rs"]
 mod cascades;
-#[path = "faults/copies.rs"]
-mod copies;
 #[path = "faults/defaults.rs"]
 mod defaults;
 #[path = "faults/held.rs"]
@@ -33,6 +31,8 @@ mod order;
 mod orphans;
 #[path = "faults/races.rs"]
 mod races;
+#[path = "faults/replicas.rs"]
+mod replicas;
 #[path = "faults/rules.rs"]
 mod rules;
 #[allow(dead_code)]

@@ -165,7 +165,8 @@ fn budgets(settings: &Settings) -> OperationBudgets {
 }
 
 fn parse(model: &Model, text: &str, budgets: &OperationBudgets, number: u64) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
-    let document = Document::parse(&model.api, text, budgets).map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
+    let document =
+        Document::parse(&model.api, text, budgets).map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
     Ok(Arc::new(CachedDocument { document, number }))
 }
 
@@ -174,7 +175,7 @@ fn bind(model: &Model, cached: Arc<CachedDocument>, request: &Request) -> Result
     let document = &cached.document;
     let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
     let coerced = coerce_variables(&model.api, document, operation, &request.variables);
-    let variables = coerced.map_err(|errors| errors.into_iter().map(told).collect::<Vec<_>>())?;
+    let variables = coerced.map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
     let name = operation.name.as_ref().map(|name| name.to_string());
     let own = name.as_deref().unwrap_or_default();
     let sensitivities = document.sensitivities.get(own).map(Vec::as_slice).unwrap_or_default();
@@ -213,11 +214,11 @@ impl PlannedOperation {
 }
 
 fn one(error: PlanError) -> Vec<GraphqlError> {
-    vec![told(error)]
+    vec![graphql_error(error)]
 }
 
 /// The error for an operation that could not be planned.
-fn told(error: PlanError) -> GraphqlError {
+fn graphql_error(error: PlanError) -> GraphqlError {
     let code = match error.kind {
         PlanErrorKind::Syntax => ErrorCode::GraphqlParseFailed,
         PlanErrorKind::Validity | PlanErrorKind::NotAvailable => ErrorCode::GraphqlValidationFailed,

@@ -249,7 +249,7 @@ impl Values<'_> {
                 None => return Ok(Written::Nothing),
             },
         };
-        let attribute = stored_values::of_value(self.model, &kind.0, &value).map_err(|misfit| unfit(operand, &misfit.message))?;
+        let attribute = stored_values::of_value(self.model, &kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))?;
         Ok(attribute.map_or(Written::Null, |attribute| Written::Term(Term::Value(attribute))))
     }
 
@@ -257,7 +257,7 @@ impl Values<'_> {
     fn added(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
         match self.value(operand) {
             Some((ArgumentType(kind), value)) if !value.is_array() && !matches!(kind, ValueType::Set(_)) => {
-                stored_values::of_value(self.model, kind, &value).map_err(|misfit| unfit(operand, &misfit.message))
+                stored_values::of_value(self.model, kind, &value).map_err(|invalid| unfit(operand, &invalid.message))
             }
             _ => self.elements(operand),
         }
@@ -266,7 +266,7 @@ impl Values<'_> {
     /// The elements that ADD adds to a set, or DELETE removes from it.
     fn elements(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
         match self.value(operand) {
-            Some((kind, value)) => stored_values::of_elements(&kind.0, &value).map_err(|misfit| unfit(operand, &misfit.message)),
+            Some((kind, value)) => stored_values::of_elements(&kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message)),
             None => Ok(None),
         }
     }

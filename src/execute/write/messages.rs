@@ -18,14 +18,14 @@ pub fn field_error(error: WriteError) -> FieldError {
             _ => of_table(&error),
         },
         WriteError::TooLarge(why) => FieldError::new(ErrorCode::LimitExceeded, why),
-        WriteError::Unfit(_, why) => misfit("item", why),
+        WriteError::Unfit(_, why) => unfit_item("item", why),
         WriteError::Conditions(_) => FieldError::new(ErrorCode::Conflict, "A condition did not hold."),
         WriteError::Uncertain(error) => open_end(&error),
     }
 }
 
 /// The error of a change that the item does not allow.
-pub fn misfit(item: &str, why: Unfit) -> FieldError {
+pub fn unfit_item(item: &str, why: Unfit) -> FieldError {
     let (code, message) = match why {
         Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes part of a value that this {item} does not have.")),
         Unfit::NoOperand => (ErrorCode::Conflict, format!("The update calculates with a value that this {item} does not have.")),
@@ -43,8 +43,8 @@ pub fn bad_input(sentence: String) -> FieldErrors {
 }
 
 /// The error of a value that does not fit its field.
-pub fn invalid(misfit: InvalidValue) -> FieldErrors {
-    bad_input(format!("\"{}\" is not acceptable: {}", misfit.field, misfit.message))
+pub fn invalid(value: InvalidValue) -> FieldErrors {
+    bad_input(format!("\"{}\" is not acceptable: {}", value.field, value.message))
 }
 
 /// The error of a missing item. The author's message is about the condition: it is used only if the condition asks whether the item exists,

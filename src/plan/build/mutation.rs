@@ -119,12 +119,12 @@ impl<'a> Lookups<'a, '_> {
     /// The items of a cascade's path: found from its start, and from the items of other paths that it begins with. Once those are deleted,
     /// the path's start no longer leads to what belongs to them.
     fn of_cascade(&self, item: &str, path: &'a [String], all: &'a [Vec<String>]) -> Result<Cascade, PlanError> {
-        let whole = self.along(item, path, &after(path, all))?;
+        let whole = self.cascade_lookup(item, path, &after(path, all))?;
         let mut rests = Vec::new();
         for (position, first) in all.iter().enumerate() {
             if let Some(rest) = path.strip_prefix(first.as_slice()).filter(|rest| !rest.is_empty()) {
                 let from = self.reached(item, first)?;
-                rests.push((position, self.along(&from.name, rest, &after(path, all))?));
+                rests.push((position, self.cascade_lookup(&from.name, rest, &after(path, all))?));
             }
         }
         Ok(Cascade { whole, rests })
@@ -166,7 +166,7 @@ impl<'a> Lookups<'a, '_> {
     }
 
     /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths follow from there.
-    fn along(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
+    fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];

@@ -194,11 +194,11 @@ impl SharedQuery {
 
     /// Leaves the Gets that do not come first to the batch of the wave. False if nothing is left to share.
     fn leave_to_batch(&mut self) -> bool {
-        let first_search = self.sharing.iter().position(|one| !one.offer.member.is_item).unwrap_or_default();
+        let first_query = self.sharing.iter().position(|one| !one.offer.member.is_item).unwrap_or_default();
         let mut position = 0;
         self.sharing.retain(|one| {
             position += 1;
-            position <= first_search || !one.offer.member.is_item
+            position <= first_query || !one.offer.member.is_item
         });
         self.sharing.len() > 1 && self.sharing.iter().any(|one| !one.offer.member.is_item)
     }
@@ -239,17 +239,17 @@ impl SharedQuery {
         })
     }
 
-    /// What the page holds for each member that it reached. `search` gives a query by its position, and how many items it needs.
-    pub fn take<'s>(&self, page: &Page, search: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>)) -> Vec<SharedPartResult> {
+    /// What the page holds for each member that it reached. `query` gives a query by its position, and how many items it needs.
+    pub fn take<'s>(&self, page: &Page, query: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>)) -> Vec<SharedPartResult> {
         let last = page.last_key.as_ref();
         let sort = |item: &Item| item.get(self.sort_attribute.as_ref()?).and_then(KeyValue::of);
         let mut found = Vec::new();
         for one in &self.sharing {
             match (one.offer.part, &one.offer.span.low) {
                 (SharedPart::Query(position), _) => {
-                    let (search, needed) = search(position);
-                    let hits = search.take(&page.items, (self.call.forward, last), needed);
-                    found.extend(hits.map(|hits| SharedPartResult::Query(position, hits)));
+                    let (query, needed) = query(position);
+                    let result = query.take(&page.items, (self.call.forward, last), needed);
+                    found.extend(result.map(|result| SharedPartResult::Query(position, result)));
                 }
                 (SharedPart::Get(_), Some((key, _))) => {
                     let reached = last.is_none_or(|last| {

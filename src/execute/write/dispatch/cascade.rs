@@ -47,7 +47,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
             Err(error) => return Err(CascadeError::Before(error)),
         }
     }
-    for gone in draft.cascades.iter().filter(|gone| gone.ahead) {
+    for gone in draft.cascades.iter().filter(|gone| gone.dependents_first) {
         let code = |field_errors: FieldErrors| field_errors.first().map_or(ErrorCode::Internal, |field_error| field_error.code);
         sweep_sources(job, gone).await.map_err(|field_errors| CascadeError::HalfWay(code(field_errors)))?;
     }
@@ -130,7 +130,7 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
         let CascadedItem { action, item, .. } = gone;
         let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };
         let mut found = dependents::of_item(job, *action, item, DependentsToRead::All).await?;
-        if !gone.ahead {
+        if !gone.dependents_first {
             found.extend(dependents::of_dependents(job, *action, &gone.sources, DependentsToRead::All).await?);
         }
         swept.delete_all(job, Some(item), found).await?;

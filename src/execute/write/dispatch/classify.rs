@@ -7,7 +7,7 @@ use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, Repeat, W
 use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
-use crate::execute::write::messages::{FieldErrors, absent, misfit};
+use crate::execute::write::messages::{FieldErrors, absent, unfit_item};
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
@@ -168,7 +168,7 @@ pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> FieldError {
         // With several calls, the server does not say which one failed.
         _ => mains.next().filter(|_| mains.next().is_none()),
     };
-    misfit(item.map_or("item", String::as_str), why)
+    unfit_item(item.map_or("item", String::as_str), why)
 }
 
 /// Whether a list attribute of an item holds an element.

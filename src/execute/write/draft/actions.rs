@@ -95,15 +95,15 @@ impl Drafting<'_, '_> {
 
     pub async fn check(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
-        for aim in self.target_items(position, action, ty).await? {
+        for target in self.target_items(position, action, ty).await? {
             let mut conditions = Conditions::default();
-            let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+            let held = self.hold_found(ty, &target.key, &mut conditions)?;
             if let Some(condition) = &action.condition {
                 let scope = self.draft.scope(self.job);
                 identity::demand_of(ty, (condition, written(condition, &scope)?), &scope, &mut conditions);
             }
             let main = MainCall { held, ..self.main(action) };
-            self.draft.calls.push(DraftCall::main(self.job.table_of(ty), WriteAction::Check(aim.key), conditions, main));
+            self.draft.calls.push(DraftCall::main(self.job.table_of(ty), WriteAction::Check(target.key), conditions, main));
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ pub struct CascadedItem {
     /// ahead.
     pub places: HashSet<ItemPlace>,
     /// Whether the dependents are deleted ahead of the item.
-    pub ahead: bool,
+    pub dependents_first: bool,
 }
 
 /// The writes of a replicated item's other replicas.

@@ -24,10 +24,10 @@ impl Drafting<'_, '_> {
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
-        for aim in self.target_items(position, action, ty).await? {
-            let item = match aim.item {
+        for target in self.target_items(position, action, ty).await? {
+            let item = match target.item {
                 Some(item) => Some(item),
-                None if beside => job.read(&ty.name, &aim.key).await?,
+                None if beside => job.read(&ty.name, &target.key).await?,
                 None => None,
             };
             let read = item.is_some() || beside;
@@ -37,19 +37,19 @@ impl Drafting<'_, '_> {
                     // There is nothing to delete and nothing to return.
                     self.draft.results[position].push(ResultItem::Nothing);
                     // An interrupted delete may have left replicas.
-                    self.draft.behind.extend(is_replicated.then(|| (ty.name.clone(), aim.key)));
+                    self.draft.behind.extend(is_replicated.then(|| (ty.name.clone(), target.key)));
                     continue;
                 }
                 // A single DeleteItem tells by its answer whether the item existed.
                 None if alone && action.condition.is_none() => {}
-                _ => conditions.exists(&aim.key.partition.0),
+                _ => conditions.exists(&target.key.partition.0),
             }
             identity::demand(ty, &mut conditions);
-            let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+            let held = self.hold_found(ty, &target.key, &mut conditions)?;
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
             // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
             // deleted ones.
-            let names_it = |name: &String| *name == aim.key.partition.0 || aim.key.sort.iter().any(|(sort, _)| sort == name);
+            let names_it = |name: &String| *name == target.key.partition.0 || target.key.sort.iter().any(|(sort, _)| sort == name);
             let in_key = |field: &&Field| {
                 let stored = ty.stored(&field.name);
                 stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)
@@ -67,18 +67,18 @@ impl Drafting<'_, '_> {
             let repeat = if held { Repeat::Never } else { Repeat::Gone };
             let relies = (unique || given_back) && item.is_some();
             let main = MainCall { version, if_absent, held, relies, repeat, ..self.main(action) };
-            let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(aim.key.clone()), conditions, main);
+            let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(target.key.clone()), conditions, main);
             self.draft.calls.push(call);
-            self.replicas(ty, &aim.key, |_, key| (WriteAction::Delete(key), None));
+            self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));
             match item {
                 Some(item) => {
-                    self.along(ty, guards_of(job, ty, &item));
+                    self.delete_keys(ty, guards_of(job, ty, &item));
                     if cascades {
                         self.cascade(position, &item).await?;
                     }
                     self.draft.results[position].push(ResultItem::Known(item));
                 }
-                None => self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key)),
+                None => self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key)),
             }
         }
         let demands = self.draft.calls.iter().any(DraftCall::demands);
@@ -105,7 +105,7 @@ impl Drafting<'_, '_> {
         let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
         let places = stages.iter().filter(|_| fits).flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
         let (places, sources) = (places.collect(), related.sources(self.job, position));
-        self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, ahead: !fits });
+        self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, dependents_first: !fits });
         for (table, items) in stages {
             if fits {
                 let calls = items.into_iter().flat_map(|(key, item)| item.calls(&table, key));

@@ -112,7 +112,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Deletes keys that belong to an item, such as those of guards.
-    pub fn along(&mut self, ty: &ObjectType, keys: Vec<Key>) {
+    pub fn delete_keys(&mut self, ty: &ObjectType, keys: Vec<Key>) {
         let table = self.job.table_of(ty);
         self.draft.calls.extend(keys.into_iter().map(|key| DraftCall::dependent(table.clone(), WriteAction::Delete(key))));
     }

@@ -26,14 +26,14 @@ impl Drafting<'_, '_> {
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         let values = self.values(position, of_element, &action.values)?;
         let map = Attribute::M(assemble::embedded(job.context.model, &element.element, &values).map_err(invalid)?);
-        for aim in self.target_items(position, action, ty).await? {
+        for target in self.target_items(position, action, ty).await? {
             let mut conditions = Conditions::default();
             // A list holds no element twice. So this condition fails if an earlier attempt has appended the element.
             conditions.lacks(&element.attribute, map.clone());
             let mut changes = Changes::default();
             changes.append(&path(&element.attribute), vec![map.clone()]);
             let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
-            self.element_call((position, action, element), (ty, aim), (conditions, changes, repeat))?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, repeat))?;
         }
         Ok(())
     }
@@ -41,8 +41,8 @@ impl Drafting<'_, '_> {
     pub async fn change_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
-        for aim in self.target_items(position, action, ty).await? {
-            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
+        for target in self.target_items(position, action, ty).await? {
+            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
             let mut changes = Changes::default();
@@ -59,7 +59,7 @@ impl Drafting<'_, '_> {
                     None => changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
-            self.element_call((position, action, element), (ty, aim), (conditions, changes, Repeat::Same))?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Same))?;
         }
         Ok(())
     }
@@ -67,11 +67,11 @@ impl Drafting<'_, '_> {
     pub async fn remove_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
-        for aim in self.target_items(position, action, ty).await? {
-            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &aim).await? else {
+        for target in self.target_items(position, action, ty).await? {
+            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 // An earlier attempt without an answer may have removed it.
                 if self.uncertain {
-                    let item = job.read(&ty.name, &aim.key).await?;
+                    let item = job.read(&ty.name, &target.key).await?;
                     self.draft.results[position].extend(item.map(ResultItem::Known));
                     continue;
                 }
@@ -79,7 +79,7 @@ impl Drafting<'_, '_> {
             };
             let mut changes = Changes::default();
             changes.remove(&inside(element, at, None));
-            self.element_call((position, action, element), (ty, aim), (conditions, changes, Repeat::Gone))?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Gone))?;
         }
         Ok(())
     }
@@ -90,11 +90,11 @@ impl Drafting<'_, '_> {
         action: &Action,
         element: &Element,
         (ty, of_element): (&ObjectType, &ObjectType),
-        aim: &TargetItem,
+        target: &TargetItem,
     ) -> Result<Option<(usize, Conditions)>, FieldErrors> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
-        let Some(item) = job.read(&ty.name, &aim.key).await? else {
+        let Some(item) = job.read(&ty.name, &target.key).await? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
         let wanted = self.given(source).unwrap_or(Value::Null);
@@ -113,27 +113,27 @@ impl Drafting<'_, '_> {
     pub fn element_call(
         &mut self,
         (position, action, element): (usize, &Action, &Element),
-        (ty, aim): (&ObjectType, TargetItem),
+        (ty, target): (&ObjectType, TargetItem),
         (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
     ) -> Result<(), FieldErrors> {
         let job = self.job;
-        conditions.exists(&aim.key.partition.0);
+        conditions.exists(&target.key.partition.0);
         identity::demand(ty, &mut conditions);
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);
         let of_replicas = conditions.clone().build();
-        let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+        let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
         let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
         let main = MainCall { version, held, relies, repeat, ..self.main(action) };
-        let call = DraftCall::main(job.table_of(ty), WriteAction::Update(aim.key.clone(), update.clone()), conditions, main);
+        let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
         // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:
         // they may name index keys, which differ between replicas.
-        self.replicas(ty, &aim.key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));
-        self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
+        self.replicas(ty, &target.key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));
+        self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
     }
 }

@@ -71,10 +71,10 @@ impl Drafting<'_, '_> {
             _ => false,
         };
         // A call that deletes the found item as a dependent takes over the conditions.
-        if let Some(along) = calls.iter_mut().find(is_it) {
-            conditions.extend(along.write.condition.take());
-            along.write.condition = conditions.build();
-            along.role = CallRole::Found;
+        if let Some(known) = calls.iter_mut().find(is_it) {
+            conditions.extend(known.write.condition.take());
+            known.write.condition = conditions.build();
+            known.role = CallRole::Found;
             return Ok(());
         }
         if first.iter().any(|(table, items)| items.keys().any(|key| held.is_at(table, key))) {

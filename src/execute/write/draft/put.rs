@@ -55,7 +55,7 @@ impl Drafting<'_, '_> {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
             self.guard(ty, &field.name, value, &key, &mut gone)?;
         }
-        self.along(ty, gone);
+        self.delete_keys(ty, gone);
         let item = Arc::new(item);
         self.draft.results[position].push(ResultItem::Known(item.clone()));
         self.scope.insert(ty.name.clone(), item);

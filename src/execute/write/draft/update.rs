@@ -56,20 +56,20 @@ impl ItemChanges {
 impl Drafting<'_, '_> {
     pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
-        for aim in self.target_items(position, action, ty).await? {
-            self.update_one(position, action, ty, aim).await?;
+        for target in self.target_items(position, action, ty).await? {
+            self.update_one(position, action, ty, target).await?;
         }
         Ok(())
     }
 
-    pub async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, aim: TargetItem) -> Result<(), FieldErrors> {
+    pub async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, target: TargetItem) -> Result<(), FieldErrors> {
         let job = self.job;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
-        let mut values = self.update_values(position, action, ty, &aim.key)?;
-        let mut item = aim.item;
+        let mut values = self.update_values(position, action, ty, &target.key)?;
+        let mut item = target.item;
         let was_read = item.is_some() || values.reads;
         if item.is_none() && values.reads {
-            item = job.read(&ty.name, &aim.key).await?;
+            item = job.read(&ty.name, &target.key).await?;
             if item.is_none() && !upsert {
                 return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
             }
@@ -79,15 +79,15 @@ impl Drafting<'_, '_> {
             values = self.update_values_of(position, ty, values, item.as_deref())?;
             match &item {
                 Some(old) => self.hold(ty, Some(old), values.taken(ty), &mut conditions),
-                None => conditions.absent(&aim.key.partition.0),
+                None => conditions.absent(&target.key.partition.0),
             }
         }
         // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
         if !upsert || item.is_some() {
-            conditions.exists(&aim.key.partition.0);
+            conditions.exists(&target.key.partition.0);
         }
         identity::demand(ty, &mut conditions);
-        let held = self.hold_found(ty, &aim.key, &mut conditions)?;
+        let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         expression::keep(ty, values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)))?;
@@ -108,9 +108,9 @@ impl Drafting<'_, '_> {
         let relies = was_read && item.is_some();
         let if_absent = if *upsert { IfAbsent::Make } else { IfAbsent::NotFound };
         let main = MainCall { version, makes: *upsert, if_absent, held, relies, bounds, repeat, ..self.main(action) };
-        let write = WriteAction::Update(aim.key.clone(), changes.of_replica(job, ty, 0));
+        let write = WriteAction::Update(target.key.clone(), changes.of_replica(job, ty, 0));
         self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
-        self.replicas(ty, &aim.key, |number, key| {
+        self.replicas(ty, &target.key, |number, key| {
             let mut there = Conditions::default();
             match &item {
                 None if *upsert => there.absent(&key.partition.0),
@@ -119,9 +119,9 @@ impl Drafting<'_, '_> {
             (WriteAction::Update(key, changes.of_replica(job, ty, number)), there.build())
         });
         if values.unique {
-            self.update_guards(ty, values, item.as_deref(), &aim.key)?;
+            self.update_guards(ty, values, item.as_deref(), &target.key)?;
         }
-        self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), aim.key));
+        self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Drafting<'_, '_> {
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             self.guard(ty, &field.name, after.get(&field.name).unwrap_or(&Value::Null), key, &mut gone)?;
         }
-        self.along(ty, gone);
+        self.delete_keys(ty, gone);
         Ok(())
     }
 }

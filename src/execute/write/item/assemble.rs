@@ -41,7 +41,7 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
         item.insert(name.clone(), Attribute::S(constant.clone()));
     }
     match values.iter().find_map(|(field, value)| lost(ty, item_keys, &item, (field, value))) {
-        Some(misfit) => Err(misfit),
+        Some(invalid) => Err(invalid),
         None => Ok(item),
     }
 }
@@ -70,9 +70,10 @@ pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
 /// nor too long.
 pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
-    let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
+    let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
     if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
-        check_attribute(&model.tables[keys.table], name, attribute).map_err(|misfit| InvalidValue { field: field.to_owned(), ..misfit })?;
+        check_attribute(&model.tables[keys.table], name, attribute)
+            .map_err(|invalid| InvalidValue { field: field.to_owned(), ..invalid })?;
     }
     Ok(attribute)
 }

@@ -56,7 +56,7 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
         let unknown = || InvalidValue { field: field.clone(), message: format!("{type_name} has no stored field of this name.") };
         let stored = ty.stored(field).ok_or_else(unknown)?;
         let name = stored.attribute.as_ref().ok_or_else(unknown)?;
-        let attribute = of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|misfit| misfit.within(field))?;
+        let attribute = of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
         if let Some(attribute) = attribute {
             map.insert(name.clone(), attribute);
         }
@@ -106,7 +106,7 @@ fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attri
 fn list(values: &[Value], element: impl Fn(&Value) -> Result<Option<Attribute>, InvalidValue>) -> Result<Option<Attribute>, InvalidValue> {
     let at = |(position, value): (usize, &Value)| match element(value) {
         Ok(attribute) => Ok(attribute.unwrap_or(Attribute::Null)),
-        Err(misfit) => Err(misfit.within(&position.to_string())),
+        Err(invalid) => Err(invalid.within(&position.to_string())),
     };
     values.iter().enumerate().map(at).collect::<Result<_, _>>().map(|elements| Some(Attribute::L(elements)))
 }

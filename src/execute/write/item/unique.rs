@@ -22,12 +22,12 @@ const LONGEST_IN_GUARD: usize = 1024;
 /// is 0. A partition key cannot be a number.
 pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, InvalidValue> {
     let (table, _) = place(model, ty)?;
-    let misfit = |message: &str| InvalidValue { field: field.to_owned(), message: message.to_owned() };
+    let invalid = |message: &str| InvalidValue { field: field.to_owned(), message: message.to_owned() };
     let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
     if value.is_null() {
         return Ok(None);
     }
-    let unfit = || misfit(&stored.value.coerce(value).err().unwrap_or_else(|| "It cannot be unique.".to_owned()));
+    let unfit = || invalid(&stored.value.coerce(value).err().unwrap_or_else(|| "It cannot be unique.".to_owned()));
     // Use the stored form: two instants in one second are stored as one epoch.
     let text = match encode::attribute(&stored.value, value) {
         Some(Attribute::S(text) | Attribute::N(text)) => text,
@@ -47,7 +47,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
         KeyType::N => Attribute::N("0".to_owned()),
     };
     if table.partition.kind == KeyType::N {
-        return Err(misfit("It cannot be unique in a table whose partition key is a number."));
+        return Err(invalid("It cannot be unique in a table whose partition key is a number."));
     }
     let mut item = Item::from([(table.partition.name.clone(), typed(&table.partition, partition))]);
     if let Some(sort) = &table.sort {

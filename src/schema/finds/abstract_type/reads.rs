@@ -10,7 +10,7 @@ use crate::schema::expression::condition::Condition;
 use crate::schema::finds::abstract_type::member::{Asked, Member};
 use crate::schema::finds::abstract_type::mismatch;
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
-use crate::schema::finds::abstract_type::shared_access::{Shared, Side, read_together};
+use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_access};
 use crate::schema::finds::best::Given;
 use crate::schema::finds::candidates::{Ask, Candidate, candidates, sifts, tells};
 use crate::schema::finds::diagnosis::single;
@@ -211,17 +211,17 @@ fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut 
     let unordered = |member: &Member| Order { value: None, field: None, span: member.wanted.directive.span.clone() };
     let strong = whens.iter().any(|when| best(members, when, &|member| Some(unordered(member)), false).is_ok());
     let mut paths = Vec::new();
-    let mut apart: Option<(Mismatch, Order)> = None;
+    let mut nearest: Option<(Mismatch, Order)> = None;
     for (position, order) in orders.iter().enumerate() {
         for when in &whens {
             match best(members, when, &|member| member.prepared.orders.get(position).cloned(), !strong) {
                 Ok(shared) => paths.push(AccessPath { when: when.clone(), order_by: order.value.clone(), ..placed(shared, members, keys) }),
-                Err(why) if apart.as_ref().is_none_or(|(known, _)| *known < why) => apart = Some((why, order.clone())),
+                Err(why) if nearest.as_ref().is_none_or(|(known, _)| *known < why) => nearest = Some((why, order.clone())),
                 Err(_) => {}
             }
         }
     }
-    match apart {
+    match nearest {
         None => Some(paths),
         Some((why, order)) => {
             mismatch::report(asked, members, (&why, &order), findings);
@@ -256,7 +256,7 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
         for first in all.first().into_iter().flatten() {
             let shared = match undiscriminated(members, first.path.index) {
                 Some(index) => Err(Mismatch::Untold(index)),
-                None => together((members, &asks, &all), first),
+                None => combined((members, &asks, &all), first),
             };
             match shared {
                 Ok(shared) if found.as_ref().is_none_or(|known| shared.rank < known.rank) => found = Some(shared),
@@ -283,7 +283,7 @@ fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
 
 /// The best read that combines the first member's candidate with one candidate of each other member. Members are added one by one, because
 /// each can only shorten what all have in common.
-fn together<'a>(
+fn combined<'a>(
     (members, asks, all): (&'a [Member<'a>], &'a [Ask<'a>], &'a [Vec<Candidate>]),
     first: &'a Candidate,
 ) -> Result<Shared, Mismatch> {
@@ -293,22 +293,22 @@ fn together<'a>(
     };
     let mut chosen = vec![first];
     let sides = |chosen: &[&'a Candidate]| chosen.iter().enumerate().map(|(at, candidate)| side(at, candidate)).collect::<Vec<_>>();
-    let mut shared = read_together(&sides(&chosen))?;
+    let mut shared = shared_access(&sides(&chosen))?;
     for others in all.iter().skip(1) {
         let mut nearest = Mismatch::Partitions;
         let mut best: Option<(&Candidate, Shared)> = None;
         for other in others.iter().filter(|other| other.path.index == first.path.index) {
             chosen.push(other);
-            match read_together(&sides(&chosen)) {
+            match shared_access(&sides(&chosen)) {
                 Ok(shared) if best.as_ref().is_none_or(|(_, known)| shared.rank < known.rank) => best = Some((other, shared)),
                 Ok(_) => {}
                 Err(why) => nearest = nearest.max(why),
             }
             chosen.pop();
         }
-        let (candidate, together) = best.ok_or(nearest)?;
+        let (candidate, wider) = best.ok_or(nearest)?;
         chosen.push(candidate);
-        shared = together;
+        shared = wider;
     }
     Ok(shared)
 }

@@ -55,7 +55,7 @@ struct Common<'a> {
 }
 
 /// The read that serves all sides. All sides read the same table, or the same index of it.
-pub fn read_together(sides: &[Side]) -> Result<Shared, Mismatch> {
+pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
     let first = sides.first().ok_or(Mismatch::Partitions)?;
     let place = first.candidate.path.index;
     let (partition_key, sort_key) = first.wanted.table.keys_of(place);
