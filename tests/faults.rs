@@ -1,12 +1,11 @@
 //! Mutations on a table that misbehaves below the AWS SDK: each ends in the right result or the right error, and never in a double effect.
 //!
-//! `backend` is a gateway on an engine whose answers a script takes the place of; `troubles` tries every kind of write with every kind of
-//! trouble, `races` what others do between a write's reading and its writing, `cascades` deletes of more than a transaction takes,
-//! `orphans` what comes in while its parent goes, `copies` the replicas of replicated items, `identity` items of several types under one
-//! key, `held` what a write found first, `defaults` values that nothing brings, `rules` what values must be, `limits` what DynamoDB takes
-//! at most,
-//! `unfit` what it does not take of an item as it is, and `order` several writes of one operation. Time is paused: nothing sleeps.
-//! `leaving` is about clients that hang up, over real sockets and in real time; it waits for what happens, and for nothing else.
+//! `backend` is a gateway on an engine; a script can replace the engine's answers. `troubles` tries every kind of write with every kind of
+//! trouble, `races` changes by others between a write's reads and its calls, `cascades` deletes that a transaction cannot hold, `orphans`
+//! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `held`
+//! items that `@find` found, `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit`
+//! changes that an item does not allow, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
+//! clients that hang up, over real sockets and in real time; it waits only for events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;

@@ -1,4 +1,4 @@
-//! An attack on a server in; what it does to the server's memory, and to the time of an innocent client meanwhile, out.
+//! An attack on a server in; its effect on the server's memory, and on the latency of an innocent client meanwhile, out.
 
 use super::machine::{self, Machine, parts};
 use super::server::Server;
@@ -24,26 +24,26 @@ const MOST_MEMORY: u64 = 50 << 20;
 const MOST_TIME: Duration = Duration::from_millis(100);
 /// How long the innocent client rests between two requests.
 const REST: Duration = Duration::from_millis(3);
-/// The fewest requests of the innocent client that say something about its 99th percentile.
+/// The fewest requests of the innocent client that give a meaningful 99th percentile.
 const FEWEST: usize = 100;
 /// The address of every attacker. The innocent client has another one.
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// Two attacks at once would disturb each other.
+/// Concurrent attacks would disturb each other.
 static TURN: Mutex<()> = Mutex::const_new(());
 
 /// A server to attack.
 pub struct Target {
     address: SocketAddr,
     process: u32,
-    /// What the innocent client asks.
+    /// The operation of the innocent client.
     innocent: String,
-    /// The server, which ends with this.
+    /// The server, which ends with this value.
     _server: Box<dyn Any>,
     _turn: MutexGuard<'static, ()>,
 }
 
-/// What an attack did.
+/// The effect of an attack.
 #[derive(Debug)]
 pub struct Harm {
     /// The most memory of the server during the attack, less that before it, in bytes.
@@ -59,14 +59,14 @@ pub struct Harm {
 }
 
 impl Target {
-    /// `keyfold dev` on the project's samples, with these options more. The innocent client asks for a user by id.
+    /// `keyfold dev` on the project's samples, with these additional options. The innocent client asks for a user by id.
     pub async fn dev(options: &[&str]) -> Self {
         let samples = super::server::samples();
         let options = [&["--sample", samples.to_str().unwrap()], options].concat();
         Self::keyfold(|| Server::dev(&options), r#"{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } }"#).await
     }
 
-    /// A `keyfold` that is started now. The innocent client sends this operation, which has no errors.
+    /// A new `keyfold`. The innocent client sends this operation, which has no errors.
     pub async fn keyfold(start: impl FnOnce() -> Server, innocent: &str) -> Self {
         let turn = TURN.lock().await;
         let server = start();
@@ -81,7 +81,7 @@ impl Target {
         let parts = Parts { limits, ..parts(Machine::default()) };
         let running = runtime.spawn(machine::start(parts)).await.unwrap();
         let address = running.address;
-        // A runtime cannot be dropped where another one runs.
+        // A runtime cannot be dropped on the thread of another one.
         let server = (running, Ended(Some(runtime)));
         Self { address, process: std::process::id(), innocent: operation("echo"), _server: Box::new(server), _turn: turn }
     }
@@ -93,14 +93,14 @@ impl Target {
         socket.connect(self.address).await.unwrap()
     }
 
-    /// Runs an attack while an innocent client goes on.
+    /// Runs an attack while an innocent client continues.
     pub async fn under<T>(&self, attack: impl Future<Output = T>) -> (T, Harm) {
         let mut innocent = Innocent::begin(self).await;
         let done = attack.await;
         (done, innocent.end().await)
     }
 
-    /// Runs a short attack again and again, until the innocent client has asked often enough.
+    /// Repeats a short attack until the innocent client has sent enough requests.
     pub async fn under_each<T, F: Future<Output = T>>(&self, attack: impl Fn() -> F) -> (Vec<T>, Harm) {
         let (mut innocent, mut done) = (Innocent::begin(self).await, Vec::new());
         while innocent.requests.load(Ordering::Relaxed) < FEWEST {
@@ -110,7 +110,7 @@ impl Target {
     }
 }
 
-/// An innocent client, in a thread of its own: the attackers' work does not delay it.
+/// An innocent client on its own thread: the attackers' work does not delay it.
 struct Innocent {
     requests: Arc<AtomicUsize>,
     stop: Option<Sender<()>>,
@@ -118,7 +118,7 @@ struct Innocent {
 }
 
 impl Innocent {
-    /// Begins to ask, and returns when it knows how long that takes without an attack.
+    /// Starts to ask, and returns when the latency without an attack is known.
     async fn begin(target: &Target) -> Self {
         let (process, address, request) = (target.process, target.address, target.innocent.clone());
         let (stop, stopped) = channel::<()>();
@@ -131,7 +131,7 @@ impl Innocent {
                 client.ask();
                 matches!(stopped.recv_timeout(REST), Err(RecvTimeoutError::Timeout))
             };
-            // The first requests find nothing prepared.
+            // The first requests find empty caches.
             for times in [FEWEST, 2 * FEWEST] {
                 client.seen.clear();
                 (0..times).for_each(|_| {
@@ -168,7 +168,7 @@ impl Drop for Ended {
 }
 
 impl Harm {
-    /// Asserts that nobody but the attackers noticed.
+    /// Asserts that only the attackers noticed.
     pub fn is_small(&self) {
         println!("{self:?}");
         assert!(self.requests >= FEWEST, "the attack was too short to say anything: {self:?}");
@@ -178,7 +178,7 @@ impl Harm {
     }
 }
 
-/// A client that asks one thing after the other over one connection.
+/// A client that sends one request after the other over one connection.
 struct Client {
     connection: BufReader<std::net::TcpStream>,
     request: String,
@@ -219,7 +219,7 @@ impl Client {
         }
         let mut body = vec![0; length];
         self.connection.read_exact(&mut body).unwrap();
-        // GraphQL over HTTP with `application/json`: an operation that failed has the status 200, too.
+        // GraphQL over HTTP with `application/json`: a failed operation has the status 200, too.
         if status == 200 && body.windows(9).any(|bytes| bytes == b"\"errors\":") { 599 } else { status }
     }
 
@@ -252,7 +252,7 @@ pub fn head(length: usize) -> String {
     format!("POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
 }
 
-/// Begins a WebSocket by hand, up to the acknowledgement of the handshake.
+/// Opens a WebSocket by hand, up to the acknowledgement of the handshake.
 pub async fn upgrade(stream: &mut TcpStream) {
     let head = "GET /graphql/ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
         sec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nsec-websocket-protocol: graphql-transport-ws\r\n\r\n";

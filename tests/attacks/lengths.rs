@@ -1,4 +1,4 @@
-//! Bodies that are announced to be huge, or have no end.
+//! Bodies that declare a huge length, or have no end.
 
 use super::attack::{Target, answer};
 use futures_util::future::join_all;
@@ -18,7 +18,7 @@ async fn bodies_of_impossible_lengths() {
     };
     let lengths = ["9223372036854775808", "18446744073709551615", "18446744073709551616", "99999999999999999999999", "-1", "1, 1"];
     let client = async || {
-        // `100 Continue` would invite the client to send it all.
+        // `100 Continue` would invite the client to send the whole body.
         assert_eq!(first("expect: 100-continue\r\ncontent-length: 12000000\r\n").await, "HTTP/1.1 413");
         for length in lengths {
             let status = first(&format!("content-length: {length}\r\n")).await;

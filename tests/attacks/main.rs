@@ -1,6 +1,7 @@
-//! What hostile clients do, a file for each attack: a `keyfold` of its own in; what the attack costs its memory and another client out.
+//! Hostile clients, a file for each attack: a `keyfold` in; the effect on its memory and on another client out.
 //!
-//! One attack runs at a time. The attackers come from 127.0.0.2 and the innocent client from 127.0.0.1, since some bounds are each client's.
+//! One attack runs at a time. The attackers come from 127.0.0.2 and the innocent client from 127.0.0.1, because some bounds apply to each
+//! client.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod attack;

@@ -1,4 +1,4 @@
-//! Many bodies that are no request, from many connections.
+//! Many bodies that are not requests, from many connections.
 
 use super::attack::{Target, answer, post};
 use futures_util::future::join_all;

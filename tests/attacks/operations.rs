@@ -12,13 +12,13 @@ fn subscribe(id: usize) -> Vec<u8> {
     text_frame(&format!(r#"{{"id": "{id}", "type": "subscribe", "payload": {{"query": "hang"}}}}"#))
 }
 
-/// Begins so many operations that never end, and counts the refusals.
+/// Starts this many operations that never end, and counts the refusals.
 async fn begin(stream: &mut TcpStream, operations: usize) -> usize {
     let all: Vec<u8> = (0..operations).flat_map(subscribe).collect();
     let (mut reader, mut writer) = stream.split();
     let refusals = async {
         let mut refused = 0;
-        // The last answers come when the last operations are there: silence after that says that the others run.
+        // The last answers come when the last operations have started: silence after that shows that the others run.
         while let Ok(Some(message)) = timeout(Duration::from_secs(1), text(&mut reader)).await {
             refused += usize::from(message.contains("LIMIT_EXCEEDED"));
         }

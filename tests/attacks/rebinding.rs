@@ -1,4 +1,4 @@
-//! A page whose own host name has this machine's address (DNS rebinding).
+//! A page whose host name points at this machine (DNS rebinding).
 
 use super::attack::{Target, answer};
 use tokio::io::AsyncWriteExt;
@@ -22,7 +22,7 @@ async fn keyfold_dev_serves_its_own_hosts_only() {
             let (refused, body) = status(&format!("{head}\r\nhost: {host}")).await;
             assert!(refused == 421 && body.contains("FORBIDDEN") && body.contains("--allow-host"), "{host} {head}: {refused} {body}");
         }
-        // A page of that host is of the same origin, so the check of the origin alone lets it in.
+        // A page of that host has the same origin, so the check of the origin alone lets it in.
         let of_its_own = format!("GET /graphql/ws HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\n{upgrade}");
         assert_eq!(status(&of_its_own).await.0, 421, "{host}");
         assert_eq!(status(&format!("GET /health/live HTTP/1.1\r\nhost: {host}")).await.0, 200, "{host}");

@@ -1,4 +1,4 @@
-//! More clients than requests may run at once, each of which sends its body a byte at a time.
+//! More clients than requests that may run at once, each of which sends its body byte by byte.
 
 use super::attack::{Target, answer, head};
 use futures_util::future::join_all;
@@ -8,7 +8,7 @@ use tokio::time::interval;
 
 #[tokio::test]
 async fn many_bodies_that_arrive_slowly() {
-    // The clients are as many as a process may have files by default on most systems.
+    // As many clients as a process may have files by default on most systems.
     let target = Target::dev(&["--max-requests", "400"]).await;
     let client = async || {
         let mut stream = target.connect().await;
@@ -42,7 +42,7 @@ async fn bodies_that_stop_before_their_end_share_a_bound_of_memory() {
         answer(&mut stream).await.0
     };
     let (statuses, harm) = target.under(join_all((0..200).map(|_| client()))).await;
-    // One client may have a quarter of --request-memory. A connection that is closed while it sends may lose its response.
+    // One client may have a quarter of --request-memory. A connection that is closed while the client sends may lose its response.
     assert!(
         statuses.contains(&408) && statuses.contains(&429) && statuses.iter().all(|status| [408, 429, 0].contains(status)),
         "{statuses:?}"

@@ -12,7 +12,7 @@ async fn many_messages_that_do_not_end() {
         upgrade(&mut stream).await;
         stream.write_all(&frame_head(2_000_000)).await.unwrap();
         let _ = stream.write_all(&[b' '; 1_200_000]).await;
-        // Nothing more comes, and the server closes the socket.
+        // No more bytes come, and the server closes the socket.
         assert_eq!(text(&mut stream).await, None);
     };
     let (_, harm) = target.under(join_all((0..100).map(|_| client()))).await;

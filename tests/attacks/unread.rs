@@ -1,4 +1,4 @@
-//! Clients that ask for much and take nothing of it, or a little now and then.
+//! Clients that ask for large responses and read none of them, or a little now and then.
 
 use super::attack::{Target, answer, operation, post, text_frame, upgrade};
 use super::process::keyfold;
@@ -18,7 +18,7 @@ type Query { note(id: ID!): Note @find }
 /// A text of 380 kB, near the largest that an item may hold.
 const LENGTH: usize = 380_000;
 
-/// How long a client may take nothing in these tests.
+/// The time for which a client may read nothing in these tests.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn start() -> Server {
@@ -34,7 +34,7 @@ async fn target() -> Target {
     Target::keyfold(start, r#"{ note(id: \"2\") { id } }"#).await
 }
 
-/// How often a response has the text: it has 6 MB, more than the system's buffers hold.
+/// The number of copies of the text in a response: it has 6 MB, more than the system's buffers hold.
 const TIMES: usize = 16;
 
 /// An operation with such a response.
@@ -43,7 +43,7 @@ fn large() -> String {
     format!("{{ {fields} }}")
 }
 
-/// Takes the rest of what was sent and says whether that was the whole response.
+/// Reads the rest of the response, and says whether it was whole.
 async fn is_whole(stream: &mut TcpStream) -> bool {
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest).await;
@@ -57,7 +57,7 @@ async fn clients_that_never_read_their_responses() {
     let client = async |mut stream: TcpStream, reads: bool| {
         for _ in 0..30 {
             sleep(2 * WRITE_TIMEOUT / 30).await;
-            // A byte now and then is no sign that a client takes its response.
+            // A byte now and then does not count as taking the response.
             if reads {
                 let _ = stream.read_u8().await;
             }
@@ -69,7 +69,7 @@ async fn clients_that_never_read_their_responses() {
         for _ in 0..30 {
             let mut stream = target.connect().await;
             stream.write_all(request.as_bytes()).await.unwrap();
-            // What is measured is what waits to be taken, not how much is made at once.
+            // This measures the responses that wait to be taken, not the work at one time.
             stream.readable().await.unwrap();
             streams.push(stream);
         }
@@ -92,7 +92,7 @@ async fn web_sockets_that_never_read_their_responses() {
             let mut stream = target.connect().await;
             upgrade(&mut stream).await;
             stream.write_all(&subscribe).await.unwrap();
-            // The first response begins to arrive.
+            // The first bytes of the response arrive.
             stream.readable().await.unwrap();
             streams.push(stream);
         }

@@ -1,15 +1,15 @@
-//! Laws that hold for every operation and all data, each tried on random ones. Data and operations are made of a list of numbers
-//! (`choices`), so that a failing case shrinks to a small one. What a query gives at all, `tests/reads` says.
+//! Laws that hold for every operation and all data, each tried on random ones. A list of numbers (`choices`) makes the data and the
+//! operations, so that a failing case shrinks to a small one. `tests/reads` tests the results of queries themselves.
 //!
 //! | file | proves |
 //! |---|---|
 //! | `pages` | pages put together are the whole list, forward and backward |
-//! | `abstract_types` | items of several types are what they are one by one |
+//! | `abstract_types` | a read of several types returns the same as item-by-item reads |
 //! | `replicas` | the replicas of an item never differ |
-//! | `collection_reads` | an item and its neighbours that one Query reads are what each read gives by itself |
+//! | `collection_reads` | one Query of an item and its neighbours returns the same as separate reads |
 //! | `shared_queries` | reads of one partition that share a Query change no response and make no more calls |
 //! | `operations` | any valid operation gets a well-formed response by few batches |
-//! | `conditions` | conditions that the gateway evaluates are what DynamoDB makes of them |
+//! | `conditions` | the gateway evaluates conditions as DynamoDB does |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod abstract_types;

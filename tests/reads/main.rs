@@ -5,14 +5,14 @@
 //!
 //! | file | proves |
 //! |---|---|
-//! | `goldens` | every golden that reads gives what the naive executor gives |
+//! | `goldens` | every golden that reads returns the same as the naive executor |
 //! | `random_operations` | so do random operations on the items of every system |
 //! | `random_schemas` | so do random operations on random items of random schemas |
-//! | `edge_cases` | lists, ranges, pages, counts and relations of unusual shape give what their items say |
-//! | `bounds` | an operation that passes a bound is refused, and reads no more |
+//! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
+//! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
 //!
-//! `random` makes the operations and the finds, tries them, and cuts a failing operation down to the smallest.
+//! `random` makes the operations and the finds, tries them, and reduces a failing operation to the smallest.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bounds;
