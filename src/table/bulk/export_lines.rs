@@ -7,6 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
+/// The most bytes that an error tells of a place, and of what is wrong there.
+const LONGEST_QUOTE: usize = 300;
+
 /// Why a line is no item. The caller adds the line's number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
@@ -131,8 +134,16 @@ fn binary(value: Value, path: &[String]) -> Result<Vec<u8>, LineError> {
     BASE64.decode(text(value, path)?).map_err(|error| problem(path, &format!("not base64: {error}")))
 }
 
+/// The error at a place. Both may quote the line, which may be as long as a file.
 fn problem(path: &[String], problem: &str) -> LineError {
-    LineError::Value { path: path.join("."), problem: problem.to_owned() }
+    LineError::Value { path: shortened(&path.join(".")), problem: shortened(problem) }
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= LONGEST_QUOTE {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(LONGEST_QUOTE)])
 }
 
 #[cfg(test)]
@@ -175,6 +186,15 @@ mod tests {
         }
         let error = parse_line(r#"{"Item": {"a": {"B": "?"}}}"#).unwrap_err().to_string();
         assert!(error.starts_with("attribute a: not base64: "), "{error}");
+    }
+
+    #[test]
+    fn an_error_is_short_however_long_the_line_is() {
+        let long = "é".repeat(5_000);
+        for line in [format!(r#"{{"Item": {{"{long}": 1}}}}"#), format!(r#"{{"Item": {{"a": {{"N": "{long}"}}}}}}"#)] {
+            let said = parse_line(&line).unwrap_err().to_string();
+            assert!(said.len() < 700 && said.contains('…'), "{said}");
+        }
     }
 
     #[test]
