@@ -14,6 +14,8 @@ mod dynamo;
 mod golden;
 #[path = "served/large.rs"]
 mod large;
+#[path = "served/late.rs"]
+mod late;
 #[path = "served/mistakes.rs"]
 mod mistakes;
 #[path = "served/pages.rs"]
