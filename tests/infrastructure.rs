@@ -1,6 +1,6 @@
-//! What `keyfold tables` prints: every schema of the project in every format, beside what it is to be. `UPDATE_EXPECT=1` writes it anew.
+//! What `keyfold tables` prints: every schema of the project in every format, compared with its snapshot. `UPDATE_EXPECT=1` refreshes it.
 //!
-//! `tests/infrastructure/<schema>.<format>.…` is what stands on standard output; lines of standard error follow the JSON of the AWS CLI
+//! `tests/infrastructure/<schema>.<format>.…` is the standard output; lines of standard error follow the JSON of the AWS CLI
 //! behind `#`. A snapshot whose schema is gone fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 

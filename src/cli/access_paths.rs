@@ -104,7 +104,7 @@ fn lines(widths: Widths, row: &PathRow, again: bool) -> String {
     all.collect()
 }
 
-/// The call and its table. An index that does not fit beside the table goes below it.
+/// The call and its table. An index that does not fit next to the table goes below it.
 fn place(row: &PathRow, width: usize) -> Vec<String> {
     let table = if row.table.is_empty() { &row.place } else { &row.table };
     let call = format!("{} {table}", row.operation);

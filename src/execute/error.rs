@@ -37,7 +37,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The code as it stands in `extensions.code`.
+    /// The code as written to `extensions.code`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GraphqlParseFailed => "GRAPHQL_PARSE_FAILED",
@@ -67,7 +67,7 @@ pub struct GraphqlError {
     pub locations: Vec<(usize, usize)>,
     /// Response keys and list positions; empty for errors of the whole request.
     pub path: Vec<PathSegment>,
-    /// Details for programs, beside the code in `extensions`: the wrong argument, the current version.
+    /// Details for programs, in addition to the code in `extensions`: the wrong argument, the current version.
     pub details: Vec<(&'static str, Value)>,
 }
 
@@ -141,7 +141,7 @@ impl GraphqlError {
         Self { message: message.into(), code, locations: Vec::new(), path: Vec::new(), details: Vec::new() }
     }
 
-    /// The error as it stands in a response.
+    /// The error as written to a response.
     pub fn to_json(&self) -> Value {
         let mut error = serde_json::Map::new();
         error.insert("message".into(), json!(shortened(&self.message)));

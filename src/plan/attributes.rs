@@ -41,8 +41,8 @@ pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<
     keys(ty).into_iter().flat_map(|keys| &keys.keys).filter(holds).map(|(key, _)| key)
 }
 
-/// The attribute to ask for, beside the primary key, to get a field's value from the table (`index` is `None`) or an index: `Some(None)` if
-/// the primary key holds it, `None` if it is not there. An embedded object's fields come with the object.
+/// The attribute to ask for, in addition to the primary key, to get a field's value from the table (`index` is `None`) or an index:
+/// `Some(None)` if the primary key holds it, `None` if it is not there. An embedded object's fields come with the object.
 pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, stored: &'m Stored) -> Option<Option<&'m str>> {
     let Some(keys) = keys(ty) else { return Some(None) };
     let table = &model.tables[keys.table];

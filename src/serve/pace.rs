@@ -9,7 +9,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// times as fast.
 const BYTES_PER_MILLISECOND: u64 = 1;
 
-/// The time by which the next bytes must arrive, for a message that began then and has so many bytes. It may take `longest` in total.
+/// The time by which the next bytes must arrive, for a message that began then and has this many bytes. It may take `longest` in total.
 pub fn next_bytes_by(began: Instant, bytes: usize, longest: Duration) -> Instant {
     let earned = GRACE + Duration::from_millis(bytes as u64 / BYTES_PER_MILLISECOND);
     began + earned.min(longest)

@@ -166,7 +166,7 @@ impl Verdicts {
         }
     }
 
-    /// Requires that the caller is told that the outcome of the write is unknown.
+    /// Requires that the error says that the outcome of the write is unknown.
     fn open(&mut self, case: &Case, trouble: &str, answer: &Value) {
         let (_, message, at) = error(answer);
         let told = message.contains("may or may not have been made");

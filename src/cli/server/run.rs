@@ -64,7 +64,7 @@ impl Server {
         let mut second = Signals::new()?;
         let stop = async move {
             let name = first.next().await;
-            tracing::info!(signal = name, "stopping after the running requests");
+            tracing::info!(signal = name, "stopping when the running requests have ended");
         };
         let at_once = async move {
             second.next().await;

@@ -8,7 +8,7 @@ use crate::table::data::attribute::Attribute;
 use crate::table::data::call::Expression;
 use std::collections::BTreeMap;
 
-/// The placeholders of one expression. Expressions with different letters can stand in one call.
+/// The placeholders of one expression. One call can contain expressions with different letters.
 #[derive(Debug, Clone)]
 pub struct Placeholders {
     letter: char,

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The values of a key for one row.
 #[derive(Debug)]
 pub struct BoundKey {
-    /// Field → value. A list stands for several keys or ranges.
+    /// Field → value. A list gives several keys or ranges.
     pub fields: Vec<(String, Value)>,
     /// The values of the key's range, if it has one.
     pub range: Option<RangeValues>,

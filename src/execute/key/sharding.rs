@@ -167,7 +167,7 @@ mod tests {
         shard_of(&model.tables[keys.table], keys, keys.spread().unwrap(), &|field| values.get(field).cloned())
     }
 
-    /// The numbers stand in items that exist: none of these may ever change.
+    /// Existing items contain these numbers: none of them may ever change.
     #[test]
     fn the_number_is_a_storage_format() {
         let by_voter = model("{ PK: \"votes#{id}#{shard:10}\", SK: \"{voter}\" }", "S");

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
 pub const MAX_LIMIT: u32 = 1_000;
-/// How many items the first call of a count reads: 1 MB, which ends a page, holds so many items of 260 bytes.
+/// How many items the first call of a count reads: 1 MB, which ends a page, holds that many items of 260 bytes.
 const FIRST_COUNT: u32 = 4_000;
-/// How many items each further call reads after a full first one: 1 MB holds so many items of 16 bytes, and hardly any are smaller. The
+/// How many items each further call reads after a full first one: 1 MB holds that many items of 16 bytes, and hardly any are smaller. The
 /// embedded store allocates memory for all of them, so the first call asks for fewer.
 const FURTHER_COUNT: u32 = 64_000;
 /// The least that a filtered Query reads, since most items may not meet the filter.

@@ -56,7 +56,7 @@ pub struct PendingQuery {
     pub may_wait: bool,
 }
 
-/// What requests are made from, beside what their rows ask for.
+/// The inputs of requests, in addition to what their rows ask for.
 pub struct Sources<'a> {
     /// The request's context.
     pub context: &'a ExecutionContext<'a>,

@@ -265,7 +265,7 @@ impl<'p> ReadState<'p> {
         if self.is_behind(id, read.space, row) {
             return Some(ItemState::Absent);
         }
-        // A missing parent has no children. While a parent is being read, its children may be read beside it.
+        // A missing parent has no children. While a parent is being read, its children may be read at the same time.
         let parent = read.parent?;
         match self.found(parent, read.space, row) {
             ItemState::Absent if self.is_known(Holder::Read(parent)) => Some(ItemState::Absent),

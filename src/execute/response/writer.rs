@@ -26,7 +26,7 @@ pub(super) enum PathStep<'a> {
     Index(usize),
 }
 
-/// The row of which an object is written, and the map of an embedded object.
+/// The row whose object is written, and the map of an embedded object.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'i> {
     pub space: SpaceId,

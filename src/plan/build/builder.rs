@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// An item that is handed in when the plan runs. The whole plan may use it.
+    /// An item that the caller hands in when the plan runs. The whole plan may use it.
     pub fn seed(&mut self, ty: &'a ObjectType) -> Entity<'a> {
         let space = self.space(0, Origin::Seed);
         let held = vec![(Holder::Element(space), None)];

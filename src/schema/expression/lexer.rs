@@ -84,7 +84,7 @@ fn ends_value(token: &Token) -> bool {
 type Sentence = (String, Option<String>);
 type Lexed<'t> = (usize, Option<Token<'t>>, Option<Sentence>);
 
-/// A text in quotes. Two adjacent quotes stand for one.
+/// A text in quotes. Two adjacent quotes mean one.
 fn quoted(rest: &str, quote: char) -> Lexed<'static> {
     let mut text = String::new();
     let mut letters = rest.char_indices().skip(1).peekable();

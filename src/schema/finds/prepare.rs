@@ -86,7 +86,7 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
     }
 }
 
-/// A list argument stands for several keys, so the field cannot return one item.
+/// A list argument gives several keys, so the field cannot return one item.
 fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };

@@ -76,7 +76,7 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
     Some(hops)
 }
 
-/// Arguments of `@find` that say how to read keys belong at the relations, not beside `through:`.
+/// Arguments of `@find` that say how to read keys belong at the relations and do not go with `through:`.
 fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     let directive = route.directive;
     let others = [

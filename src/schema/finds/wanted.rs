@@ -1,4 +1,4 @@
-//! The parts of a find, gathered once and read by the passes beside this file. Must not decide anything.
+//! The parts of a find, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::target::FindTarget;
 use crate::schema::model::keys::ItemKeys;

@@ -59,7 +59,7 @@ pub struct Action {
     pub at: Option<Element>,
     /// `if:`, with the attribute names of the item. Fields of input objects are dotted: `:input.name`.
     pub condition: Option<Condition>,
-    /// What the caller is told if the condition does not hold.
+    /// The error message if the condition does not hold.
     pub message: Option<String>,
 }
 

@@ -93,7 +93,7 @@ pub enum KeyType {
     B,
 }
 
-/// What an index holds beside the keys of the table and of itself, which it always holds.
+/// What an index holds in addition to the keys of the table and of itself, which it always holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Projection {
     /// Every attribute.

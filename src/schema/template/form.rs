@@ -22,7 +22,7 @@ use serde_json::Value;
 /// The widest padded number: DynamoDB keeps 38 digits of a number.
 pub const WIDEST: u8 = 38;
 
-/// Whether the type may stand in a key at all.
+/// Whether a key can contain the type at all.
 pub fn is_key_type(kind: &ValueType) -> bool {
     !matches!(kind, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
 }

@@ -11,7 +11,7 @@ pub const LONGEST_KEY: usize = 2048;
 /// A part of a template.
 #[derive(Debug, Clone)]
 pub enum Part {
-    /// Text as it stands in the key.
+    /// Text that is copied into the key.
     Literal(String),
     /// A field's value.
     Placeholder {

@@ -1,4 +1,4 @@
-//! The parts of an action, gathered once and read by the passes beside this file. Must not decide anything.
+//! The parts of an action, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::directive::ActionDirective;
 use crate::schema::finds::target::FindTarget;

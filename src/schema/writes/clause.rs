@@ -137,7 +137,7 @@ impl Entry<'_> {
         None
     }
 
-    /// A lone placeholder keeps its type, which must fit the field. With `many: true` a list may stand for each of its values.
+    /// A lone placeholder keeps its type, which must fit the field. With `many: true`, a list may give each of its values.
     fn check_single(&self, source: &Source, place: &Span, findings: &mut Findings) -> Option<()> {
         let (value, depth) = self.type_of(source)?;
         let wanted = depth_of(&self.declared.ty);

@@ -1,8 +1,8 @@
 //! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
 //!
-//! Each file beside this one is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that is read first. Then, for
-//! each action, [`clause`] and [`binding`] bind its fields, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what
-//! is written, [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
+//! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that is read first. Then,
+//! for each action, [`clause`] and [`binding`] bind its fields, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects
+//! what is written, [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
 //! [`checks`] judges the actions together, and [`held`] collects what they take from the found item.
 
 mod acting;

@@ -13,7 +13,7 @@ const GRAPHIQL: &str = "4.1.2";
 /// Most root fields that the starting text names.
 const NAMED: usize = 30;
 
-/// GraphiQL as a page that finds the API beside itself, whatever path a proxy puts before both.
+/// GraphiQL as a page that finds the API next to itself, whatever path a proxy puts before both.
 pub fn page(starting_text: &str) -> String {
     let page = GraphiQLSource::build().version(GRAPHIQL).title("Keyfold").endpoint("graphql").finish();
     // The builder has no option for these. It resolves the endpoint from the host's root, starts with GraphiQL's own text, and shows

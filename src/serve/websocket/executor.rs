@@ -155,7 +155,7 @@ fn exact(value: Value) -> Value {
     }
 }
 
-/// A response whose data is sent as it stands in the body.
+/// A response whose data is sent unchanged.
 fn raw(body: &[u8]) -> serde_json::Result<Response> {
     #[derive(Deserialize)]
     struct Body<'b> {

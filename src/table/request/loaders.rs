@@ -128,7 +128,7 @@ impl Loaders {
         self.query_after(query, 0).await
     }
 
-    /// Reads one page that had to wait for so many others: it belongs to as many waves later.
+    /// Reads one page that had to wait for this many others: it belongs to a wave that many later.
     pub async fn query_after(&self, query: &Query, pages: usize) -> Result<Page, TableError> {
         let Some(query) = satisfiable(query) else { return Ok(Page::default()) };
         let session = &self.session;
@@ -195,7 +195,7 @@ impl Session {
         self.reserve_after(0)
     }
 
-    /// Takes the next place for a call that comes so many waves later.
+    /// Takes the next place for a call that comes this many waves later.
     fn reserve_after(&self, waves: usize) -> usize {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.push((self.wave.load(Ordering::Relaxed) + waves, None));

@@ -148,7 +148,7 @@ pub struct Template(pub Vec<Part>);
 pub enum Part {
     Text(String),
     Field(String),
-    /// A number, padded with zeros to so many digits.
+    /// A number, padded with zeros to this many digits.
     Padded(String, usize),
     Shard(u64),
     Replica(u64),

@@ -122,7 +122,7 @@ impl Drafting<'_, '_> {
         Ok(changed)
     }
 
-    /// The defaults that a put would make, of fields that the item lacks and the update does not set.
+    /// The defaults, as a put would make them, of fields that the item lacks and the update does not set.
     pub fn made_besides(
         &mut self,
         position: usize,

@@ -27,7 +27,7 @@ pub enum Condition {
     Compare(Operand, Comparator, Operand),
     /// `a BETWEEN b AND c`.
     Between(Operand, Operand, Operand),
-    /// `a IN (b, c)`; a list argument stands for its values.
+    /// `a IN (b, c)`; a list argument gives its values.
     In(Operand, Vec<Operand>),
     /// `attribute_exists(a)`.
     Exists(Path),

@@ -56,7 +56,7 @@ impl Typing<'_> {
         Some(Condition::Between(value, lower, upper))
     }
 
-    /// `value IN (list)`. A list argument in it stands for its values.
+    /// `value IN (list)`. A list argument in it gives its values.
     pub fn in_list(&mut self, value: Term, list: Vec<Term>) -> Option<Condition> {
         let list: Vec<Term> = list.into_iter().map(one_of_many).collect();
         let terms: Vec<&Term> = std::iter::once(&value).chain(&list).collect();
@@ -252,7 +252,7 @@ impl Typing<'_> {
     }
 }
 
-/// A value of an IN. A list argument stands for its values, so it is typed as one of them.
+/// A value of an IN. A list argument gives its values, so it is typed as one of them.
 fn one_of_many(term: Term) -> Term {
     match term.kind {
         TermKind::Argument(name, kind, _) => Term { kind: TermKind::Argument(name, kind, false), span: term.span },

@@ -1,7 +1,7 @@
 //! A find that returns a list in, a finding out if its paths bind the key of a single item. Must not choose paths.
 //!
 //! A list whose whole primary key is bound holds at most one item, whatever the table holds. Nobody means that: most likely a name binds
-//! something that its author did not think of. Two cases are fine: a list argument, which stands for several keys, and optional arguments
+//! something that its author did not think of. Two cases are fine: a list argument, which gives several keys, and optional arguments
 //! that narrow a list to one item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
