@@ -1,11 +1,12 @@
-//! An accepted TCP connection in; the same connection out, which counts received bytes and fails if its peer takes sent bytes too slowly.
-//! Must not know what goes over it: HTTP or, after an upgrade, a WebSocket.
+//! An accepted TCP connection in; the same connection out, which fails if its peer takes sent bytes too slowly, or if there is no memory
+//! for the header that arrives. Must not know what goes over it: HTTP or, after an upgrade, a WebSocket.
 
+use super::quota::Share;
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -20,7 +21,7 @@ pub struct Connection {
     stream: TcpStream,
     write_timeout: Duration,
     stalled: Option<Stalled>,
-    received: ReceivedBytes,
+    received: Received,
 }
 
 /// A write that the peer does not take at once.
@@ -31,25 +32,67 @@ struct Stalled {
     taken: u64,
 }
 
-/// The number of bytes that a connection has received so far.
-#[derive(Debug, Clone, Default)]
-pub struct ReceivedBytes(Arc<AtomicU64>);
+/// What a connection has received so far, shared by the connection and the handlers of its requests.
+#[derive(Debug, Clone)]
+pub struct Received(Arc<Inner>);
 
-impl ReceivedBytes {
+#[derive(Debug)]
+struct Inner {
+    bytes: AtomicU64,
+    header: Mutex<Header>,
+}
+
+/// The header of a request that arrives.
+#[derive(Debug)]
+struct Header {
+    /// The number of bytes before it; none while a request runs.
+    begins: Option<u64>,
+    memory: Share,
+}
+
+impl Received {
+    fn new(memory: Share) -> Self {
+        Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), memory }) }))
+    }
+
     /// The number of bytes.
-    pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The header is complete. What follows is counted by whoever reads it.
+    pub fn header_is_complete(&self) {
+        let mut header = self.header();
+        header.begins = None;
+        let _ = header.memory.resize(0);
+    }
+
+    /// The request is answered, and another header may follow.
+    pub fn header_begins(&self) {
+        self.header().begins = Some(self.bytes());
+    }
+
+    /// Counts bytes, and the memory of a header that they belong to.
+    fn add(&self, bytes: u64) -> Result<()> {
+        let all = self.0.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let Header { begins, memory } = &mut *self.header();
+        let length = begins.map_or(0, |begins| usize::try_from(all - begins).unwrap_or(usize::MAX));
+        memory.resize(length).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
+    }
+
+    fn header(&self) -> MutexGuard<'_, Header> {
+        self.0.header.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Connection {
-    /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time.
-    pub fn new(stream: TcpStream, write_timeout: Duration) -> Self {
-        Self { stream, write_timeout, stalled: None, received: ReceivedBytes::default() }
+    /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
+    pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share) -> Self {
+        Self { stream, write_timeout, stalled: None, received: Received::new(memory) }
     }
 
-    /// The number of bytes that it receives.
-    pub fn received(&self) -> ReceivedBytes {
+    /// What it receives.
+    pub fn received(&self) -> Received {
         self.received.clone()
     }
 
@@ -81,8 +124,10 @@ impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.received.0.fetch_add((buffer.filled().len() - before) as u64, Ordering::Relaxed);
-        read
+        match buffer.filled().len() - before {
+            0 => read,
+            bytes => self.received.add(bytes as u64).map_or_else(|error| Poll::Ready(Err(error)), |()| read),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use super::connection::Connection;
 use super::quota::Quota;
 use super::router::Routes;
 use super::settings::RequestLimits;
-use axum::http::Request;
+use axum::http::{Request, StatusCode};
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -22,8 +23,8 @@ use tower::ServiceExt;
 /// How long to wait before the next attempt when the system has no socket to give (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Longest header of a request, in bytes: the longest target that the library reads, and as much for the rest.
-const LONGEST_HEADER: usize = 128 << 10;
+/// Longest header of a request, in bytes. A longer operation comes by POST.
+const LONGEST_HEADER: usize = 32 << 10;
 
 /// Whether every request was finished when the server stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,14 +59,23 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
             () = &mut stop => break,
         };
         // A client that already has its part is disconnected, so that it takes no place from others.
-        let Ok(share) = clients.take(ClientAddress::of(peer), 1) else { continue };
-        let stream = Connection::new(stream, limits.write_timeout);
-        let (received, proxies) = (stream.received(), limits.shared.trusted_proxies);
+        let client = ClientAddress::of(peer);
+        let shares = clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
+        let Ok((share, memory)) = shares else { continue };
+        let stream = Connection::new(stream, limits.write_timeout, memory);
+        let (received, answered, proxies) = (stream.received(), stream.received(), limits.shared.trusted_proxies);
         let service = routes.router.clone().map_request(move |mut request: Request<Incoming>| {
+            received.header_is_complete();
             let client = ClientAddress::behind_proxies(peer, request.headers(), proxies);
             request.extensions_mut().insert(client);
             request.extensions_mut().insert(received.clone());
             request
+        });
+        let service = service.map_response(move |response: Response| {
+            if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+                answered.header_begins();
+            }
+            response
         });
         let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).with_upgrades();
         let mut open = routes.connections.open();
@@ -89,7 +99,7 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
     let finished = async {
         routes.connections.closed().await;
         // What still runs are mutations whose clients have left.
-        routes.operations.all_returned().await;
+        routes.quotas.operations.all_returned().await;
     };
     match tokio::time::timeout(limits.shutdown_timeout, finished).await {
         Ok(_) => Stopped::Finished,

@@ -46,8 +46,8 @@ pub struct Parts {
 pub struct Routes {
     /// Answers the requests.
     pub router: Router,
-    /// The operations that run. A server that stops waits until they have ended.
-    pub operations: Arc<Quota>,
+    /// What all requests share. A server that stops waits until no operation runs.
+    pub quotas: Quotas,
     /// The open connections. A server that stops asks them to close, and waits for them.
     pub connections: OpenConnections,
 }
@@ -62,9 +62,8 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let Parts { backend, limits, explain, playground, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
-    let operations = quotas.operations.clone();
     let places = Quota::with_quarters(limits.shared.max_connections);
-    let endpoint = Arc::new(Endpoint { backend, limits, explain, quotas });
+    let endpoint = Arc::new(Endpoint { backend, limits, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let page: Option<Arc<str>> = playground.map(Into::into);
@@ -80,7 +79,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         routes = routes.layer(cors);
     }
     let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
-    Ok(Routes { router, operations, connections: open })
+    Ok(Routes { router, quotas, connections: open })
 }
 
 /// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.

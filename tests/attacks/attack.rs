@@ -132,7 +132,7 @@ impl Innocent {
                 matches!(stopped.recv_timeout(REST), Err(RecvTimeoutError::Timeout))
             };
             // The first requests find empty caches.
-            for times in [FEWEST, 2 * FEWEST] {
+            for times in [FEWEST / 4, FEWEST] {
                 client.seen.clear();
                 (0..times).for_each(|_| {
                     let _ = ask(&mut client);

@@ -10,6 +10,7 @@ mod malformed;
 mod operations;
 mod rebinding;
 mod slow_bodies;
+mod unfinished_headers;
 mod unfinished_messages;
 mod unread;
 

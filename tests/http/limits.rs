@@ -121,3 +121,67 @@ async fn requests_that_do_not_finish_are_cut_off() {
     assert_eq!(server.stopped().await, Stopped::CutOff);
     begun.abort();
 }
+
+#[tokio::test]
+async fn a_client_with_its_part_of_requests_is_told_to_come_back_and_others_are_served() {
+    let machine = Machine::default();
+    let held = machine.held.clone();
+    let limits = shared(SharedLimits { max_requests_per_client: Some(1), trusted_proxies: 1, ..SharedLimits::default() });
+    let server = start(Parts { limits, ..parts(machine) }).await;
+    // What stands to the left of the proxy's own word is the client's, which may lie.
+    let from = |addresses: &'static str, body: &'static str| server.post(body).header("x-forwarded-for", addresses).send();
+    let first = tokio::spawn(from("1.1.1.1", r#"{"query": "hold"}"#));
+    held.notified().await;
+    let busy = from("2.2.2.2, 1.1.1.1", r#"{"query": "echo"}"#).await.unwrap();
+    assert_eq!(busy.headers()["retry-after"], "1");
+    assert_eq!(code(busy).await, (429, "LIMIT_EXCEEDED".into()));
+    assert_eq!(from("1.1.1.1, 2.2.2.2", r#"{"query": "echo"}"#).await.unwrap().status().as_u16(), 200);
+    first.abort();
+}
+
+#[tokio::test]
+async fn a_client_with_its_part_of_connections_is_hung_up_on() {
+    let server = start(bounded(shared(SharedLimits { max_connections: 4, ..SharedLimits::default() }))).await;
+    let mut first = TcpStream::connect(server.address).await.unwrap();
+    let request = "GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n";
+    first.write_all(request.as_bytes()).await.unwrap();
+    assert_eq!(first.read_u8().await.unwrap(), b'H');
+    let mut second = TcpStream::connect(server.address).await.unwrap();
+    assert!(!matches!(second.read(&mut [0]).await, Ok(1..)));
+    drop(first);
+    // The place is free once the server has seen that the first is gone.
+    let again = async {
+        loop {
+            let mut again = TcpStream::connect(server.address).await.unwrap();
+            if again.write_all(request.as_bytes()).await.is_ok() && again.read_u8().await.is_ok_and(|byte| byte == b'H') {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), again).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_request_that_needs_more_memory_than_there_is_is_refused() {
+    let limits = RequestLimits { body_limit: 100_000, ..shared(SharedLimits { request_memory: 100_000, ..SharedLimits::default() }) };
+    let server = start(bounded(limits)).await;
+    let numbers = format!("{{\"query\": \"echo\", \"variables\": {{\"a\": [{}1]}}}}", "1,".repeat(10_000));
+    let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(numbers);
+    assert_eq!(code(request.send().await.unwrap()).await, (413, "LIMIT_EXCEEDED".into()));
+    assert_eq!(server.post(r#"{"query": "echo"}"#).send().await.unwrap().status().as_u16(), 200);
+}
+
+#[tokio::test]
+async fn a_response_that_finds_no_memory_is_dropped_and_told() {
+    let limits = RequestLimits { body_limit: 100_000, ..shared(SharedLimits { response_memory: 20_000, ..SharedLimits::default() }) };
+    let server = start(bounded(limits)).await;
+    let echoed = async |length: usize| {
+        let body = format!("{{\"query\": \"{}\"}}", "x".repeat(length));
+        let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(body);
+        request.send().await.unwrap()
+    };
+    let dropped = echoed(30_000).await;
+    assert_eq!(dropped.headers()["retry-after"], "1");
+    assert_eq!(code(dropped).await, (503, "UNAVAILABLE".into()));
+    assert_eq!((echoed(18_000).await.status().as_u16(), echoed(100).await.status().as_u16()), (200, 200));
+}

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 /// Answers by the text: `echo` returns the request, `hang` never answers, `hold` and `mutation that holds` wait until they are released,
-/// `panic` and `mutation that panics` panic, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
+/// `panic` and `mutation that panics` panic, `large` gives 5 MB, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
 #[derive(Default)]
 pub struct Machine {
     /// One notice for each `hold` that has started.
@@ -45,6 +45,7 @@ impl Backend for Machine {
                     data("released".into())
                 }
                 "panic" | "mutation that panics" => panic!("on purpose"),
+                "large" => Response { body: format!("{{\"data\":\"{}\"}}", "x".repeat(5_000_000)).into_bytes(), refused: None },
                 "invalid" => refused(ErrorCode::GraphqlValidationFailed),
                 "unavailable" => refused(ErrorCode::Unavailable),
                 _ => data(serde_json::json!({

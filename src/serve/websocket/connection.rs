@@ -6,7 +6,7 @@
 use super::executor::SocketExecutor;
 use super::messages::{Messages, Unfinished};
 use crate::serve::client::ClientAddress;
-use crate::serve::connection::ReceivedBytes;
+use crate::serve::connection::Received;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
@@ -49,7 +49,7 @@ pub struct Sockets {
 /// Opens a WebSocket.
 pub async fn handle(
     State(sockets): State<Sockets>,
-    (Extension(client), Extension(received)): (Extension<ClientAddress>, Extension<ReceivedBytes>),
+    (Extension(client), Extension(received)): (Extension<ClientAddress>, Extension<Received>),
     headers: HeaderMap,
     protocol: GraphQLProtocol,
     upgrade: WebSocketUpgrade,

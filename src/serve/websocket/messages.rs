@@ -3,7 +3,7 @@
 
 use super::executor::SocketExecutor;
 use crate::serve::admission::parsed_size;
-use crate::serve::connection::ReceivedBytes;
+use crate::serve::connection::Received;
 use crate::serve::pace::next_bytes_by;
 use crate::serve::quota::{Exhausted, Share};
 use crate::serve::shutdown::OpenConnection;
@@ -37,7 +37,7 @@ pub struct Messages<S> {
 /// The message that is not complete yet.
 pub struct Unfinished {
     /// What the connection has received.
-    received: ReceivedBytes,
+    received: Received,
     /// The part of these bytes that was complete messages.
     complete: u64,
     /// The time of the first bytes after those, and the timer for the next.
@@ -98,8 +98,8 @@ impl<S: Stream<Item = Result<Message, Error>> + Unpin> Stream for Messages<S> {
 
 impl Unfinished {
     /// A message that may take this long, without any bytes yet.
-    pub fn new(received: ReceivedBytes, memory: Share, longest: Duration) -> Self {
-        Self { complete: received.count(), received, waiting: None, memory, longest }
+    pub fn new(received: Received, memory: Share, longest: Duration) -> Self {
+        Self { complete: received.bytes(), received, waiting: None, memory, longest }
     }
 
     /// A message is complete. If it has data, all bytes before belong to it, and this is their memory when they are parsed; a control frame
@@ -109,13 +109,13 @@ impl Unfinished {
             Message::Text(text) => text.as_bytes(),
             Message::Binary(data) => data,
             Message::Ping(data) | Message::Pong(data) => {
-                self.complete = self.received.count().min(self.complete + CONTROL_HEADER + data.len() as u64);
+                self.complete = self.received.bytes().min(self.complete + CONTROL_HEADER + data.len() as u64);
                 return Ok(None);
             }
             Message::Close(_) => return Ok(None),
         };
         // Bytes of the next message that were already read do not count. They fit into the library's buffer.
-        self.complete = self.received.count();
+        self.complete = self.received.bytes();
         self.waiting = None;
         let mut memory = self.memory.split();
         memory.resize(parsed_size(data))?;
@@ -124,7 +124,7 @@ impl Unfinished {
 
     /// Ready when the message took too long, or its bytes took too much memory.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Exhausted>> {
-        let bytes = usize::try_from(self.received.count() - self.complete).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(self.received.bytes() - self.complete).unwrap_or(usize::MAX);
         if let Err(exhausted) = self.memory.resize(bytes) {
             return Poll::Ready(Err(exhausted));
         }
