@@ -99,7 +99,7 @@ impl Bench {
         let body = String::from_utf8(body).unwrap();
         assert!(!body.contains("\"errors\"") && body.matches("\"title\"").count() == *objects, "{name} is answered wrongly: {body:.500}");
         let replay = Replay::new(server.clone(), &server.heard());
-        Self { runtime, model, gateway, operations: OperationCache::new(&settings), request, replay }
+        Self { runtime, model, gateway, operations: OperationCache::new(&settings, Arc::default()), request, replay }
     }
 
     /// Whole, SDK alone, planning a new operation, planning a cached one, waves including the SDK, writing.
@@ -145,6 +145,7 @@ impl Bench {
                         deadline: deadline(),
                         max_nodes: 10_000,
                         max_read_bytes: u64::MAX,
+                        work: &Default::default(),
                         cursor_key: &CursorKey::of_secret(b""),
                         share_queries: true,
                         lanes: &Lanes::default(),

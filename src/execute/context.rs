@@ -1,6 +1,7 @@
 //! The context of a request, which all its steps share: the model and the store's loaders, the time and the deadline, limits and secrets.
 //! The gateway makes it; reads and writes borrow it. Must not know plans, nor what a step has found.
 
+use super::heavy_work::WorkDone;
 use super::page::cursor::CursorKey;
 use super::write::lanes::Lanes;
 use crate::schema::model::Model;
@@ -26,6 +27,8 @@ pub struct ExecutionContext<'a> {
     pub max_nodes: usize,
     /// The most bytes that the reads of a response may read.
     pub max_read_bytes: u64,
+    /// How much work the request has done.
+    pub work: &'a WorkDone,
     /// The key that encrypts cursors.
     pub cursor_key: &'a CursorKey,
     /// Whether reads of one partition share a Query.

@@ -3,6 +3,7 @@
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
+use super::heavy_work::{HeavyWork, WorkDone};
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
 use super::request::{Request, Settings};
@@ -35,6 +36,7 @@ struct Inner {
     model: Arc<Model>,
     store: Arc<dyn DataStore>,
     operations: OperationCache,
+    heavy_work: Arc<HeavyWork>,
     limits: ResponseLimits,
     max_read_bytes: u64,
     cursor_key: CursorKey,
@@ -63,13 +65,27 @@ impl Gateway {
     /// A gateway for a schema on a store.
     pub fn new(model: Arc<Model>, store: impl Into<Arc<dyn DataStore>>, settings: Settings) -> Self {
         let store = store.into();
-        let operations = OperationCache::new(&settings);
+        let heavy_work = Arc::<HeavyWork>::default();
+        let operations = OperationCache::new(&settings, heavy_work.clone());
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
         let calls = CallGate::new(settings.max_calls_in_flight);
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
         let Settings { max_read_bytes, share_queries, .. } = settings;
-        Self { inner: Arc::new(Inner { model, store, operations, limits, max_read_bytes, cursor_key, lanes, calls, share_queries }) }
+        Self {
+            inner: Arc::new(Inner {
+                model,
+                store,
+                operations,
+                heavy_work,
+                limits,
+                max_read_bytes,
+                cursor_key,
+                lanes,
+                calls,
+                share_queries,
+            }),
+        }
     }
 
     /// The schema's model.
@@ -90,13 +106,14 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, limits, max_read_bytes, cursor_key, lanes, calls, share_queries, .. } = &*self.inner;
-        let PlannedOperation { plan, variables, .. } = &prepared.planned;
+        let Inner { model, store, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls, share_queries, .. } = &*self.inner;
+        let PlannedOperation { plan, heavy, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),
         };
         let loaders = Loaders::through(calls, store.clone(), deadline);
+        let work = WorkDone::default();
         let now = now_millis();
         let text = instant_text(now).unwrap_or_default();
         let context = ExecutionContext {
@@ -108,13 +125,14 @@ impl Gateway {
             deadline,
             max_nodes: limits.objects,
             max_read_bytes: *max_read_bytes,
+            work: &work,
             cursor_key,
             share_queries: *share_queries,
             lanes,
         };
         let mut body = ResponseBody::new(*limits);
         let steps = run_steps(&context, plan, &introspection, &mut body);
-        let ended = tokio::time::timeout_at(deadline + GRACE, steps).await;
+        let ended = tokio::time::timeout_at(deadline + GRACE, heavy_work.share(heavy, &work, steps)).await;
         let has_data = match ended {
             Ok(written) => written.is_ok(),
             Err(_) => {

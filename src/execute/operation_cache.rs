@@ -1,8 +1,8 @@
 //! Operation text and variables → a plan. Parsed documents and plans are cached for later requests, up to a number of bytes.
 
 use super::error::{ErrorCode, GraphqlError};
+use super::heavy_work::HeavyWork;
 use super::introspection::introspect;
-use super::planners::Planners;
 use super::request::{Request, Settings};
 use crate::plan::cost::limits::{CostLimits, TooCostly};
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
@@ -19,7 +19,7 @@ use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The size of a usual large entry, in bytes: the caches are divided so that 32 such entries fit into each part.
 const USUAL_BYTES: u64 = 64 * 1024;
@@ -36,11 +36,12 @@ struct CachedDocument {
     number: u64,
 }
 
-/// A plan and its approximate size in bytes.
+/// A plan, its approximate size in bytes, and whether its last run took long.
 #[derive(Clone)]
 struct CachedPlan {
     plan: Arc<OperationPlan>,
     bytes: u64,
+    heavy: Arc<AtomicBool>,
 }
 
 /// A document's number, and the key that distinguishes its plans.
@@ -68,11 +69,12 @@ pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
     cost: CostLimits,
+    most_bytes: u64,
     documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes>,
     plans: Cache<PlanKey, CachedPlan, Bytes>,
     /// The number of the next document.
     next: AtomicU64,
-    planners: Planners,
+    heavy_work: Arc<HeavyWork>,
 }
 
 /// An operation of a document and its variables, before it is planned.
@@ -90,6 +92,8 @@ pub struct PlannedOperation {
     name: Option<String>,
     /// Its steps.
     pub plan: Arc<OperationPlan>,
+    /// Whether its last run took long.
+    pub heavy: Arc<AtomicBool>,
     /// Its variables, coerced.
     pub variables: Map<String, Value>,
     /// Its kind.
@@ -98,17 +102,18 @@ pub struct PlannedOperation {
 
 impl OperationCache {
     /// An empty cache under a gateway's settings.
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &Settings, heavy_work: Arc<HeavyWork>) -> Self {
         let bytes = settings.plan_cache_bytes / 2;
         let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
             budgets: budgets(settings),
             introspection: settings.introspection,
             cost: settings.cost,
+            most_bytes: settings.max_plan_bytes,
             documents: Cache::with_weighter(entries, bytes, Bytes),
             plans: Cache::with_weighter(entries, bytes, Bytes),
             next: AtomicU64::new(0),
-            planners: Planners::default(),
+            heavy_work,
         }
     }
 
@@ -116,13 +121,17 @@ impl OperationCache {
     pub async fn plan(&self, model: &Arc<Model>, request: &Request) -> Result<PlannedOperation, Vec<GraphqlError>> {
         let document = self.document(model, &request.query).await?;
         let operation = bind(model, document, request)?;
-        let plan = match self.plans.get(&operation.key) {
-            Some(known) => known.plan,
+        let CachedPlan { plan, heavy, .. } = match self.plans.get(&operation.key) {
+            Some(known) => known,
             None => {
                 let (model, document) = (model.clone(), operation.document.clone());
                 let (name, variables) = (operation.name.clone(), operation.variables.clone());
-                let planning = self.planners.run(move || make_plan(&model, &document, name.as_deref(), &variables));
-                self.plans.get_or_insert_async(&operation.key, planning).await?.plan
+                let most = self.most_bytes;
+                let planning = self.heavy_work.run(move || {
+                    let made = make_plan(&model, &document, name.as_deref(), &variables)?;
+                    if made.bytes <= most { Ok(made) } else { Err(vec![plan_too_large(most)]) }
+                });
+                self.plans.get_or_insert_async(&operation.key, planning).await?
             }
         };
         if plan.introspects && !self.introspection {
@@ -133,7 +142,7 @@ impl OperationCache {
         if !self.cost.is_none() {
             self.cost.check(&cost_of_operation(model, &plan, &variables)).map_err(|too_costly| vec![refused(too_costly)])?;
         }
-        Ok(PlannedOperation { document, name, plan, variables, kind })
+        Ok(PlannedOperation { document, name, plan, heavy, variables, kind })
     }
 
     async fn document(&self, model: &Arc<Model>, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
@@ -144,7 +153,7 @@ impl OperationCache {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let parsing = {
             let (model, text, budgets) = (model.clone(), text.clone(), self.budgets.clone());
-            self.planners.run(move || parse(&model, &text, &budgets, number))
+            self.heavy_work.run(move || parse(&model, &text, &budgets, number))
         };
         self.documents.get_or_insert_async(&text, parsing).await
     }
@@ -193,7 +202,7 @@ fn make_plan(
     let operation = cached.document.operation(name).map_err(one)?;
     let plan = Arc::new(crate::plan::plan(model, &cached.document, operation, variables).map_err(one)?);
     let bytes = printed_length(&plan) * PLAN_BYTES_PER_BYTE;
-    Ok(CachedPlan { plan, bytes })
+    Ok(CachedPlan { plan, bytes, heavy: Arc::default() })
 }
 
 impl PlannedOperation {
@@ -227,6 +236,10 @@ fn graphql_error(error: PlanError) -> GraphqlError {
         PlanErrorKind::Internal => ErrorCode::Internal,
     };
     GraphqlError { message: error.message, code, locations: error.locations, path: Vec::new(), details: Vec::new() }
+}
+
+fn plan_too_large(most: u64) -> GraphqlError {
+    GraphqlError::new(ErrorCode::LimitExceeded, format!("The operation is too large: its plan has more than {most} bytes."))
 }
 
 /// The error for an operation that may cost too much. `extensions` names the field, and the response keys that lead to it.
@@ -273,14 +286,23 @@ mod tests {
 
     #[tokio::test]
     async fn an_operation_is_planned_once() {
-        let (model, cache) = (model(), OperationCache::new(&Settings::default()));
+        let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let plans = futures_util::future::join_all((0..20).map(|_| plan(&cache, &model, 1))).await;
         assert!(plans.iter().all(|plan| Arc::ptr_eq(plan, &plans[0])));
     }
 
     #[tokio::test]
+    async fn a_plan_that_is_too_large_is_refused() {
+        let settings = Settings { max_plan_bytes: 100, ..Settings::default() };
+        let (model, cache) = (model(), OperationCache::new(&settings, Arc::default()));
+        let request = Request { query: "{ a(id: 1) { id } }".to_owned(), ..Request::default() };
+        let refused = cache.plan(&model, &request).await.err().unwrap_or_default();
+        assert_eq!(refused.first().map(|error| error.code), Some(ErrorCode::LimitExceeded));
+    }
+
+    #[tokio::test]
     async fn a_mistake_is_told_to_all_who_wait() {
-        let (model, cache) = (model(), OperationCache::new(&Settings::default()));
+        let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let request = Request { query: "{ b }".to_owned(), ..Request::default() };
         let answers = futures_util::future::join_all((0..20).map(|_| cache.plan(&model, &request))).await;
         assert!(answers.iter().all(Result::is_err));
@@ -290,7 +312,7 @@ mod tests {
     async fn the_cache_keeps_within_its_bytes() {
         let model = model();
         for bytes in [0, 64 * 1024] {
-            let cache = OperationCache::new(&Settings { plan_cache_bytes: bytes, ..Settings::default() });
+            let cache = OperationCache::new(&Settings { plan_cache_bytes: bytes, ..Settings::default() }, Arc::default());
             for number in 0..100 {
                 plan(&cache, &model, number).await;
             }

@@ -23,6 +23,8 @@ pub struct Settings {
     pub cost: CostLimits,
     /// The most calls in flight, of all requests together.
     pub max_calls_in_flight: usize,
+    /// The most bytes of an operation's plan, about.
+    pub max_plan_bytes: u64,
     /// The memory for parsed operations and their plans, in bytes, about.
     pub plan_cache_bytes: u64,
     /// Whether clients may introspect the schema.
@@ -46,6 +48,7 @@ impl Default for Settings {
             max_read_bytes: 64 << 20,
             cost: CostLimits::default(),
             max_calls_in_flight: 256,
+            max_plan_bytes: 4 << 20,
             plan_cache_bytes: 64 << 20,
             introspection: true,
             cursor_key: Vec::new(),

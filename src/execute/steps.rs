@@ -10,6 +10,7 @@ use super::response::writer::{Unwritten, Writer};
 use super::write::executor;
 use crate::plan::tree::{OperationPlan, PlanStep};
 use serde_json::{Map, Value};
+use tokio::task::yield_now;
 
 /// Runs every step. Each writes its part of the response. Fails if `data` is null: then later steps neither read nor write.
 pub async fn run_steps(
@@ -52,5 +53,9 @@ async fn run_step(
     }
     context.loaders.bound_reads(Some(context.max_read_bytes));
     run_waves(context, &mut state).await;
+    if context.work.is_heavy() {
+        // The response is then written beside the workers.
+        yield_now().await;
+    }
     Writer::new(&state, introspection, body).write()
 }

@@ -170,6 +170,10 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", default_value_t = 256, value_parser = at_least_one)]
     pub max_calls_in_flight: usize,
 
+    /// Most bytes of an operation's plan
+    #[arg(long, env = "KEYFOLD_MAX_PLAN_BYTES", value_name = "BYTES", default_value_t = 4 << 20)]
+    pub max_plan_bytes: u64,
+
     /// Memory for parsed operations and their plans
     #[arg(long, env = "KEYFOLD_PLAN_CACHE_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
     pub plan_cache_bytes: u64,
@@ -234,6 +238,7 @@ impl Budgets {
             max_read_bytes: self.max_read_bytes,
             cost: CostLimits { calls: self.max_calls, units: self.max_capacity },
             max_calls_in_flight: self.max_calls_in_flight,
+            max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             introspection,
             cursor_key,

@@ -46,6 +46,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let found = known.into_iter().map(|requests| (requests.id, row_results(context, requests, &results, &filler)));
         let found: Vec<(ReadId, Vec<RowResult>)> = found.collect();
         for (read, rows) in found {
+            context.work.add(rows.len() + rows.iter().map(|row| row.items.len()).sum::<usize>());
             apply_results(state, read, rows, context.max_nodes);
         }
         if let Some(again) = end_wave(state, &mut filler, &context.model.tables, wave) {
