@@ -15,7 +15,7 @@ async fn many_messages_that_do_not_end() {
         // No more bytes come, and the server closes the socket.
         assert_eq!(text(&mut stream).await, None);
     };
-    let (_, harm) = target.under(join_all((0..100).map(|_| client()))).await;
+    let (_, harm) = target.under_each(|| join_all((0..100).map(|_| client()))).await;
     harm.is_small();
 }
 
