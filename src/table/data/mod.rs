@@ -3,6 +3,7 @@
 pub mod attribute;
 pub mod call;
 pub mod error;
+pub(in crate::table) mod expressions;
 pub(in crate::table) mod item_size;
 pub(in crate::table) mod key_identity;
 pub mod limits;

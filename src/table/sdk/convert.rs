@@ -1,8 +1,10 @@
 //! Attribute values of the AWS SDK in, ours out, and back, by move. Only this file knows both.
 
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::data::expressions::{Expressions, Operand};
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// An item as the SDK holds it.
@@ -35,6 +37,27 @@ pub(in crate::table) fn key_value_to_sdk(value: &KeyValue) -> AttributeValue {
         KeyValue::N(text) => AttributeValue::N(text.clone()),
         KeyValue::B(bytes) => AttributeValue::B(Blob::new(bytes.clone())),
     }
+}
+
+/// The text of an expression as the SDK's.
+pub(super) fn text(text: &Option<Cow<'_, str>>) -> Option<String> {
+    text.as_deref().map(str::to_owned)
+}
+
+/// `ExpressionAttributeNames`; `None` if there are none, because the map may not be empty.
+pub(super) fn names(built: &Expressions<'_>) -> Option<HashMap<String, String>> {
+    let names = || built.names.iter().map(|(placeholder, name)| (placeholder.to_string(), (*name).to_owned()));
+    (!built.names.is_empty()).then(|| names().collect())
+}
+
+/// `ExpressionAttributeValues`; `None` if there are none.
+pub(super) fn values(built: &Expressions<'_>) -> Option<HashMap<String, AttributeValue>> {
+    let value = |operand: &Operand<'_>| match operand {
+        Operand::Key(value) => key_value_to_sdk(value),
+        Operand::Attribute(value) => attribute_to_sdk((*value).clone()),
+    };
+    let values = || built.values.iter().map(|(placeholder, operand)| (placeholder.to_string(), value(operand)));
+    (!built.values.is_empty()).then(|| values().collect())
 }
 
 /// Our value as the SDK's.

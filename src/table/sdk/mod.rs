@@ -6,7 +6,6 @@ pub(in crate::table) mod batch_write;
 mod calls;
 mod client;
 pub(in crate::table) mod convert;
-mod expressions;
 mod reads;
 mod single_write;
 pub mod store;

@@ -1,11 +1,11 @@
 //! A GetItem, BatchGetItem, Query or Scan as plain data in, its items and its cost out. Must not know what a request is.
 
-use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk};
-use super::expressions::Expressions;
+use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk, names, text, values};
 use super::store::SdkStore;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::Expressions;
 use crate::table::data::key_identity::KeyIdentity;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::retry::backoff::Backoff;
@@ -20,7 +20,7 @@ pub(super) async fn get_item(store: &SdkStore, wanted: ItemRequest<'_>, deadline
     let attempts = store.attempts("GetItem", wanted.table, deadline);
     let answer = attempts.send(|| {
         let request = store.client().get_item().table_name(wanted.table).set_key(Some(key_to_sdk(wanted.key)));
-        let request = request.set_projection_expression(expressions.projection.clone()).set_expression_attribute_names(expressions.names());
+        let request = request.set_projection_expression(expressions.projection.clone()).set_expression_attribute_names(names(&expressions));
         request.set_consistent_read(strong(wanted.consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total).send()
     });
     match answer.await {
@@ -106,16 +106,16 @@ pub(super) async fn read_page(store: &SdkStore, query: &Query, deadline: Instant
     }
 }
 
-async fn query_partition(store: &SdkStore, query: &Query, built: &Expressions, deadline: Instant) -> Result<Metered<Page>, TableError> {
+async fn query_partition(store: &SdkStore, query: &Query, built: &Expressions<'_>, deadline: Instant) -> Result<Metered<Page>, TableError> {
     let attempts = store.attempts("Query", &query.table, deadline);
     let answer = attempts.send(|| {
         let request = store.client().query().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
         let request = request
             .set_key_condition_expression(built.key_condition.clone())
-            .set_filter_expression(built.filter.clone())
+            .set_filter_expression(text(&built.filter))
             .set_projection_expression(built.projection.clone())
-            .set_expression_attribute_names(built.names())
-            .set_expression_attribute_values(built.values());
+            .set_expression_attribute_names(names(built))
+            .set_expression_attribute_values(values(built));
         request
             .set_select(query.projection.is_none().then_some(Select::Count))
             .set_scan_index_forward((!query.forward).then_some(false))
@@ -130,15 +130,15 @@ async fn query_partition(store: &SdkStore, query: &Query, built: &Expressions, d
     Ok((page(output.items, (output.count, output.scanned_count), output.last_evaluated_key)?, capacity))
 }
 
-async fn scan(store: &SdkStore, query: &Query, built: &Expressions, deadline: Instant) -> Result<Metered<Page>, TableError> {
+async fn scan(store: &SdkStore, query: &Query, built: &Expressions<'_>, deadline: Instant) -> Result<Metered<Page>, TableError> {
     let attempts = store.attempts("Scan", &query.table, deadline);
     let answer = attempts.send(|| {
         let request = store.client().scan().table_name(&*query.table).set_index_name(query.index.as_deref().map(Into::into));
         let request = request
-            .set_filter_expression(built.filter.clone())
+            .set_filter_expression(text(&built.filter))
             .set_projection_expression(built.projection.clone())
-            .set_expression_attribute_names(built.names())
-            .set_expression_attribute_values(built.values());
+            .set_expression_attribute_names(names(built))
+            .set_expression_attribute_values(values(built));
         request
             .set_select(query.projection.is_none().then_some(Select::Count))
             .limit(limit(query.limit))
@@ -177,7 +177,7 @@ fn request_items(wanted: &[ItemRequest<'_>], open: &[usize]) -> Option<HashMap<S
         let request = KeysAndAttributes::builder()
             .set_keys(Some(items.iter().map(|item| key_to_sdk(item.key)).collect()))
             .set_projection_expression(expressions.projection.clone())
-            .set_expression_attribute_names(expressions.names())
+            .set_expression_attribute_names(names(&expressions))
             .set_consistent_read(strong(items.iter().any(|item| item.consistent)));
         // Building fails only without keys, and every table here has one.
         Some((table.to_owned(), request.build().ok()?))

@@ -5,11 +5,11 @@
 //! the server refused it for now, or no connection could be made.
 
 use super::attempt_error::{AttemptError, classify_error};
-use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk};
-use super::expressions::Expressions;
+use super::convert::{SdkItem, item_from_sdk, item_to_sdk, key_to_sdk, names, text, values};
 use super::store::SdkStore;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::Expressions;
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
 use crate::table::data_store::Metered;
 use crate::table::sdk::attempts::{Attempts, Ended, Next};
@@ -41,9 +41,9 @@ pub(super) async fn write_one(store: &SdkStore, call: &WriteCall, deadline: Inst
                 .put_item()
                 .table_name(&*call.table)
                 .set_item(Some(item_to_sdk(item.clone())))
-                .set_condition_expression(built.condition.clone())
-                .set_expression_attribute_names(built.names())
-                .set_expression_attribute_values(built.values())
+                .set_condition_expression(text(&built.condition))
+                .set_expression_attribute_names(names(&built))
+                .set_expression_attribute_values(values(&built))
                 .return_values(ReturnValue::AllOld)
                 .return_values_on_condition_check_failure(WITH_ITEM)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
@@ -60,10 +60,10 @@ pub(super) async fn write_one(store: &SdkStore, call: &WriteCall, deadline: Inst
                 .update_item()
                 .table_name(&*call.table)
                 .set_key(Some(key_to_sdk(key)))
-                .set_update_expression(built.update.clone())
-                .set_condition_expression(built.condition.clone())
-                .set_expression_attribute_names(built.names())
-                .set_expression_attribute_values(built.values())
+                .set_update_expression(text(&built.update))
+                .set_condition_expression(text(&built.condition))
+                .set_expression_attribute_names(names(&built))
+                .set_expression_attribute_values(values(&built))
                 .return_values(ReturnValue::AllNew)
                 .return_values_on_condition_check_failure(WITH_ITEM)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
@@ -80,9 +80,9 @@ pub(super) async fn write_one(store: &SdkStore, call: &WriteCall, deadline: Inst
                 .delete_item()
                 .table_name(&*call.table)
                 .set_key(Some(key_to_sdk(key)))
-                .set_condition_expression(built.condition.clone())
-                .set_expression_attribute_names(built.names())
-                .set_expression_attribute_values(built.values())
+                .set_condition_expression(text(&built.condition))
+                .set_expression_attribute_names(names(&built))
+                .set_expression_attribute_values(values(&built))
                 .return_values(ReturnValue::AllOld)
                 .return_values_on_condition_check_failure(WITH_ITEM)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);

@@ -4,11 +4,11 @@
 //! transactions: how it works", idempotency). So an attempt is repeated even if it may have been carried out.
 
 use super::attempt_error::{AttemptError, classify_error};
-use super::convert::{item_to_sdk, key_to_sdk};
-use super::expressions::Expressions;
+use super::convert::{item_to_sdk, key_to_sdk, names, text, values};
 use super::single_write::item_of;
 use super::store::SdkStore;
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::Expressions;
 use crate::table::data::limits::TOKEN_BYTES;
 use crate::table::data::transaction::{tables_of, too_many_bytes};
 use crate::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
@@ -120,27 +120,27 @@ fn transact_item(call: &WriteCall) -> Result<TransactWriteItem, BuildError> {
     Ok(match &call.action {
         WriteAction::Put(new) => {
             let put = Put::builder().table_name(&*call.table).set_item(Some(item_to_sdk(new.clone())));
-            let put = put.set_condition_expression(built.condition.clone()).set_expression_attribute_names(built.names());
-            let put = put.set_expression_attribute_values(built.values());
+            let put = put.set_condition_expression(text(&built.condition)).set_expression_attribute_names(names(&built));
+            let put = put.set_expression_attribute_values(values(&built));
             item.put(put.return_values_on_condition_check_failure(with_item).build()?)
         }
         WriteAction::Update(key, Some(_)) => {
             let update = Update::builder().table_name(&*call.table).set_key(Some(key_to_sdk(key)));
-            let update = update.set_update_expression(built.update.clone()).set_condition_expression(built.condition.clone());
-            let update = update.set_expression_attribute_names(built.names()).set_expression_attribute_values(built.values());
+            let update = update.set_update_expression(text(&built.update)).set_condition_expression(text(&built.condition));
+            let update = update.set_expression_attribute_names(names(&built)).set_expression_attribute_values(values(&built));
             item.update(update.return_values_on_condition_check_failure(with_item).build()?)
         }
         WriteAction::Delete(key) => {
             let delete = Delete::builder().table_name(&*call.table).set_key(Some(key_to_sdk(key)));
-            let delete = delete.set_condition_expression(built.condition.clone()).set_expression_attribute_names(built.names());
-            let delete = delete.set_expression_attribute_values(built.values());
+            let delete = delete.set_condition_expression(text(&built.condition)).set_expression_attribute_names(names(&built));
+            let delete = delete.set_expression_attribute_values(values(&built));
             item.delete(delete.return_values_on_condition_check_failure(with_item).build()?)
         }
         // A transaction has no update without an expression. A check of its condition is the same.
         WriteAction::Check(key) | WriteAction::Update(key, None) => {
             let check = ConditionCheck::builder().table_name(&*call.table).set_key(Some(key_to_sdk(key)));
-            let check = check.set_condition_expression(built.condition.clone()).set_expression_attribute_names(built.names());
-            let check = check.set_expression_attribute_values(built.values());
+            let check = check.set_condition_expression(text(&built.condition)).set_expression_attribute_names(names(&built));
+            let check = check.set_expression_attribute_values(values(&built));
             item.condition_check(check.return_values_on_condition_check_failure(with_item).build()?)
         }
     }

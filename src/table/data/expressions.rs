@@ -5,43 +5,64 @@
 //! placeholders (`#n0`, `:v0`); if one of them collides, ours change. If a placeholder means different things in the condition and in the
 //! update of a write, the update's is renamed.
 
-use super::convert::{attribute_to_sdk, key_value_to_sdk};
-use crate::table::data::attribute::KeyValue;
-use crate::table::data::call::{Expression, SortCondition};
-use aws_sdk_dynamodb::types::AttributeValue;
+use super::attribute::{Attribute, KeyValue};
+use super::call::{Expression, SortCondition};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The expressions of one call, as the SDK's builders take them.
+/// The expressions of one call, with what their placeholders stand for.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Expressions {
+pub(in crate::table) struct Expressions<'a> {
     /// `KeyConditionExpression`.
-    pub(super) key_condition: Option<String>,
+    pub(in crate::table) key_condition: Option<String>,
     /// `ProjectionExpression`.
-    pub(super) projection: Option<String>,
+    pub(in crate::table) projection: Option<String>,
     /// `FilterExpression`.
-    pub(super) filter: Option<String>,
+    pub(in crate::table) filter: Option<Cow<'a, str>>,
     /// `ConditionExpression`.
-    pub(super) condition: Option<String>,
+    pub(in crate::table) condition: Option<Cow<'a, str>>,
     /// `UpdateExpression`.
-    pub(super) update: Option<String>,
-    names: HashMap<String, String>,
-    values: HashMap<String, AttributeValue>,
+    pub(in crate::table) update: Option<Cow<'a, str>>,
+    /// `ExpressionAttributeNames`: placeholder and attribute name. A call without names has no such map.
+    pub(in crate::table) names: Vec<(Cow<'a, str>, &'a str)>,
+    /// `ExpressionAttributeValues`: placeholder and value. A call without values has no such map.
+    pub(in crate::table) values: Vec<(Cow<'a, str>, Operand<'a>)>,
 }
 
-impl Expressions {
-    /// Only a filter, or nothing.
-    pub(super) fn with_filter(filter: Option<&Expression>) -> Self {
-        let Some(filter) = filter else { return Self::default() };
-        Self {
-            filter: Some(filter.text.clone()),
-            names: filter.names.iter().map(|(placeholder, name)| (placeholder.clone(), name.clone())).collect(),
-            values: filter.values.iter().map(|(placeholder, value)| (placeholder.clone(), attribute_to_sdk(value.clone()))).collect(),
-            ..Self::default()
+/// What a placeholder of a value stands for.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::table) enum Operand<'a> {
+    /// The value of a key attribute.
+    Key(&'a KeyValue),
+    /// Any value.
+    Attribute(&'a Attribute),
+}
+
+impl PartialEq for Operand<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        use KeyValue::{B, N, S};
+        match (*self, *other) {
+            (Self::Key(left), Self::Key(right)) => left == right,
+            (Self::Attribute(left), Self::Attribute(right)) => left == right,
+            (Self::Key(key), Self::Attribute(value)) | (Self::Attribute(value), Self::Key(key)) => match (key, value) {
+                (S(key), Attribute::S(value)) | (N(key), Attribute::N(value)) => key == value,
+                (B(key), Attribute::B(value)) => key == value,
+                _ => false,
+            },
         }
+    }
+}
+
+impl<'a> Expressions<'a> {
+    /// Only a filter, or nothing.
+    pub(in crate::table) fn with_filter(filter: Option<&'a Expression>) -> Self {
+        let mut built = Self::default();
+        built.filter = filter.map(|filter| built.take_in(filter));
+        built
     }
 
     /// The condition and the update of a write.
-    pub(super) fn of_write(condition: Option<&Expression>, update: Option<&Expression>) -> Self {
+    pub(in crate::table) fn of_write(condition: Option<&'a Expression>, update: Option<&'a Expression>) -> Self {
         let mut built = Self::default();
         built.condition = condition.map(|condition| built.take_in(condition));
         built.update = update.map(|update| built.take_in(update));
@@ -49,42 +70,58 @@ impl Expressions {
     }
 
     /// Adds the placeholders of an expression and gives its text. A placeholder that already means something else gets a new name.
-    fn take_in(&mut self, expression: &Expression) -> String {
+    fn take_in(&mut self, expression: &'a Expression) -> Cow<'a, str> {
         let mut renamed: HashMap<&str, String> = HashMap::new();
         let (names, values) = (self.free_prefix("#u"), self.free_prefix(":u"));
+        let mut position = 0;
         for (placeholder, name) in &expression.names {
-            let taken = self.names.get(placeholder).is_some_and(|known| known != name);
-            let ours = if taken { format!("{names}_{}", renamed.len()) } else { placeholder.clone() };
-            self.names.insert(ours.clone(), name.clone());
-            renamed.insert(placeholder, ours);
+            match self.names.iter().find(|(taken, _)| taken == placeholder) {
+                Some((_, known)) if *known == name => {}
+                Some(_) => {
+                    let ours = format!("{names}_{position}");
+                    self.names.push((ours.clone().into(), name));
+                    renamed.insert(placeholder, ours);
+                }
+                None => self.names.push((placeholder.into(), name)),
+            }
+            position += 1;
         }
         for (placeholder, value) in &expression.values {
-            let value = attribute_to_sdk(value.clone());
-            let taken = self.values.get(placeholder).is_some_and(|known| *known != value);
-            let ours = if taken { format!("{values}_{}", renamed.len()) } else { placeholder.clone() };
-            self.values.insert(ours.clone(), value);
-            renamed.insert(placeholder, ours);
+            let value = Operand::Attribute(value);
+            match self.values.iter().find(|(taken, _)| taken == placeholder) {
+                Some((_, known)) if *known == value => {}
+                Some(_) => {
+                    let ours = format!("{values}_{position}");
+                    self.values.push((ours.clone().into(), value));
+                    renamed.insert(placeholder, ours);
+                }
+                None => self.values.push((placeholder.into(), value)),
+            }
+            position += 1;
         }
-        replace_placeholders(&expression.text, &renamed)
+        match renamed.is_empty() {
+            true => Cow::Borrowed(&expression.text),
+            false => Cow::Owned(replace_placeholders(&expression.text, &renamed)),
+        }
     }
 
     /// Adds the attributes to read. None means no projection: the expression may not be empty, and without it every attribute is returned.
-    pub(super) fn project(mut self, attributes: &[String]) -> Self {
+    pub(in crate::table) fn project(mut self, attributes: &'a [String]) -> Self {
         if !attributes.is_empty() {
             let prefix = self.free_prefix("#p");
             let placeholders: Vec<String> = (0..attributes.len()).map(|i| format!("{prefix}{i}")).collect();
             self.projection = Some(placeholders.join(", "));
-            self.names.extend(placeholders.into_iter().zip(attributes.iter().cloned()));
+            self.names.extend(placeholders.into_iter().map(Cow::Owned).zip(attributes.iter().map(String::as_str)));
         }
         self
     }
 
     /// Adds the key condition: the partition, and a condition on the sort key.
-    pub(super) fn key_condition(mut self, partition: &(String, KeyValue), sort: Option<(&str, &SortCondition)>) -> Self {
+    pub(in crate::table) fn key_condition(mut self, partition: &'a (String, KeyValue), sort: Option<(&'a str, &'a SortCondition)>) -> Self {
         use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
         let (names, values) = (self.free_prefix("#k"), self.free_prefix(":k"));
-        self.names.insert(format!("{names}0"), partition.0.clone());
-        self.values.insert(format!("{values}0"), key_value_to_sdk(&partition.1));
+        self.names.push((format!("{names}0").into(), &partition.0));
+        self.values.push((format!("{values}0").into(), Operand::Key(&partition.1)));
         let mut text = format!("{names}0 = {values}0");
         if let Some((name, condition)) = sort {
             let (sort, first, second) = (format!("{names}1"), format!("{values}1"), format!("{values}2"));
@@ -98,27 +135,23 @@ impl Expressions {
                 BeginsWith(value) => (format!("begins_with({sort}, {first})"), vec![value]),
             };
             text = format!("{text} AND {condition}");
-            self.values.extend([first, second].into_iter().zip(operands.into_iter().map(key_value_to_sdk)));
-            self.names.insert(sort, name.to_owned());
+            self.values.extend([first, second].into_iter().map(Cow::Owned).zip(operands.into_iter().map(Operand::Key)));
+            self.names.push((sort.into(), name));
         }
         self.key_condition = Some(text);
         self
     }
 
-    /// `ExpressionAttributeNames`; `None` if there are none, because the map may not be empty.
-    pub(super) fn names(&self) -> Option<HashMap<String, String>> {
-        (!self.names.is_empty()).then(|| self.names.clone())
-    }
-
-    /// `ExpressionAttributeValues`; `None` if there are none.
-    pub(super) fn values(&self) -> Option<HashMap<String, AttributeValue>> {
-        (!self.values.is_empty()).then(|| self.values.clone())
-    }
-
     /// A prefix that no placeholder begins with yet.
     fn free_prefix(&self, prefix: &str) -> String {
         let mut prefix = prefix.to_owned();
-        while self.names.keys().chain(self.values.keys()).any(|taken| taken.starts_with(&prefix)) {
+        while self
+            .names
+            .iter()
+            .map(|(taken, _)| taken)
+            .chain(self.values.iter().map(|(taken, _)| taken))
+            .any(|taken| taken.starts_with(&prefix))
+        {
             prefix.push('x');
         }
         prefix
@@ -145,7 +178,10 @@ fn replace_placeholders(text: &str, renamed: &HashMap<&str, String>) -> String {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::table::data::attribute::Attribute;
+
+    fn names<'a>(built: &Expressions<'a>) -> HashMap<String, &'a str> {
+        built.names.iter().map(|(placeholder, name)| (placeholder.to_string(), *name)).collect()
+    }
 
     fn s(text: &str) -> KeyValue {
         KeyValue::S(text.to_owned())
@@ -167,21 +203,24 @@ mod tests {
             (Between(s("a"), s("b")), "#k0 = :k0 AND #k1 BETWEEN :k1 AND :k2", 2),
             (BeginsWith(s("a")), "#k0 = :k0 AND begins_with(#k1, :k1)", 1),
         ] {
-            let built = Expressions::default().key_condition(&partition(), Some(("SK", &condition)));
+            let partition = partition();
+            let built = Expressions::default().key_condition(&partition, Some(("SK", &condition)));
             assert_eq!(built.key_condition.as_deref(), Some(text));
-            assert_eq!(built.values().unwrap().len(), 1 + operands);
-            assert_eq!(built.names().unwrap()["#k1"], "SK");
+            assert_eq!(built.values.len(), 1 + operands);
+            assert_eq!(names(&built)["#k1"], "SK");
         }
-        let bare = Expressions::default().key_condition(&partition(), None);
-        assert_eq!((bare.key_condition.as_deref(), bare.names().unwrap().len()), (Some("#k0 = :k0"), 1));
+        let partition = partition();
+        let bare = Expressions::default().key_condition(&partition, None);
+        assert_eq!((bare.key_condition.as_deref(), bare.names.len()), (Some("#k0 = :k0"), 1));
     }
 
     #[test]
     fn projections_name_every_attribute_by_a_placeholder() {
-        let built = Expressions::default().project(&["PK".into(), "a.b".into(), "name".into()]);
+        let attributes = ["PK".into(), "a.b".into(), "name".into()];
+        let built = Expressions::default().project(&attributes);
         assert_eq!(built.projection.as_deref(), Some("#p0, #p1, #p2"));
-        assert_eq!(built.names().unwrap()["#p1"], "a.b");
-        assert_eq!(built.values(), None);
+        assert_eq!(names(&built)["#p1"], "a.b");
+        assert!(built.values.is_empty());
         assert_eq!(Expressions::default().project(&[]), Expressions::default());
     }
 
@@ -192,15 +231,14 @@ mod tests {
             names: [("#p0".to_owned(), "title".to_owned()), ("#k0".to_owned(), "state".to_owned())].into(),
             values: [(":k1".to_owned(), Attribute::N("1".into())), (":v0".to_owned(), Attribute::Bool(true))].into(),
         };
-        let built = Expressions::with_filter(Some(&filter))
-            .project(&["name".into()])
-            .key_condition(&partition(), Some(("SK", &SortCondition::Equal(s("a")))));
+        let (attributes, partition, condition) = (["name".into()], partition(), SortCondition::Equal(s("a")));
+        let built = Expressions::with_filter(Some(&filter)).project(&attributes).key_condition(&partition, Some(("SK", &condition)));
         assert_eq!(built.filter.as_deref(), Some("#p0 = :k1 AND #k0 = :v0"));
         assert_eq!(built.projection.as_deref(), Some("#px0"));
         assert_eq!(built.key_condition.as_deref(), Some("#kx0 = :kx0 AND #kx1 = :kx1"));
-        let (names, values) = (built.names().unwrap(), built.values().unwrap());
-        assert_eq!((names["#p0"].as_str(), names["#px0"].as_str(), names["#kx1"].as_str()), ("title", "name", "SK"));
-        assert_eq!((names.len(), values.len()), (5, 4));
+        let names = names(&built);
+        assert_eq!((names["#p0"], names["#px0"], names["#kx1"]), ("title", "name", "SK"));
+        assert_eq!((names.len(), built.values.len()), (5, 4));
     }
 
     #[test]
@@ -219,9 +257,11 @@ mod tests {
         let built = Expressions::of_write(Some(&condition), Some(&update));
         assert_eq!(built.condition.as_deref(), Some("#f0 = :f0 AND #f1 = :f1"));
         assert_eq!(built.update.as_deref(), Some("SET #u_0 = :u_3, #f1.#f10 = :f1 REMOVE #f10[1]"));
-        let (names, values) = (built.names().unwrap(), built.values().unwrap());
-        assert_eq!((names["#u_0"].as_str(), names["#f0"].as_str(), names.len()), ("other", "state", 4));
-        assert_eq!((&values[":u_3"], values.len()), (&AttributeValue::S("old".into()), 3));
+        let names = names(&built);
+        assert_eq!((names["#u_0"], names["#f0"], names.len()), ("other", "state", 4));
+        let old = Attribute::S("old".into());
+        assert_eq!(built.values.iter().find(|(placeholder, _)| placeholder == ":u_3").unwrap().1, Operand::Attribute(&old));
+        assert_eq!(built.values.len(), 3);
 
         // A condition that uses our own prefix makes us step aside.
         let condition = expression("#u_0 = #u", &[("#u_0", "a"), ("#u", "b")], &[]);
