@@ -5,6 +5,7 @@
 //! place of a server. [`hedge`] makes late reads a second time. [`admin`] creates and compares tables, [`bulk`] moves many items at once.
 
 pub mod admin;
+pub(in crate::table) mod attempt;
 pub mod bulk;
 pub mod data;
 pub mod data_store;

@@ -1,52 +1,43 @@
-//! Up to 25 writes of one table in; the cost of their BatchWriteItems out. Unprocessed writes are sent again until the deadline. Writes
-//! without conditions may be repeated, so every passing error is retried.
+//! Up to 25 writes of one table in; what their BatchWriteItem by the SDK left over, and its cost, out.
 
-use super::convert::{item_to_sdk, key_to_sdk};
-use super::store::SdkStore;
-use crate::table::data::error::{TableError, TableErrorKind};
+use super::convert::{item_from_sdk, item_to_sdk, key_to_sdk};
+use super::reads::{units, unknown_type};
+use crate::table::attempt::failure::AttemptFailure;
+use crate::table::data::error::TableErrorKind;
 use crate::table::data::write::BatchWrite;
 use crate::table::data_store::Metered;
-use crate::table::retry::backoff::Backoff;
+use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, ReturnConsumedCapacity, WriteRequest};
 use std::collections::HashMap;
-use tokio::time::Instant;
 
-/// Makes up to 25 writes. After an error, some of them may have been made. Gives the capacity units consumed.
-pub(in crate::table) async fn write_batch(
-    store: &SdkStore,
-    table: &str,
-    writes: Vec<BatchWrite>,
-    deadline: Instant,
-) -> Result<Metered<()>, TableError> {
-    let attempts = store.attempts("BatchWriteItem", table, deadline);
-    let requests = writes.into_iter().map(request).collect::<Result<_, _>>();
-    let requests = requests.map_err(|error| attempts.named(TableError { kind: TableErrorKind::Invalid, detail: error.to_string() }))?;
-    let mut open: HashMap<String, Vec<WriteRequest>> = HashMap::from([(table.to_owned(), requests)]);
-    let (mut backoff, mut capacity) = (Backoff::new(store.retries()), 0.0);
-    loop {
-        let request = store.client().batch_write_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let output = attempts.send(|| request.clone().set_request_items(Some(open.clone())).send()).await?;
-        capacity += output.consumed_capacity.iter().flatten().filter_map(|part| part.capacity_units).sum::<f64>();
-        let count = |requests: &HashMap<String, Vec<WriteRequest>>| requests.values().map(Vec::len).sum::<usize>();
-        let unprocessed = output.unprocessed_items.unwrap_or_default();
-        let left = count(&unprocessed);
-        if left == 0 {
-            return Ok(((), capacity));
-        }
-        let progress = left < count(&open);
-        open = unprocessed;
-        if !backoff.wait_for_more(progress, deadline).await {
-            let detail = format!("{left} items are still unprocessed");
-            return Err(attempts.named(TableError { kind: TableErrorKind::Throttled, detail }));
-        }
-    }
+/// One BatchWriteItem. Gives the writes that were not made.
+pub(super) async fn write_batch(client: &Client, table: &str, writes: &[BatchWrite]) -> Result<Metered<Vec<BatchWrite>>, AttemptFailure> {
+    // What cannot be built is not sent.
+    let unbuilt =
+        |error: BuildError| AttemptFailure { uncertain: false, ..AttemptFailure::unusable(TableErrorKind::Invalid, error.to_string()) };
+    let requests: Vec<WriteRequest> = writes.iter().map(request).collect::<Result<_, _>>().map_err(unbuilt)?;
+    let request = client.batch_write_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
+    let output = request.set_request_items(Some(HashMap::from([(table.to_owned(), requests)]))).send().await?;
+    let capacity = units(output.consumed_capacity());
+    let unprocessed = output.unprocessed_items.unwrap_or_default().into_values().flatten();
+    let left = unprocessed.map(|rest| write(rest, writes).ok_or_else(unknown_type)).collect::<Result<_, _>>()?;
+    Ok((left, capacity))
 }
 
-fn request(write: BatchWrite) -> Result<WriteRequest, BuildError> {
+fn request(write: &BatchWrite) -> Result<WriteRequest, BuildError> {
     let request = WriteRequest::builder();
     Ok(match write {
-        BatchWrite::Put(item) => request.put_request(PutRequest::builder().set_item(Some(item_to_sdk(item))).build()?).build(),
-        BatchWrite::Delete(key) => request.delete_request(DeleteRequest::builder().set_key(Some(key_to_sdk(&key))).build()?).build(),
+        BatchWrite::Put(item) => request.put_request(PutRequest::builder().set_item(Some(item_to_sdk(item.clone()))).build()?).build(),
+        BatchWrite::Delete(key) => request.delete_request(DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build()?).build(),
     })
+}
+
+/// A write that was not made, one of those that were sent.
+fn write(request: WriteRequest, sent: &[BatchWrite]) -> Option<BatchWrite> {
+    match (request.put_request, request.delete_request) {
+        (Some(put), _) => Some(BatchWrite::Put(item_from_sdk(put.item)?)),
+        (None, Some(delete)) => BatchWrite::delete_of(&item_from_sdk(delete.key)?, sent),
+        (None, None) => None,
+    }
 }

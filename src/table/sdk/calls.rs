@@ -1,11 +1,11 @@
 //! The calls of requests in; each sent by the AWS SDK, its answer out: what makes [`SdkStore`] a [`DataStore`].
 
-use super::batch_write::write_batch;
-use super::reads::{batch_get_items, get_item, read_page};
-use super::single_write::write_one;
 use super::store::SdkStore;
-use super::transaction::write_all;
 use crate::schema::table::Table;
+use crate::table::attempt::batch_write::write_batch;
+use crate::table::attempt::reads::{batch_get_items, get_item, read_page};
+use crate::table::attempt::single_write::write_one;
+use crate::table::attempt::transaction::write_all;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::TableError;
@@ -19,21 +19,21 @@ use tokio::time::Instant;
 impl DataStore for SdkStore {
     fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         match requests {
-            [only] => get_item(self, *only, deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
-            _ => batch_get_items(self, requests, deadline).boxed(),
+            [only] => get_item(self.caller(), *only, deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
+            _ => batch_get_items(self.caller(), requests, deadline).boxed(),
         }
     }
 
     fn read_page<'a>(&'a self, query: &'a Query, deadline: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
-        read_page(self, query, deadline).boxed()
+        read_page(self.caller(), query, deadline).boxed()
     }
 
     fn write<'a>(&'a self, call: &'a WriteCall, deadline: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
-        write_one(self, call, deadline).boxed()
+        write_one(self.caller(), call, deadline).boxed()
     }
 
     fn transact<'a>(&'a self, calls: &'a [WriteCall], token: &'a str, deadline: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
-        write_all(self, calls, token, deadline).boxed()
+        write_all(self.caller(), calls, token, deadline).boxed()
     }
 
     fn write_batch<'a>(
@@ -42,7 +42,7 @@ impl DataStore for SdkStore {
         writes: Vec<BatchWrite>,
         deadline: Instant,
     ) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
-        write_batch(self, table, writes, deadline).boxed()
+        write_batch(self.caller(), table, writes, deadline).boxed()
     }
 
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {

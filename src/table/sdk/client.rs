@@ -1,8 +1,8 @@
 //! Where the tables are in, a configured client of the AWS SDK out.
 
+use crate::table::attempt::attempts::ATTEMPT_LIMIT;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::embedded::connector::Connector;
-use crate::table::sdk::attempts::ATTEMPT_LIMIT;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
@@ -73,7 +73,7 @@ async fn has_credentials(found: &aws_config::SdkConfig) -> bool {
 /// Reads the address of a server.
 fn server_url(text: &str) -> Result<Url, TableError> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or_else(|| invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and optionally a port")))
+    url.ok_or_else(|| invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and perhaps a port")))
 }
 
 /// Whether an endpoint belongs to AWS, where placeholder credentials would only hide that there are none.
@@ -128,7 +128,7 @@ mod tests {
         let budget = crate::table::retry::budget::RetryBudget::default();
         let deadline = begun + Duration::from_secs(30);
         let attempts =
-            crate::table::sdk::attempts::Attempts { operation: "ListTables", table: "", deadline, budget: &budget, health: None };
+            crate::table::attempt::attempts::Attempts { operation: "ListTables", table: "", deadline, budget: &budget, health: None };
         let error = attempts.send(|| client.list_tables().send()).await.unwrap_err();
         assert_eq!((error.kind, begun.elapsed()), (TableErrorKind::Denied, Duration::ZERO), "{error}");
     }

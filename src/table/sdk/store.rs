@@ -1,13 +1,14 @@
 //! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine below the same client.
 
 use super::client;
+use crate::table::attempt::attempts::{Attempts, Caller};
 use crate::table::data::error::TableError;
 use crate::table::embedded::connector::Connector;
 use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
 use crate::table::embedded::observer::CallObserver;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
-use crate::table::sdk::attempts::Attempts;
+use crate::table::sdk::maker::SdkMaker;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
 use std::path::Path;
@@ -21,7 +22,7 @@ pub struct SdkStore {
 }
 
 struct Inner {
-    client: Client,
+    maker: SdkMaker,
     retries: RetryBudget,
     health: TableHealth,
     embedded: Option<Embedded>,
@@ -70,11 +71,18 @@ impl SdkStore {
     }
 
     fn of(client: Client, embedded: Option<Embedded>) -> Self {
-        Self { inner: Arc::new(Inner { client, retries: RetryBudget::default(), health: TableHealth::default(), embedded }) }
+        Self {
+            inner: Arc::new(Inner {
+                maker: SdkMaker { client },
+                retries: RetryBudget::default(),
+                health: TableHealth::default(),
+                embedded,
+            }),
+        }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
-        &self.inner.client
+        &self.inner.maker.client
     }
 
     /// What bounds the retries of all requests together.
@@ -87,16 +95,15 @@ impl SdkStore {
         &self.inner.health
     }
 
-    /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all. The embedded engine always
-    /// answers.
-    pub(in crate::table) fn attempts<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        let health = self.inner.embedded.is_none().then(|| self.health());
-        Attempts { operation, table, deadline, budget: self.retries(), health }
+    /// What the store's calls need. The embedded engine always answers, so it has no circuit.
+    pub(in crate::table) fn caller(&self) -> Caller<'_> {
+        let Inner { maker, retries, health, embedded, .. } = &*self.inner;
+        Caller { maker, budget: retries, health, has_circuit: embedded.is_none() }
     }
 
     /// The attempts of a call about tables rather than items: they open no circuit, and none ends them.
     pub(in crate::table) fn attempts_of_admin<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        Attempts { health: None, ..self.attempts(operation, table, deadline) }
+        Attempts { health: None, ..self.caller().attempts(operation, table, deadline) }
     }
 
     /// The embedded engine, if this is the embedded store.

@@ -1,115 +1,47 @@
-//! Several writes as plain data in; their TransactWriteItems's cost, or the conditions that failed, out. Must not know what a request is.
-//!
-//! Every attempt carries the same token, so that the server makes the transaction once (DynamoDB developer guide, "Amazon DynamoDB
-//! transactions: how it works", idempotency). So an attempt is repeated even if it may have been carried out.
+//! Several writes as plain data in; the cost of their TransactWriteItems by the SDK, or why it was refused, out.
 
-use super::attempt_error::{AttemptError, classify_error};
 use super::convert::{item_to_sdk, key_to_sdk, names, text, values};
+use super::reads::units;
 use super::single_write::item_of;
-use super::store::SdkStore;
-use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
+use crate::table::data::error::TableErrorKind;
 use crate::table::data::expressions::Expressions;
-use crate::table::data::limits::TOKEN_BYTES;
-use crate::table::data::transaction::{tables_of, too_many_bytes};
-use crate::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
+use crate::table::data::write::{WriteAction, WriteCall};
 use crate::table::data_store::Metered;
-use crate::table::sdk::attempts::{Ended, Next, Retry};
+use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BuildError, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
-use std::time::Duration;
-use tokio::time::Instant;
 
-/// The shortest wait while an earlier attempt is still being carried out.
-const IN_PROGRESS_WAIT: Duration = Duration::from_secs(1);
-
-/// Writes all or nothing. Gives the capacity units consumed.
-pub(super) async fn write_all(store: &SdkStore, calls: &[WriteCall], token: &str, deadline: Instant) -> Result<Metered<()>, WriteError> {
-    let tables = tables_of(calls);
-    let attempts = store.attempts("TransactWriteItems", &tables, deadline);
-    let invalid = |detail: String| WriteError::Failed(attempts.named(TableError { kind: TableErrorKind::Invalid, detail }));
-    if !(1..=TOKEN_BYTES).contains(&token.len()) {
-        return Err(invalid(format!("a token of {} bytes; it has 1 to {TOKEN_BYTES}", token.len())));
-    }
-    let items: Vec<TransactWriteItem> =
-        calls.iter().map(transact_item).collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?;
-    let request = store
-        .client()
-        .transact_write_items()
-        .set_transact_items(Some(items))
-        .client_request_token(token)
-        .return_consumed_capacity(ReturnConsumedCapacity::Total);
-
-    // Whether an attempt so far may have been carried out.
-    let mut uncertain = false;
-    let classify = |trouble: Option<SdkError<TransactWriteItemsError, HttpResponse>>| {
-        let refusal = trouble.as_ref().and_then(SdkError::as_service_error);
-        if let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = refusal {
-            // Had an earlier attempt been carried out, its answer would have come again. So none was.
-            uncertain = false;
-            return match classify_reasons(canceled.cancellation_reasons()) {
-                Next::Stop(WriteError::Failed(error)) => Next::Stop(WriteError::refused(attempts.named(error))),
-                next => next,
-            };
-        }
-        let code = refusal.and_then(ProvideErrorMetadata::code);
-        let at_least = if code == Some("TransactionInProgressException") { IN_PROGRESS_WAIT } else { Duration::ZERO };
-        let mismatch = code == Some("IdempotentParameterMismatchException");
-        let failure = trouble.as_ref().map_or_else(AttemptError::unanswered, classify_error);
-        uncertain |= failure.uncertain;
-        let error = failure.error;
-        match (failure.again, uncertain && !mismatch) {
-            (true, _) => Next::Again(Retry { error, at_least, patient: uncertain }),
-            (false, true) => Next::Stop(WriteError::Uncertain(attempts.named(error))),
-            // Only the server knows the size of an updated item.
-            (false, false) if error.detail.contains("4MB") || error.detail.contains("4 MB") => Next::Stop(too_many_bytes()),
-            (false, false) => Next::Stop(WriteError::refused(attempts.named(error))),
-        }
-    };
-    let answer = attempts.until_stopped(|| request.clone().send(), classify).await;
-    match answer {
-        Ok(output) => Ok(((), output.consumed_capacity.iter().flatten().filter_map(|part| part.capacity_units).sum())),
-        Err(Ended::Stopped(error)) => Err(error),
-        Err(Ended::Deadline(error)) if uncertain => Err(WriteError::Uncertain(error)),
-        Err(Ended::Deadline(error)) => Err(WriteError::Failed(error)),
-    }
+/// One TransactWriteItems.
+pub(super) async fn transact(client: &Client, calls: &[WriteCall], token: &str) -> Result<Metered<()>, AttemptFailure> {
+    let items: Result<Vec<TransactWriteItem>, BuildError> = calls.iter().map(transact_item).collect();
+    // What cannot be built is not sent.
+    let unbuilt =
+        |error: BuildError| AttemptFailure { uncertain: false, ..AttemptFailure::unusable(TableErrorKind::Invalid, error.to_string()) };
+    let request = client.transact_write_items().set_transact_items(Some(items.map_err(unbuilt)?)).client_request_token(token);
+    let output = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await.map_err(failure)?;
+    Ok(((), units(output.consumed_capacity())))
 }
 
-/// What the reasons of a cancellation, one for each write, mean. Conditions come first: a retry would not help them.
-fn classify_reasons(reasons: &[CancellationReason]) -> Next<WriteError> {
-    let code = |reason: &CancellationReason| reason.code().unwrap_or("None").to_owned();
-    let failed: Vec<ConditionFailure> = reasons
-        .iter()
-        .enumerate()
-        .filter(|(_, reason)| code(reason) == "ConditionalCheckFailed")
-        .map(|(position, reason)| ConditionFailure { position, item: item_of(reason.item.clone()) })
-        .collect();
-    if !failed.is_empty() {
-        return Next::Stop(WriteError::Conditions(failed));
+fn failure(error: SdkError<TransactWriteItemsError, HttpResponse>) -> AttemptFailure {
+    let canceled = match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => Some(canceled.cancellation_reasons().to_vec()),
+        _ => None,
+    };
+    let mut failure = AttemptFailure::from(error);
+    if let Some(reasons) = canceled {
+        failure.refusal = Refusal::Canceled(reasons.into_iter().map(reason).collect());
     }
-    let told: Vec<String> = reasons
-        .iter()
-        .enumerate()
-        .filter(|(_, reason)| code(reason) != "None")
-        .map(|(position, reason)| format!("write {position}: {}: {}", code(reason), reason.message().unwrap_or("no message")))
-        .collect();
-    let detail = if told.is_empty() { "canceled without a reason".to_owned() } else { told.join("; ") };
-    let all = |codes: &[&str]| !told.is_empty() && reasons.iter().map(code).all(|code| code == "None" || codes.contains(&code.as_str()));
-    let throttled = ["ProvisionedThroughputExceeded", "ThrottlingError", "RequestLimitExceeded"];
-    if all(&["TransactionConflict"]) {
-        return Next::Again(TableError { kind: TableErrorKind::Condition, detail }.into());
-    }
-    if all(&[throttled.as_slice(), &["TransactionConflict"]].concat()) {
-        return Next::Again(TableError { kind: TableErrorKind::Throttled, detail }.into());
-    }
-    let unfit = |(position, reason): (usize, &CancellationReason)| Some((position, Unfit::of(reason.message()?)?));
-    if let Some((position, unfit)) = reasons.iter().enumerate().find_map(unfit) {
-        return Next::Stop(WriteError::Unfit(Some(position), unfit));
-    }
-    Next::Stop(WriteError::Failed(TableError { kind: TableErrorKind::Invalid, detail }))
+    failure
+}
+
+fn reason(reason: CancellationReason) -> CancelReason {
+    let CancellationReason { code, message, item, .. } = reason;
+    CancelReason { code: code.unwrap_or_else(|| "None".to_owned()), message, item: item_of(item) }
 }
 
 fn transact_item(call: &WriteCall) -> Result<TransactWriteItem, BuildError> {

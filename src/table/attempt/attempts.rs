@@ -1,25 +1,42 @@
 //! A call in; its answer, or the last error before the deadline, out.
 //!
-//! The SDK's own retries are off: they give up after 4 attempts, while a table that scales up takes longer. Here a call is repeated until
+//! The SDK's retries give up after 4 attempts, while a table that scales up takes longer. Here a call is repeated until
 //! the request's deadline, with the waits of [`Backoff`], as far as the store's retry budget goes and the table answers at all.
 
-use super::attempt_error::{AttemptError, classify_error, never_connected};
+use super::failure::AttemptFailure;
+use super::maker::CallMaker;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::{Silence, TableHealth, Verdict};
-use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
-use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
 /// Longest time of one attempt. DynamoDB answers in milliseconds: an attempt without an answer by then never gets one.
 pub(in crate::table) const ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a server that refuses connections is tried. A server that restarts is back by then; callers need not wait for one that is down.
 const AWAY_LIMIT: Duration = Duration::from_secs(3);
+
+/// What the calls of a store need beside themselves.
+#[derive(Clone, Copy)]
+pub(in crate::table) struct Caller<'a> {
+    /// Makes the attempts.
+    pub(in crate::table) maker: &'a dyn CallMaker,
+    /// The store's retry budget.
+    pub(in crate::table) budget: &'a RetryBudget,
+    /// The health of the store's tables.
+    pub(in crate::table) health: &'a TableHealth,
+    /// Whether calls end while a table does not answer.
+    pub(in crate::table) has_circuit: bool,
+}
+
+impl<'a> Caller<'a> {
+    /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all.
+    pub(in crate::table) fn attempts(self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
+        Attempts { operation, table, deadline, budget: self.budget, health: self.has_circuit.then_some(self.health) }
+    }
+}
 
 /// One call that is attempted until it is answered.
 #[derive(Debug, Clone, Copy)]
@@ -67,12 +84,12 @@ impl Attempts<'_> {
     /// carried out twice.
     pub(in crate::table) async fn send<T, E, F>(self, attempt: impl FnMut() -> F) -> Result<T, TableError>
     where
-        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
-        E: ProvideErrorMetadata + Error + 'static,
+        F: Future<Output = Result<T, E>>,
+        E: Into<AttemptFailure>,
     {
-        let classify = |trouble: Option<SdkError<E, HttpResponse>>| {
-            let AttemptError { error, again, .. } = trouble.as_ref().map_or_else(AttemptError::unanswered, classify_error);
-            if again { Next::Again(error.into()) } else { Next::Stop(error) }
+        let classify = |failure: AttemptFailure| match failure.again {
+            true => Next::Again(failure.error.into()),
+            false => Next::Stop(failure.error),
         };
         self.until_stopped(attempt, classify).await.map_err(|ended| match ended {
             Ended::Stopped(error) => self.named(error),
@@ -80,16 +97,15 @@ impl Attempts<'_> {
         })
     }
 
-    /// Makes attempts until one is answered, `classify` stops the call, or the deadline is too near for another wait. `classify` gets every
-    /// error, and `None` for an attempt without an answer in time.
+    /// Makes attempts until one is answered, `classify` stops the call, or the deadline is too near for another wait.
     pub(in crate::table) async fn until_stopped<T, X, E, F>(
         self,
         mut attempt: impl FnMut() -> F,
-        mut classify: impl FnMut(Option<SdkError<E, HttpResponse>>) -> Next<X>,
+        mut classify: impl FnMut(AttemptFailure) -> Next<X>,
     ) -> Result<T, Ended<X>>
     where
-        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
-        E: Error + 'static,
+        F: Future<Output = Result<T, E>>,
+        E: Into<AttemptFailure>,
     {
         self.budget.first_attempt();
         let mut backoff = Backoff::new(self.budget);
@@ -111,18 +127,17 @@ impl Attempts<'_> {
             let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
             let outcome = timeout_at(limit, attempt()).await;
             let cut_short = outcome.is_err() && limit == self.deadline;
+            let outcome = outcome.map_or_else(|_| Err(AttemptFailure::unanswered()), |answer| answer.map_err(Into::into));
             // An attempt that the deadline interrupts counts as given up.
             if let Some(sent) = sent.filter(|_| !cut_short) {
-                sent.end(verdict(&outcome));
+                sent.end(outcome.as_ref().map_or_else(|failure| failure.verdict, |_| Verdict::Answered));
             }
-            let trouble = match outcome {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(error)) => Some(error),
-                Err(_) => None,
+            let failure = match outcome {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
             };
-            let nobody = trouble.as_ref().is_some_and(|error| never_connected(error));
-            away = if nobody { away.or(Some(Instant::now())) } else { None };
-            let Retry { error, at_least, patient: goes_on } = match classify(trouble) {
+            away = if failure.never_connected { away.or(Some(Instant::now())) } else { None };
+            let Retry { error, at_least, patient: goes_on } = match classify(failure) {
                 Next::Again(retry) => retry,
                 Next::Stop(end) => {
                     tracing::debug!(operation = self.operation, table = self.table, "attempt failed for good");
@@ -167,15 +182,5 @@ impl From<Silence> for TableError {
     fn from(Silence { table, time }: Silence) -> Self {
         let detail = format!("table {table} has not answered for {} seconds and is asked once a second", time.as_secs());
         Self { kind: TableErrorKind::Unavailable, detail }
-    }
-}
-
-/// What an attempt shows about the tables' health; `Err` is an attempt that ran out of time.
-fn verdict<T, E>(outcome: &Result<Result<T, SdkError<E, HttpResponse>>, Elapsed>) -> Verdict {
-    match outcome {
-        Ok(Ok(_) | Err(SdkError::ServiceError(_))) => Verdict::Answered,
-        Err(_) | Ok(Err(SdkError::TimeoutError(_) | SdkError::ResponseError(_))) => Verdict::Silent,
-        Ok(Err(SdkError::DispatchFailure(trouble))) if trouble.is_io() || trouble.is_timeout() => Verdict::Silent,
-        Ok(Err(_)) => Verdict::Unknown,
     }
 }
