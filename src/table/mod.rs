@@ -7,6 +7,7 @@
 pub mod admin;
 pub(in crate::table) mod attempt;
 pub mod bulk;
+pub(in crate::table) mod client;
 pub mod data;
 pub mod data_store;
 pub mod embedded;

@@ -71,7 +71,7 @@ fn is_cut_short(response: &HttpResponse) -> bool {
 }
 
 /// The texts of an error and its causes, each once: some errors repeat their cause.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
+pub(in crate::table) fn with_causes(error: &(dyn Error + 'static)) -> String {
     causes(error).map(ToString::to_string).fold(String::new(), |said, text| match said.as_str() {
         "" => text,
         _ if said.ends_with(&text) => said,

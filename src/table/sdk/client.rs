@@ -1,14 +1,17 @@
-//! Where the tables are in, a configured client of the AWS SDK out.
+//! Where the tables are in; a configured client of the AWS SDK out, with the connector and the credentials of calls without it.
 
 use crate::table::attempt::attempts::ATTEMPT_LIMIT;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::embedded::connector::Connector;
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Config, Credentials, ProvideCredentials, Region, SharedHttpClient};
 use aws_sdk_dynamodb::config::{HttpClient, StalledStreamProtectionConfig};
+use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorSettings, SharedHttpConnector};
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
@@ -20,24 +23,37 @@ const CREDENTIALS_LIMIT: Duration = Duration::from_secs(3);
 /// The region for servers that have none.
 const ANY_REGION: &str = "us-east-1";
 
+/// A client of the AWS SDK, and what its requests are sent and signed with.
+pub(super) struct ConfiguredClient {
+    /// The client.
+    pub(super) sdk: Client,
+    /// What sends requests.
+    pub(super) connector: SharedHttpConnector,
+    /// What signs them; `None` where nothing needs to be signed.
+    pub(super) credentials: Option<SharedCredentialsProvider>,
+}
+
 /// A client of the embedded store. Its calls need no signature and no time limits.
-pub(super) fn embedded(connector: Connector) -> Client {
+pub(super) fn embedded(connector: Connector) -> ConfiguredClient {
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
-    let config = config.endpoint_url("http://embedded").allow_no_auth().http_client(connector);
+    let config = config.endpoint_url("http://embedded").allow_no_auth().http_client(connector.clone());
     let config = config.timeout_config(TimeoutConfig::disabled());
-    Client::from_conf(without_retries(config).build())
+    let sdk = Client::from_conf(without_retries(config).build());
+    ConfiguredClient { sdk, connector: SharedHttpConnector::new(connector), credentials: None }
 }
 
 /// A client that sends by the given HTTP client, with the settings of [`connect`] but for credentials and region.
-pub(super) fn over(http: impl HttpClient + 'static) -> Client {
+pub(super) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> ConfiguredClient {
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
-    let config = config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http);
-    Client::from_conf(with_limits(config).build())
+    let config = config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
+    let sdk = Client::from_conf(with_limits(config).build());
+    let credentials = Some(SharedCredentialsProvider::new(any_credentials()));
+    ConfiguredClient { sdk, connector: SharedHttpConnector::new(http), credentials }
 }
 
 /// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the environment, the profile,
 /// the container or the machine. A compatible server gets placeholder credentials if there are none, because such servers ignore them.
-pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<Client, TableError> {
+pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<ConfiguredClient, TableError> {
     let endpoint = endpoint_url.map(server_url).transpose()?;
     let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(https_client());
     if let Some(region) = region {
@@ -54,10 +70,21 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
         }
         config = config.region(Region::new(ANY_REGION));
     }
+    let mut credentials = found.credentials_provider();
     if endpoint.is_some_and(|url| !is_of_aws(&url)) && !has_credentials(&found).await {
         config = config.credentials_provider(any_credentials());
+        credentials = Some(SharedCredentialsProvider::new(any_credentials()));
     }
-    Ok(Client::from_conf(with_limits(config).build()))
+    Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), connector: connector(), credentials })
+}
+
+/// What sends the requests of calls without the SDK: a pool of connections of its own, with the SDK's time limits and the proxies that the
+/// environment names.
+fn connector() -> SharedHttpConnector {
+    let limits = HttpConnectorSettings::builder().connect_timeout(CONNECT_LIMIT).read_timeout(ATTEMPT_LIMIT).build();
+    let builder = aws_smithy_http_client::Connector::builder().connector_settings(limits);
+    let builder = builder.proxy_config(ProxyConfig::from_env());
+    SharedHttpConnector::new(builder.tls_provider(Provider::Rustls(CryptoMode::Ring)).build())
 }
 
 /// The HTTP client for `https://` and `http://`. All calls share its pool of connections.

@@ -1,7 +1,10 @@
 //! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine below the same client.
 
-use super::client;
+use super::client::{self, ConfiguredClient};
 use crate::table::attempt::attempts::{Attempts, Caller};
+use crate::table::attempt::maker::CallMaker;
+use crate::table::client::connection::Connection;
+use crate::table::client::maker::DirectMaker;
 use crate::table::data::error::TableError;
 use crate::table::embedded::connector::Connector;
 use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
@@ -11,6 +14,7 @@ use crate::table::retry::table_health::TableHealth;
 use crate::table::sdk::maker::SdkMaker;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
+use aws_smithy_runtime_api::client::http::HttpConnector;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -19,10 +23,36 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub struct SdkStore {
     inner: Arc<Inner>,
+    client: ClientKind,
+}
+
+/// What makes the calls of requests. Everything about tables is called by the AWS SDK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientKind {
+    /// The AWS SDK.
+    #[default]
+    Sdk,
+    /// Keyfold's own client, which needs a fraction of the SDK's time.
+    Direct,
+}
+
+impl ClientKind {
+    /// The environment variable that names the client of every store.
+    pub const VARIABLE: &str = "KEYFOLD_CLIENT";
+
+    /// The client that the environment names; otherwise the default.
+    pub fn of_environment() -> Self {
+        match std::env::var(Self::VARIABLE).as_deref() {
+            Ok("sdk") => Self::Sdk,
+            Ok("direct") => Self::Direct,
+            _ => Self::default(),
+        }
+    }
 }
 
 struct Inner {
-    maker: SdkMaker,
+    sdk: SdkMaker,
+    direct: DirectMaker,
     retries: RetryBudget,
     health: TableHealth,
     embedded: Option<Embedded>,
@@ -57,11 +87,16 @@ impl SdkStore {
     }
 
     /// A store whose calls go through this HTTP client, with the settings of [`SdkStore::connect`]: for tests that play the server.
-    pub fn over(http: impl HttpClient + 'static) -> Self {
+    pub fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> Self {
         Self::on(client::over(http))
     }
 
-    fn on(client: Client) -> Self {
+    /// The same store, whose calls this client makes.
+    pub fn with_client(self, client: ClientKind) -> Self {
+        Self { client, ..self }
+    }
+
+    fn on(client: ConfiguredClient) -> Self {
         Self::of(client, None)
     }
 
@@ -70,19 +105,17 @@ impl SdkStore {
         Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), engine }))
     }
 
-    fn of(client: Client, embedded: Option<Embedded>) -> Self {
+    fn of(ConfiguredClient { sdk, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
+        let direct = DirectMaker { connection: Connection::new(connector, sdk.clone(), credentials) };
+        let (retries, health) = (RetryBudget::default(), TableHealth::default());
         Self {
-            inner: Arc::new(Inner {
-                maker: SdkMaker { client },
-                retries: RetryBudget::default(),
-                health: TableHealth::default(),
-                embedded,
-            }),
+            inner: Arc::new(Inner { sdk: SdkMaker { client: sdk }, direct, retries, health, embedded }),
+            client: ClientKind::of_environment(),
         }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
-        &self.inner.maker.client
+        &self.inner.sdk.client
     }
 
     /// What bounds the retries of all requests together.
@@ -97,7 +130,11 @@ impl SdkStore {
 
     /// What the store's calls need. The embedded engine always answers, so it has no circuit.
     pub(in crate::table) fn caller(&self) -> Caller<'_> {
-        let Inner { maker, retries, health, embedded, .. } = &*self.inner;
+        let Inner { sdk, direct, retries, health, embedded } = &*self.inner;
+        let maker: &dyn CallMaker = match self.client {
+            ClientKind::Sdk => sdk,
+            ClientKind::Direct => direct,
+        };
         Caller { maker, budget: retries, health, has_circuit: embedded.is_none() }
     }
 

@@ -1,0 +1,187 @@
+//! The body of a call in, the answer's bytes or the attempt's failure out: one signed request over a pooled connection. Must not know what
+//! the bodies mean.
+
+use super::credentials::CredentialsCache;
+use super::destination::{Destination, destination};
+use super::refusal::{Answer, broken, no_credentials, refused, unbuilt};
+use super::sign::Signer;
+use crate::table::attempt::failure::AttemptFailure;
+use crate::table::sdk::attempt_error::of_connector;
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_sdk_dynamodb::Client;
+use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::byte_stream::ByteStream;
+use bytes::Bytes;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc2822;
+use tokio::sync::OnceCell;
+
+/// The most bytes of an answer. A BatchGetItem gives up to 16 MB of items (DynamoDB API reference, "BatchGetItem"), which JSON makes larger.
+const ANSWER_BYTES: usize = 64 << 20;
+/// The version of the API, which begins every target.
+const API: &str = "DynamoDB_20120810";
+/// The content type of every request.
+const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
+
+/// Connections to DynamoDB or to a compatible server.
+pub(in crate::table) struct Connection {
+    connector: SharedHttpConnector,
+    /// Knows where requests go.
+    sdk: Client,
+    credentials: Option<CredentialsCache>,
+    target: OnceCell<Target>,
+    /// How many seconds the server's clock is ahead of this machine's.
+    ahead: AtomicI64,
+}
+
+struct Target {
+    destination: Destination,
+    signer: Option<Signer>,
+}
+
+impl Connection {
+    /// Sends by a connector to where the SDK's client would send. Without credentials, requests are not signed.
+    pub(in crate::table) fn new(connector: SharedHttpConnector, sdk: Client, credentials: Option<SharedCredentialsProvider>) -> Self {
+        let credentials = credentials.map(CredentialsCache::new);
+        Self { connector, sdk, credentials, target: OnceCell::new(), ahead: AtomicI64::new(0) }
+    }
+
+    /// Makes one attempt: sends a body to an operation. A refused signature or token is mended and sent again, once.
+    pub(super) async fn send(&self, operation: &'static str, body: Vec<u8>) -> Result<Bytes, AttemptFailure> {
+        let target = self.target.get_or_try_init(|| self.find()).await?;
+        let body = Bytes::from(body);
+        let mut mended = false;
+        loop {
+            let credentials = match (&self.credentials, &target.signer) {
+                (Some(cache), Some(_)) => Some(cache.get().await.map_err(|error| no_credentials(&error))?),
+                _ => None,
+            };
+            let request = self.request(target, credentials.as_ref(), operation, &body);
+            let request = request.map_err(|error| unbuilt(&*error))?;
+            let answer = match self.connector.call(request).await {
+                Ok(response) => read(response).await?,
+                Err(error) => return Err(of_connector(&error, &error)),
+            };
+            if answer.is_success() {
+                return Ok(answer.body);
+            }
+            if mended || !self.mend(&answer, credentials.as_ref()) {
+                return Err(refused(&answer));
+            }
+            mended = true;
+        }
+    }
+
+    async fn find(&self) -> Result<Target, AttemptFailure> {
+        let destination = destination(&self.sdk).await?;
+        let signer = destination.region.as_ref().map(|region| Signer::new(destination.host.clone(), region.clone()));
+        Ok(Target { destination, signer })
+    }
+
+    fn request(
+        &self,
+        Target { destination, signer }: &Target,
+        credentials: Option<&Credentials>,
+        operation: &str,
+        body: &Bytes,
+    ) -> Result<HttpRequest, Box<dyn std::error::Error + Send + Sync>> {
+        let mut request = HttpRequest::new(SdkBody::from(body.clone()));
+        request.set_method("POST")?;
+        request.set_uri(destination.url.as_str())?;
+        let target = format!("{API}.{operation}");
+        let headers = request.headers_mut();
+        if let (Some(signer), Some(credentials)) = (signer, credentials) {
+            let signature = signer.sign(credentials, self.server_time(), &target, body);
+            headers.try_insert("x-amz-date", signature.date)?;
+            headers.try_insert("authorization", signature.authorization)?;
+            if let Some(token) = credentials.session_token() {
+                headers.try_insert("x-amz-security-token", token.to_owned())?;
+            }
+        }
+        headers.try_insert("x-amz-target", target)?;
+        headers.try_insert("content-type", CONTENT_TYPE)?;
+        headers.try_insert("content-length", body.len().to_string())?;
+        headers.try_insert("user-agent", destination.user_agent.clone())?;
+        Ok(request)
+    }
+
+    /// Mends what made the server refuse a signature: a clock that is wrong, or credentials that have expired. `false` if there is nothing
+    /// to mend.
+    fn mend(&self, answer: &Answer, credentials: Option<&Credentials>) -> bool {
+        match answer.code(answer.refusal().as_ref()).unwrap_or_default().as_str() {
+            "ExpiredTokenException" | "ExpiredToken" | "UnrecognizedClientException" => {
+                let Some((cache, credentials)) = self.credentials.as_ref().zip(credentials) else { return false };
+                cache.forget(credentials);
+                // Credentials without a token do not expire.
+                credentials.session_token().is_some()
+            }
+            "InvalidSignatureException" | "SignatureDoesNotMatch" | "RequestTimeTooSkewed" | "RequestExpired" | "RequestInTheFuture" => {
+                let Some(theirs) = answer.date.as_deref().and_then(|date| OffsetDateTime::parse(date, &Rfc2822).ok()) else {
+                    return false;
+                };
+                let ahead = theirs.unix_timestamp() - seconds(SystemTime::now());
+                let known = self.ahead.swap(ahead, Ordering::Relaxed);
+                // A signature lasts five minutes. A smaller difference was not the reason.
+                (ahead - known).abs() >= SIGNATURE_SECONDS
+            }
+            _ => false,
+        }
+    }
+
+    /// This machine's time as the server's clock shows it.
+    fn server_time(&self) -> SystemTime {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        let by = Duration::from_secs(ahead.unsigned_abs());
+        let now = SystemTime::now();
+        let shifted = if ahead < 0 { now.checked_sub(by) } else { now.checked_add(by) };
+        shifted.unwrap_or(now)
+    }
+}
+
+/// How far a signature's time may be from the server's, in seconds (AWS IAM user guide, "Signature Version 4": five minutes), less a
+/// margin for the way there.
+const SIGNATURE_SECONDS: i64 = 4 * 60;
+
+fn seconds(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Reads an answer whole. What is cut off, too long or damaged is no answer.
+async fn read(response: HttpResponse) -> Result<Answer, AttemptFailure> {
+    let header = |name: &str| response.headers().get(name).map(str::to_owned);
+    let (status, error_type, date, checksum) =
+        (response.status().as_u16(), header("x-amzn-errortype"), header("date"), header("x-amz-crc32"));
+    let body = collect(ByteStream::new(response.into_body())).await?;
+    // "x-amz-crc32: a 32-bit cyclic redundancy check of the HTTP payload" (DynamoDB developer guide, "DynamoDB low-level API").
+    if let Some(checksum) = checksum.and_then(|text| text.parse::<u32>().ok())
+        && checksum != crc32fast::hash(&body)
+    {
+        return Err(broken("the answer does not match its checksum".to_owned()));
+    }
+    Ok(Answer { status, error_type, date, body })
+}
+
+async fn collect(mut stream: ByteStream) -> Result<Bytes, AttemptFailure> {
+    let mut first: Option<Bytes> = None;
+    let mut more: Vec<u8> = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|error| broken(format!("the answer was cut off: {error}")))?;
+        if first.as_ref().map_or(0, Bytes::len) + more.len() + chunk.len() > ANSWER_BYTES {
+            return Err(broken("the answer is too long".to_owned()));
+        }
+        match &first {
+            None => first = Some(chunk),
+            Some(_) => more.extend_from_slice(&chunk),
+        }
+    }
+    Ok(match first {
+        None => Bytes::new(),
+        Some(first) if more.is_empty() => first,
+        Some(first) => [&first[..], &more].concat().into(),
+    })
+}

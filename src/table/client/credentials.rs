@@ -1,0 +1,88 @@
+//! A source of credentials in; credentials that are valid now out. They are kept until they expire, and refreshed ahead of that.
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+/// How long before they expire credentials are refreshed. AWS hands out new ones at least five minutes ahead (Amazon EC2 user guide,
+/// "Retrieve security credentials from instance metadata").
+const AHEAD: Duration = Duration::from_secs(5 * 60);
+/// Longest time of one refresh.
+const REFRESH_LIMIT: Duration = Duration::from_secs(5);
+
+/// Credentials and where they come from; cheap to clone.
+#[derive(Clone)]
+pub(super) struct CredentialsCache {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    provider: SharedCredentialsProvider,
+    known: RwLock<Option<Credentials>>,
+    /// Held while credentials are loaded, so that one caller loads for all.
+    loading: Mutex<()>,
+}
+
+impl CredentialsCache {
+    /// A cache that has loaded nothing yet.
+    pub(super) fn new(provider: SharedCredentialsProvider) -> Self {
+        Self { inner: Arc::new(Inner { provider, known: RwLock::new(None), loading: Mutex::new(()) }) }
+    }
+
+    /// Credentials that are valid now. Where they expire soon, it refreshes them in the background and gives the present ones.
+    pub(super) async fn get(&self) -> Result<Credentials, CredentialsError> {
+        let now = SystemTime::now();
+        match self.inner.known() {
+            Some(known) if lasts(&known, now + AHEAD) => Ok(known),
+            Some(known) if lasts(&known, now) => {
+                let inner = self.inner.clone();
+                // Who finds the lock taken finds somebody refreshing.
+                tokio::spawn(async move {
+                    if let Ok(_loading) = inner.loading.try_lock()
+                        && let Err(error) = inner.load().await
+                    {
+                        tracing::warn!(%error, "the credentials could not be refreshed yet");
+                    }
+                });
+                Ok(known)
+            }
+            _ => {
+                let _loading = self.inner.loading.lock().await;
+                match self.inner.known() {
+                    Some(known) if lasts(&known, SystemTime::now()) => Ok(known),
+                    _ => self.inner.load().await,
+                }
+            }
+        }
+    }
+
+    /// Forgets credentials that the server refused, unless others have come since.
+    pub(super) fn forget(&self, refused: &Credentials) {
+        let mut known = self.inner.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_some_and(|known| known.access_key_id() == refused.access_key_id()) {
+            *known = None;
+        }
+    }
+}
+
+impl Inner {
+    fn known(&self) -> Option<Credentials> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn load(&self) -> Result<Credentials, CredentialsError> {
+        let loaded = timeout(REFRESH_LIMIT, self.provider.provide_credentials()).await;
+        let loaded = loaded.map_err(|_| CredentialsError::provider_timed_out(REFRESH_LIMIT))??;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(loaded.clone());
+        Ok(loaded)
+    }
+}
+
+/// Whether credentials are valid at a time.
+fn lasts(credentials: &Credentials, until: SystemTime) -> bool {
+    credentials.expiry().is_none_or(|expiry| expiry > until)
+}

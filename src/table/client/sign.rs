@@ -1,0 +1,98 @@
+//! A request and credentials in, its signature out: AWS Signature Version 4 for DynamoDB's JSON API (AWS IAM user guide, "Create a signed
+//! AWS API request"). The signing key is derived once for a day, a region and an access key.
+
+use aws_credential_types::Credentials;
+use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+/// The service's name in signatures.
+const SERVICE: &str = "dynamodb";
+
+/// Signs requests to one host and region.
+pub(super) struct Signer {
+    host: String,
+    region: String,
+    key: Mutex<Option<Arc<SigningKey>>>,
+}
+
+/// A derived key and what it was derived for.
+struct SigningKey {
+    day: String,
+    access_key: String,
+    bytes: Vec<u8>,
+}
+
+/// The headers that a signature adds to a request.
+pub(super) struct Signature {
+    /// `x-amz-date`
+    pub(super) date: String,
+    /// `authorization`
+    pub(super) authorization: String,
+}
+
+impl Signer {
+    /// A signer for a host, with its port where it is not the scheme's own, and a region.
+    pub(super) fn new(host: String, region: String) -> Self {
+        Self { host, region, key: Mutex::new(None) }
+    }
+
+    /// Signs a request at a time: its target (`DynamoDB_20120810.GetItem`) and its body.
+    pub(super) fn sign(&self, credentials: &Credentials, now: SystemTime, target: &str, body: &[u8]) -> Signature {
+        let date = date(now);
+        let day = date.get(..8).unwrap_or_default();
+        let mut canonical = String::with_capacity(512);
+        let Self { host, region, .. } = self;
+        let _ = write!(canonical, "POST\n/\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:{date}\n");
+        let signed = match credentials.session_token() {
+            Some(token) => {
+                let _ = writeln!(canonical, "x-amz-security-token:{token}");
+                "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"
+            }
+            None => "content-type;host;x-amz-date;x-amz-target",
+        };
+        let _ = write!(canonical, "x-amz-target:{target}\n\n{signed}\n");
+        push_hex(&mut canonical, &Sha256::digest(body));
+        let mut text = String::with_capacity(192);
+        let _ = write!(text, "AWS4-HMAC-SHA256\n{date}\n{day}/{region}/{SERVICE}/aws4_request\n");
+        push_hex(&mut text, &Sha256::digest(canonical.as_bytes()));
+        let key = self.key(credentials, now, day);
+        let signature = calculate_signature(&key.bytes, text.as_bytes());
+        let access_key = credentials.access_key_id();
+        let authorization = format!(
+            "AWS4-HMAC-SHA256 Credential={access_key}/{day}/{region}/{SERVICE}/aws4_request, SignedHeaders={signed}, Signature={signature}"
+        );
+        Signature { date, authorization }
+    }
+
+    fn key(&self, credentials: &Credentials, now: SystemTime, day: &str) -> Arc<SigningKey> {
+        let mut known = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(key) if key.day == day && key.access_key == credentials.access_key_id() => key.clone(),
+            _ => {
+                let bytes = generate_signing_key(credentials.secret_access_key(), now, &self.region, SERVICE).as_ref().to_vec();
+                let key = Arc::new(SigningKey { day: day.to_owned(), access_key: credentials.access_key_id().to_owned(), bytes });
+                *known = Some(key.clone());
+                key
+            }
+        }
+    }
+}
+
+/// A time as `20261122T031500Z`. A time that no calendar holds is 1970: the server refuses it and tells its own.
+fn date(time: SystemTime) -> String {
+    let format = format_description!("[year][month][day]T[hour][minute][second]Z");
+    OffsetDateTime::from(time).format(format).unwrap_or_else(|_| "19700101T000000Z".to_owned())
+}
+
+fn push_hex(out: &mut String, bytes: &[u8]) {
+    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    for byte in bytes {
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
+    }
+}
