@@ -2,7 +2,7 @@
 
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::sdk::store::SdkStore;
+use crate::table::sdk::store::{ClientKind, SdkStore};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,14 @@ pub struct Remote {
     /// AWS region [env: KEYFOLD_REGION] [default: as for other AWS tools]
     #[arg(long, value_name = "REGION")]
     pub region: Option<String>,
+}
+
+/// What makes the calls of requests.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ClientChoice {
+    /// Client that calls the tables: "sdk" is the AWS SDK, "direct" is Keyfold's own, which needs less CPU time
+    #[arg(long, env = ClientKind::VARIABLE, value_name = "NAME", default_value = "sdk")]
+    pub client: ClientKind,
 }
 
 /// DynamoDB, a compatible server, or the directory of an embedded store.

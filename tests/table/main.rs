@@ -9,6 +9,7 @@ mod embedded;
 mod faults;
 mod fixture;
 mod hedge;
+mod makers;
 mod own_store;
 mod reads;
 #[allow(dead_code)]

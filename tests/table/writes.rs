@@ -166,7 +166,7 @@ async fn what_no_transaction_takes_is_not_sent() {
     }
     assert!(failed(vec![count_up("a")], "f".repeat(37)).await.contains("a token of 37 bytes"));
     assert!(failed(vec![count_up("a")], String::new()).await.contains("a token of 0 bytes"));
-    assert!(failed(vec![write(WriteAction::Check(key("p", "a")), None)], token()).await.contains("condition_expression"));
+    assert!(failed(vec![write(WriteAction::Check(key("p", "a")), None)], token()).await.contains("has no condition"));
     loaders.transact(&[], "token").await.unwrap();
     match loaders.write(&write(WriteAction::Check(key("p", "a")), absent())).await.unwrap_err() {
         WriteError::Failed(error) => assert_eq!(error.kind, TableErrorKind::Invalid),

@@ -6,7 +6,7 @@ use super::run::{self, Server};
 use crate::cli::items::samples::{self, Samples};
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{embedded, explained, variable};
+use crate::cli::store_choice::{ClientChoice, embedded, explained, variable};
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
 use crate::serve::logging;
@@ -45,6 +45,9 @@ pub struct Dev {
     no_sample: bool,
 
     #[command(flatten)]
+    client: ClientChoice,
+
+    #[command(flatten)]
     settings: ServerSettings,
 }
 
@@ -56,7 +59,7 @@ impl Dev {
         }
         logging::start(&self.settings.log)?;
         let loaded = schema_file::load(&self.choice.schema)?;
-        let store = self.open()?;
+        let store = self.open()?.with_client(self.client.client);
         store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot describe the tables"))?;
         ensure!(

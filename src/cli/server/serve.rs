@@ -2,7 +2,7 @@
 
 use super::run::{self, Server};
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{Remote, explained};
+use crate::cli::store_choice::{ClientChoice, Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
@@ -28,6 +28,9 @@ pub struct Serve {
     #[command(flatten)]
     remote: Remote,
 
+    #[command(flatten)]
+    client: ClientChoice,
+
     /// Most reads to make a second time because they take far longer than usual, in percent of all reads; 0 for none
     #[arg(long, env = "KEYFOLD_HEDGE", value_name = "PERCENT", default_value = "5", value_parser = share)]
     hedge: f64,
@@ -41,7 +44,7 @@ impl Serve {
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
         let model = schema_file::load(&self.choice.schema)?.model;
-        let store = self.remote.connect(&model.tables).await?;
+        let store = self.remote.connect(&model.tables).await?.with_client(self.client.client);
         let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
             .await
             .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?

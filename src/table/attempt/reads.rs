@@ -104,5 +104,8 @@ fn fail(mut outcomes: Vec<GetResult>, open: &[usize], error: &TableError) -> Vec
 }
 
 fn not_asked_for(table: &str) -> TableError {
-    TableError { kind: TableErrorKind::Invalid, detail: format!("BatchGetItem {table}: the answer has an item that the request did not name") }
+    TableError {
+        kind: TableErrorKind::Invalid,
+        detail: format!("BatchGetItem {table}: the answer has an item that the request did not name"),
+    }
 }

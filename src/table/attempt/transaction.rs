@@ -8,7 +8,7 @@ use super::failure::{AttemptFailure, CancelReason, Refusal};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::TOKEN_BYTES;
 use crate::table::data::transaction::{tables_of, too_many_bytes};
-use crate::table::data::write::{ConditionFailure, Unfit, WriteCall, WriteError};
+use crate::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
 use crate::table::data_store::Metered;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -25,9 +25,14 @@ pub(in crate::table) async fn write_all(
 ) -> Result<Metered<()>, WriteError> {
     let tables = tables_of(calls);
     let attempts = caller.attempts("TransactWriteItems", &tables, deadline);
+    let invalid = |detail: String| Err(WriteError::Failed(attempts.named(TableError { kind: TableErrorKind::Invalid, detail })));
     if !(1..=TOKEN_BYTES).contains(&token.len()) {
-        let detail = format!("a token of {} bytes; it has 1 to {TOKEN_BYTES}", token.len());
-        return Err(WriteError::Failed(attempts.named(TableError { kind: TableErrorKind::Invalid, detail })));
+        return invalid(format!("a token of {} bytes; it has 1 to {TOKEN_BYTES}", token.len()));
+    }
+    // A transaction has no update without an expression. A check of its condition is the same.
+    let is_check = |call: &WriteCall| matches!(call.action, WriteAction::Check(_) | WriteAction::Update(_, None));
+    if let Some(call) = calls.iter().find(|call| is_check(call) && call.condition.is_none()) {
+        return invalid(format!("a check of an item of {} has no condition", call.table));
     }
     // Whether an attempt so far may have been carried out.
     let mut uncertain = false;

@@ -29,7 +29,7 @@ const API: &str = "DynamoDB_20120810";
 const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
 
 /// Connections to DynamoDB or to a compatible server.
-pub(in crate::table) struct Connection {
+pub(in crate::table) struct DynamoConnection {
     connector: SharedHttpConnector,
     /// Knows where requests go.
     sdk: Client,
@@ -44,7 +44,7 @@ struct Target {
     signer: Option<Signer>,
 }
 
-impl Connection {
+impl DynamoConnection {
     /// Sends by a connector to where the SDK's client would send. Without credentials, requests are not signed.
     pub(in crate::table) fn new(connector: SharedHttpConnector, sdk: Client, credentials: Option<SharedCredentialsProvider>) -> Self {
         let credentials = credentials.map(CredentialsCache::new);

@@ -2,7 +2,7 @@
 
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::call::Query;
-use crate::table::data::expressions::{Expressions, Operand};
+use crate::table::data::expressions::{Expressions, PlaceholderValue};
 use crate::table::data::write::{BatchWrite, WriteAction, WriteCall};
 use crate::table::data_store::ItemRequest;
 use base64::Engine;
@@ -233,8 +233,8 @@ impl Object {
             self.object(&built.values, |body, (placeholder, operand)| {
                 body.name(placeholder);
                 match operand {
-                    Operand::Key(value) => key_value(&mut body.out, value),
-                    Operand::Attribute(value) => attribute(&mut body.out, value),
+                    PlaceholderValue::Key(value) => key_value(&mut body.out, value),
+                    PlaceholderValue::Attribute(value) => attribute(&mut body.out, value),
                 }
             });
         }

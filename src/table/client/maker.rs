@@ -1,6 +1,6 @@
 //! Calls as plain data in; each sent once over a connection: what makes [`DirectMaker`] a [`CallMaker`].
 
-use super::connection::Connection;
+use super::connection::DynamoConnection;
 use super::decode::{BatchGetItemAnswer, GetItemAnswer, PageAnswer, WriteAnswer, WritesAnswer};
 use super::encode;
 use super::refusal::unreadable;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Makes calls without the AWS SDK.
 pub(in crate::table) struct DirectMaker {
     /// Sends them.
-    pub(in crate::table) connection: Connection,
+    pub(in crate::table) connection: DynamoConnection,
 }
 
 impl DirectMaker {

@@ -96,3 +96,41 @@ fn push_hex(out: &mut String, bytes: &[u8]) {
         out.push(DIGITS[usize::from(byte & 15)]);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+    use aws_sigv4::sign::v4::SigningParams;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    const TARGET: &str = "DynamoDB_20120810.Query";
+
+    /// The signature of the AWS SDK's own signer for the same headers.
+    fn signature_of_sdk(credentials: &Credentials, now: SystemTime, body: &[u8]) -> String {
+        let identity = credentials.clone().into();
+        let params = SigningParams::builder().identity(&identity).region("eu-central-1").name(SERVICE).time(now);
+        let params = params.settings(SigningSettings::default()).build().unwrap().into();
+        let headers = [("content-type", "application/x-amz-json-1.0"), ("host", "db.example:8000"), ("x-amz-target", TARGET)];
+        let request = SignableRequest::new("POST", "http://db.example:8000/", headers.into_iter(), SignableBody::Bytes(body)).unwrap();
+        sign(request, &params).unwrap().signature().to_owned()
+    }
+
+    #[test]
+    fn a_signature_is_that_of_the_sdk() {
+        let signer = Signer::new("db.example:8000".into(), "eu-central-1".into());
+        let known = Credentials::new("AKID", "secret", None, None, "test");
+        let session = Credentials::new("ASIA", "other", Some("token/+=".into()), None, "test");
+        // Two days, so that the key is derived anew, and back.
+        for (credentials, seconds) in [(&known, 1_795_000_000), (&session, 1_795_000_000), (&known, 1_795_090_000), (&known, 1_795_000_001)]
+        {
+            let now = UNIX_EPOCH + Duration::from_secs(seconds);
+            for body in [&b"{}"[..], "{\"TableName\":\"\u{fc}\"}".as_bytes()] {
+                let signed = signer.sign(credentials, now, TARGET, body);
+                let theirs = signature_of_sdk(credentials, now, body);
+                assert!(signed.authorization.ends_with(&format!("Signature={theirs}")), "{}: {theirs}", signed.authorization);
+            }
+        }
+    }
+}

@@ -26,19 +26,19 @@ pub(in crate::table) struct Expressions<'a> {
     /// `ExpressionAttributeNames`: placeholder and attribute name. A call without names has no such map.
     pub(in crate::table) names: Vec<(Cow<'a, str>, &'a str)>,
     /// `ExpressionAttributeValues`: placeholder and value. A call without values has no such map.
-    pub(in crate::table) values: Vec<(Cow<'a, str>, Operand<'a>)>,
+    pub(in crate::table) values: Vec<(Cow<'a, str>, PlaceholderValue<'a>)>,
 }
 
 /// What a placeholder of a value stands for.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::table) enum Operand<'a> {
+pub(in crate::table) enum PlaceholderValue<'a> {
     /// The value of a key attribute.
     Key(&'a KeyValue),
     /// Any value.
     Attribute(&'a Attribute),
 }
 
-impl PartialEq for Operand<'_> {
+impl PartialEq for PlaceholderValue<'_> {
     fn eq(&self, other: &Self) -> bool {
         use KeyValue::{B, N, S};
         match (*self, *other) {
@@ -87,7 +87,7 @@ impl<'a> Expressions<'a> {
             position += 1;
         }
         for (placeholder, value) in &expression.values {
-            let value = Operand::Attribute(value);
+            let value = PlaceholderValue::Attribute(value);
             match self.values.iter().find(|(taken, _)| taken == placeholder) {
                 Some((_, known)) if *known == value => {}
                 Some(_) => {
@@ -121,7 +121,7 @@ impl<'a> Expressions<'a> {
         use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
         let (names, values) = (self.free_prefix("#k"), self.free_prefix(":k"));
         self.names.push((format!("{names}0").into(), &partition.0));
-        self.values.push((format!("{values}0").into(), Operand::Key(&partition.1)));
+        self.values.push((format!("{values}0").into(), PlaceholderValue::Key(&partition.1)));
         let mut text = format!("{names}0 = {values}0");
         if let Some((name, condition)) = sort {
             let (sort, first, second) = (format!("{names}1"), format!("{values}1"), format!("{values}2"));
@@ -135,7 +135,7 @@ impl<'a> Expressions<'a> {
                 BeginsWith(value) => (format!("begins_with({sort}, {first})"), vec![value]),
             };
             text = format!("{text} AND {condition}");
-            self.values.extend([first, second].into_iter().map(Cow::Owned).zip(operands.into_iter().map(Operand::Key)));
+            self.values.extend([first, second].into_iter().map(Cow::Owned).zip(operands.into_iter().map(PlaceholderValue::Key)));
             self.names.push((sort.into(), name));
         }
         self.key_condition = Some(text);
@@ -260,7 +260,7 @@ mod tests {
         let names = names(&built);
         assert_eq!((names["#u_0"], names["#f0"], names.len()), ("other", "state", 4));
         let old = Attribute::S("old".into());
-        assert_eq!(built.values.iter().find(|(placeholder, _)| placeholder == ":u_3").unwrap().1, Operand::Attribute(&old));
+        assert_eq!(built.values.iter().find(|(placeholder, _)| placeholder == ":u_3").unwrap().1, PlaceholderValue::Attribute(&old));
         assert_eq!(built.values.len(), 3);
 
         // A condition that uses our own prefix makes us step aside.

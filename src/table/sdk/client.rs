@@ -24,6 +24,7 @@ const CREDENTIALS_LIMIT: Duration = Duration::from_secs(3);
 const ANY_REGION: &str = "us-east-1";
 
 /// A client of the AWS SDK, and what its requests are sent and signed with.
+#[derive(Debug)]
 pub(super) struct ConfiguredClient {
     /// The client.
     pub(super) sdk: Client,

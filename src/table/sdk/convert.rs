@@ -1,7 +1,7 @@
 //! Attribute values of the AWS SDK in, ours out, and back, by move. Only this file knows both.
 
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
-use crate::table::data::expressions::{Expressions, Operand};
+use crate::table::data::expressions::{Expressions, PlaceholderValue};
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use std::borrow::Cow;
@@ -52,9 +52,9 @@ pub(super) fn names(built: &Expressions<'_>) -> Option<HashMap<String, String>> 
 
 /// `ExpressionAttributeValues`; `None` if there are none.
 pub(super) fn values(built: &Expressions<'_>) -> Option<HashMap<String, AttributeValue>> {
-    let value = |operand: &Operand<'_>| match operand {
-        Operand::Key(value) => key_value_to_sdk(value),
-        Operand::Attribute(value) => attribute_to_sdk((*value).clone()),
+    let value = |operand: &PlaceholderValue<'_>| match operand {
+        PlaceholderValue::Key(value) => key_value_to_sdk(value),
+        PlaceholderValue::Attribute(value) => attribute_to_sdk((*value).clone()),
     };
     let values = || built.values.iter().map(|(placeholder, operand)| (placeholder.to_string(), value(operand)));
     (!built.values.is_empty()).then(|| values().collect())

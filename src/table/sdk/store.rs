@@ -3,7 +3,7 @@
 use super::client::{self, ConfiguredClient};
 use crate::table::attempt::attempts::{Attempts, Caller};
 use crate::table::attempt::maker::CallMaker;
-use crate::table::client::connection::Connection;
+use crate::table::client::connection::DynamoConnection;
 use crate::table::client::maker::DirectMaker;
 use crate::table::data::error::TableError;
 use crate::table::embedded::connector::Connector;
@@ -16,7 +16,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
 use aws_smithy_runtime_api::client::http::HttpConnector;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
+use thiserror::Error;
 use tokio::time::Instant;
 
 /// A store over the AWS SDK; cheap to clone. The embedded store closes when its last clone is dropped.
@@ -41,14 +43,27 @@ impl ClientKind {
     pub const VARIABLE: &str = "KEYFOLD_CLIENT";
 
     /// The client that the environment names; otherwise the default.
-    pub fn of_environment() -> Self {
-        match std::env::var(Self::VARIABLE).as_deref() {
-            Ok("sdk") => Self::Sdk,
-            Ok("direct") => Self::Direct,
-            _ => Self::default(),
+    fn of_environment() -> Self {
+        std::env::var(Self::VARIABLE).ok().and_then(|name| name.parse().ok()).unwrap_or_default()
+    }
+}
+
+impl FromStr for ClientKind {
+    type Err = UnknownClient;
+
+    fn from_str(name: &str) -> Result<Self, UnknownClient> {
+        match name {
+            "sdk" => Ok(Self::Sdk),
+            "direct" => Ok(Self::Direct),
+            _ => Err(UnknownClient),
         }
     }
 }
+
+/// A name that no client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the clients are \"sdk\" and \"direct\"")]
+pub struct UnknownClient;
 
 struct Inner {
     sdk: SdkMaker,
@@ -106,7 +121,7 @@ impl SdkStore {
     }
 
     fn of(ConfiguredClient { sdk, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
-        let direct = DirectMaker { connection: Connection::new(connector, sdk.clone(), credentials) };
+        let direct = DirectMaker { connection: DynamoConnection::new(connector, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
         Self {
             inner: Arc::new(Inner { sdk: SdkMaker { client: sdk }, direct, retries, health, embedded }),
