@@ -52,7 +52,7 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
 pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Behind) {
     let items = large();
     let server = Server::start(behind, items.path());
-    let query = r#"{ group(id: "g") { users(first: 50) { nodes { name groups { nodes { name containers { nodes { id foods { name } } } } } } } } }"#;
+    let query = r#"{ group(id: "g") { users(first: 50) { nodes { name groups { nodes { name containers(first: 15) { nodes { id foods { name } } } } } } } } }"#;
     let answer = server.ask(query, json!({})).await;
     let users = &answer.data()["group"]["users"]["nodes"];
     let distinct = |path: &[&str]| all(users, path).into_iter().collect::<BTreeSet<_>>().len() as u64;
