@@ -10,6 +10,7 @@ mod lengths;
 mod malformed;
 mod operations;
 mod rebinding;
+mod schemas;
 mod slow_bodies;
 mod unfinished_headers;
 mod unfinished_messages;

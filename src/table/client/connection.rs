@@ -185,3 +185,118 @@ async fn collect(mut stream: ByteStream) -> Result<Bytes, AttemptFailure> {
         Some(first) => [&first[..], &more].concat().into(),
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::table::data::error::TableErrorKind;
+    use aws_credential_types::provider::{ProvideCredentials, future};
+    use aws_sdk_dynamodb::config::retry::RetryConfig;
+    use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Region};
+    use aws_smithy_runtime_api::client::http::HttpConnectorFuture;
+    use std::collections::VecDeque;
+    use std::sync::{Arc, Mutex};
+    use time::PrimitiveDateTime;
+    use time::macros::format_description;
+
+    /// The status, the headers and the body of an answer.
+    type Scripted = (u16, Vec<(&'static str, String)>, &'static str);
+
+    /// A server that answers by a script, and keeps the date and the token of each request.
+    #[derive(Debug, Clone)]
+    struct Server {
+        answers: Arc<Mutex<VecDeque<Scripted>>>,
+        sent: Arc<Mutex<Vec<(String, String)>>>,
+    }
+
+    impl HttpConnector for Server {
+        fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+            let header = |name: &str| request.headers().get(name).unwrap_or_default().to_owned();
+            self.sent.lock().unwrap().push((header("x-amz-date"), header("x-amz-security-token")));
+            let (status, headers, body) = self.answers.lock().unwrap().pop_front().unwrap();
+            let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
+            for (name, value) in headers {
+                response.headers_mut().insert(name, value);
+            }
+            HttpConnectorFuture::ready(Ok(response))
+        }
+    }
+
+    /// Credentials with a new token each time.
+    #[derive(Debug, Default)]
+    struct Tokens(AtomicI64);
+
+    impl ProvideCredentials for Tokens {
+        fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+        where
+            Self: 'a,
+        {
+            let number = self.0.fetch_add(1, Ordering::Relaxed);
+            let token = Some(format!("token{number}"));
+            future::ProvideCredentials::ready(Ok(Credentials::new(format!("AKID{number}"), "secret", token, None, "test")))
+        }
+    }
+
+    fn connected(answers: impl IntoIterator<Item = Scripted>) -> (Server, DynamoConnection) {
+        let server = Server { answers: Arc::new(Mutex::new(answers.into_iter().collect())), sent: Arc::default() };
+        let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("eu-central-1"));
+        let config = config.endpoint_url("http://db.example:8000").retry_config(RetryConfig::disabled());
+        let sdk = Client::from_conf(config.credentials_provider(Tokens::default()).build());
+        let tokens = SharedCredentialsProvider::new(Tokens::default());
+        let connection = DynamoConnection::new(SharedHttpConnector::new(server.clone()), sdk, Some(tokens));
+        (server, connection)
+    }
+
+    fn refusal(code: &'static str) -> Scripted {
+        let date = (OffsetDateTime::now_utc() + time::Duration::hours(1))
+            .format(format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"));
+        (400, vec![("x-amzn-errortype", format!("{code}:http://internal.amazon.com/")), ("date", date.unwrap())], "{}")
+    }
+
+    fn good() -> Scripted {
+        (200, vec![("x-amz-crc32", crc32fast::hash(b"{\"Count\":1}").to_string())], "{\"Count\":1}")
+    }
+
+    async fn send(connection: &DynamoConnection) -> Result<Bytes, AttemptFailure> {
+        connection.send("Query", b"{}".to_vec()).await
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_does_not_match_its_checksum_is_no_answer() {
+        let damaged = (200, vec![("x-amz-crc32", "1".to_owned())], "{\"Count\":1}");
+        let (_, connection) = connected([damaged, good()]);
+        let failure = send(&connection).await.unwrap_err();
+        assert_eq!((failure.error.kind, failure.again, failure.uncertain), (TableErrorKind::Unavailable, true, true));
+        assert_eq!(send(&connection).await.unwrap(), "{\"Count\":1}");
+    }
+
+    #[tokio::test]
+    async fn a_request_is_signed_anew_with_the_time_of_the_server() {
+        let (server, connection) = connected([refusal("InvalidSignatureException"), good(), good(), refusal("InvalidSignatureException")]);
+        assert!(send(&connection).await.is_ok() && send(&connection).await.is_ok());
+        let dates: Vec<i64> = server.sent.lock().unwrap().iter().map(|(date, _)| minutes(date)).collect();
+        assert!((59..=61).contains(&(dates[1] - dates[0])) && (59..=61).contains(&(dates[2] - dates[0])), "{dates:?}");
+        // The clock is right by now, so it was not the reason.
+        assert_eq!(send(&connection).await.unwrap_err().error.kind, TableErrorKind::Denied);
+        assert_eq!(server.sent.lock().unwrap().len(), 4);
+    }
+
+    /// The minutes of `20261122T031500Z` since 1970.
+    fn minutes(date: &str) -> i64 {
+        let format = format_description!("[year][month][day]T[hour][minute][second]Z");
+        PrimitiveDateTime::parse(date, format).unwrap().assume_utc().unix_timestamp() / 60
+    }
+
+    #[tokio::test]
+    async fn expired_credentials_are_replaced_once() {
+        let (server, connection) = connected([refusal("ExpiredTokenException"), good(), good()]);
+        assert!(send(&connection).await.is_ok() && send(&connection).await.is_ok());
+        let tokens: Vec<String> = server.sent.lock().unwrap().iter().map(|(_, token)| token.clone()).collect();
+        assert_eq!(tokens, ["token0", "token1", "token1"]);
+
+        let (server, connection) = connected([refusal("ExpiredTokenException"), refusal("ExpiredTokenException")]);
+        assert_eq!(send(&connection).await.unwrap_err().error.kind, TableErrorKind::Denied);
+        assert_eq!(server.sent.lock().unwrap().len(), 2);
+    }
+}

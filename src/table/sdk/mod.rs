@@ -1,4 +1,4 @@
-//! The store behind the AWS SDK: DynamoDB, a compatible server, or the embedded engine. The only folder that sends calls by the SDK.
+//! The store: DynamoDB, a compatible server, or the embedded engine, with the calls of requests by the AWS SDK.
 
 pub(in crate::table) mod attempt_error;
 mod batch_write;
