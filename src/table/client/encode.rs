@@ -257,19 +257,23 @@ fn list<T>(out: &mut Vec<u8>, values: &[T], mut write: impl FnMut(&mut Vec<u8>, 
     out.push(b']');
 }
 
-fn key(out: &mut Vec<u8>, key: &Key) {
+/// An object of named values.
+fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m String, T)>, mut write: impl FnMut(&mut Vec<u8>, T)) {
     out.push(b'{');
-    let (name, value) = &key.partition;
-    text(out, name);
-    out.push(b':');
-    key_value(out, value);
-    if let Some((name, value)) = &key.sort {
-        out.push(b',');
+    for (position, (name, value)) in members.into_iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
         text(out, name);
         out.push(b':');
-        key_value(out, value);
+        write(out, value);
     }
     out.push(b'}');
+}
+
+fn key(out: &mut Vec<u8>, key: &Key) {
+    let attributes = std::iter::once(&key.partition).chain(&key.sort);
+    members(out, attributes.map(|(name, value)| (name, value)), key_value);
 }
 
 fn key_value(out: &mut Vec<u8>, value: &KeyValue) {
@@ -281,16 +285,7 @@ fn key_value(out: &mut Vec<u8>, value: &KeyValue) {
 }
 
 fn item(out: &mut Vec<u8>, item: &Item) {
-    out.push(b'{');
-    for (position, (name, value)) in item.iter().enumerate() {
-        if position > 0 {
-            out.push(b',');
-        }
-        text(out, name);
-        out.push(b':');
-        attribute(out, value);
-    }
-    out.push(b'}');
+    members(out, item, attribute);
 }
 
 fn attribute(out: &mut Vec<u8>, value: &Attribute) {

@@ -75,28 +75,14 @@ impl<'a> Expressions<'a> {
         let (names, values) = (self.free_prefix("#u"), self.free_prefix(":u"));
         let mut position = 0;
         for (placeholder, name) in &expression.names {
-            match self.names.iter().find(|(taken, _)| taken == placeholder) {
-                Some((_, known)) if *known == name => {}
-                Some(_) => {
-                    let ours = format!("{names}_{position}");
-                    self.names.push((ours.clone().into(), name));
-                    renamed.insert(placeholder, ours);
-                }
-                None => self.names.push((placeholder.into(), name)),
-            }
+            let ours = add(&mut self.names, placeholder, name.as_str(), || format!("{names}_{position}"));
+            renamed.extend(ours.map(|ours| (placeholder.as_str(), ours)));
             position += 1;
         }
         for (placeholder, value) in &expression.values {
             let value = PlaceholderValue::Attribute(value);
-            match self.values.iter().find(|(taken, _)| taken == placeholder) {
-                Some((_, known)) if *known == value => {}
-                Some(_) => {
-                    let ours = format!("{values}_{position}");
-                    self.values.push((ours.clone().into(), value));
-                    renamed.insert(placeholder, ours);
-                }
-                None => self.values.push((placeholder.into(), value)),
-            }
+            let ours = add(&mut self.values, placeholder, value, || format!("{values}_{position}"));
+            renamed.extend(ours.map(|ours| (placeholder.as_str(), ours)));
             position += 1;
         }
         match renamed.is_empty() {
@@ -155,6 +141,29 @@ impl<'a> Expressions<'a> {
             prefix.push('x');
         }
         prefix
+    }
+}
+
+/// Adds a placeholder with its meaning. If the placeholder already means something else, it gets this other name, which is the result.
+fn add<'a, T: PartialEq>(
+    known: &mut Vec<(Cow<'a, str>, T)>,
+    placeholder: &'a str,
+    meaning: T,
+    other_name: impl FnOnce() -> String,
+) -> Option<String> {
+    let taken = known.iter().find(|(taken, _)| taken == placeholder);
+    let same = taken.map(|(_, known)| *known == meaning);
+    match same {
+        Some(true) => None,
+        Some(false) => {
+            let name = other_name();
+            known.push((name.clone().into(), meaning));
+            Some(name)
+        }
+        None => {
+            known.push((placeholder.into(), meaning));
+            None
+        }
     }
 }
 
