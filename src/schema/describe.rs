@@ -28,7 +28,7 @@ pub struct PathRow {
     pub bindings: String,
     /// The bindings field by field. Their rules are those of "Binding" or, in writes, of "What binds to what" (docs/language.md).
     pub bound: Vec<BoundField>,
-    /// Notes on everything else: the shards that are read, the order, what an expression writes.
+    /// Further notes: the shards that are read, the order of the items, the effect of an expression.
     pub notes: Vec<String>,
     /// The table; empty for a find through relations.
     pub table: String,

@@ -1,5 +1,5 @@
-//! What a wave found → the state: results of reads and the rows that follow from them. Everything that changes a state is here. Must not
-//! know how it was found.
+//! The results of a wave in; the state with these results, and with the rows that follow from them, out. Only this file changes a state.
+//! Must not know how a result was found.
 
 use super::admit::VisibleItem;
 use super::row_results::RowResult;

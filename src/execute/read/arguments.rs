@@ -47,7 +47,7 @@ impl<'p> FieldArguments<'p> {
         &self.plan.arguments[id].given
     }
 
-    /// What the arguments of a read ask for. Fails where one of them is not acceptable.
+    /// The filter and the paging of a read, from its arguments. An argument that is not acceptable is an error.
     pub fn of_read<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &'a Read) -> Result<ReadArguments<'a>, Arc<Failure>> {
         let refuse = |message: String| Failure::new(ErrorCode::BadUserInput, message);
         let scope = |id: ArgumentsId| Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now });

@@ -37,7 +37,7 @@ pub enum BoundRow {
     Absent,
     /// Nothing: it cannot be read.
     Failed(Arc<Failure>),
-    /// The items with these keys; `None` stands for a key that no item can have.
+    /// The items with these keys. A key is `None` if no item can have it.
     Keys(Vec<Option<Key>>),
     /// The items of a query, and what the field wants of them.
     Query(Box<RangeQuery>, Box<PageRequest>),

@@ -2,7 +2,7 @@
 //! Must not know how the plan found which reads go together.
 //!
 //! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page continues from its
-//! end. What the page does not reach is read by itself afterwards.
+//! end. A later call reads each item that the page does not reach.
 
 use crate::execute::key::bounds::between;
 use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};

@@ -24,7 +24,7 @@ pub fn offers<'p>(plan: &'p Plan, requests: &WaveRequests, reads: &[ReadRequests
     plan.collections.iter().filter_map(of_collection).collect()
 }
 
-/// What a row may share a Query for; `None` if it is read by itself.
+/// The offer of a row to share a Query; `None` if the row is read by itself.
 fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCache) -> Option<Offer> {
     let item = GroupMember::item(read.may_wait);
     match row {
