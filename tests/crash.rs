@@ -66,7 +66,7 @@ async fn post(client: &reqwest::Client, url: &str, query: &str, variables: Value
 
 /// Writes until the gateway is gone.
 async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowledged {
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
     let mut done = Acknowledged::default();
     for turn in 0.. {
         let email = format!("{writer}-{turn}@example.com");
@@ -185,7 +185,7 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
 
 /// Tags favorites and deletes the tags again until the gateway is gone; the tags whose deletion was acknowledged.
 async fn tag(url: String, writer: String, count: Arc<AtomicUsize>) -> BTreeSet<String> {
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
     let mut deleted = BTreeSet::new();
     let sign_up = "mutation ($e: String!) { createUser(name: \"U\", email: $e) { id } }";
     let email = format!("{writer}@example.com");

@@ -1,13 +1,15 @@
 //! An accepted TCP connection in; the same connection out, which fails if its peer takes sent bytes too slowly, or if there is no memory
-//! for the header that arrives. Must not know what goes over it: HTTP or, after an upgrade, a WebSocket.
+//! for the header that arrives. It closes so that the peer can still read what was sent last. Must not know what goes over it: HTTP or,
+//! after an upgrade, a WebSocket.
 
 use super::quota::Share;
+use super::shutdown::OpenConnection;
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -16,12 +18,19 @@ use tokio::time::{Sleep, sleep};
 /// The lowest speed at which a peer may take sent bytes, in bytes a second.
 const SLOWEST: u64 = 8 << 10;
 
+/// How long a closed connection discards what its peer still sends.
+const LINGER: Duration = Duration::from_secs(5);
+/// The most bytes that a closed connection discards.
+const MOST_DISCARDED: usize = 8 << 20;
+
 /// A TCP connection with a time limit for writing.
 pub struct Connection {
     stream: TcpStream,
     write_timeout: Duration,
     stalled: Option<Stalled>,
+    lingering: Option<Lingering>,
     received: Received,
+    open: OpenConnection,
 }
 
 /// A write that the peer does not take at once.
@@ -30,6 +39,16 @@ struct Stalled {
     end: Pin<Box<Sleep>>,
     /// The bytes that it has taken meanwhile.
     taken: u64,
+}
+
+/// A connection that is closed for writing, and whose peer may still send.
+///
+/// A system that closes a connection with unread bytes resets it, and the peer may lose the response that it has not read yet (RFC 9112
+/// section 9.6).
+struct Lingering {
+    end: Pin<Box<Sleep>>,
+    /// The bytes that were discarded.
+    discarded: usize,
 }
 
 /// What a connection has received so far, shared by the connection and the handlers of its requests.
@@ -87,8 +106,8 @@ impl Received {
 
 impl Connection {
     /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
-    pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share) -> Self {
-        Self { stream, write_timeout, stalled: None, received: Received::new(memory) }
+    pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share, open: OpenConnection) -> Self {
+        Self { stream, write_timeout, stalled: None, lingering: None, received: Received::new(memory), open }
     }
 
     /// What it receives.
@@ -117,6 +136,26 @@ impl Connection {
                 Poll::Pending
             }
         }
+    }
+}
+
+impl Lingering {
+    fn new() -> Self {
+        Self { end: Box::pin(sleep(LINGER)), discarded: 0 }
+    }
+
+    /// Discards what arrives, until the peer closes or has had its time.
+    fn poll_end(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
+        let mut space = [0; 8 << 10];
+        while self.discarded < MOST_DISCARDED && self.end.as_mut().poll(context).is_pending() {
+            let mut buffer = ReadBuf::new(&mut space);
+            let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
+            }
+            self.discarded += buffer.filled().len();
+        }
+        Poll::Ready(())
     }
 }
 
@@ -153,6 +192,14 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let Self { stream, lingering, open, .. } = &mut *self;
+        if lingering.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
+        }
+        // A server that stops waits for no client. hyper asks again when the server begins to stop.
+        if open.is_closing() {
+            return Poll::Ready(Ok(()));
+        }
+        lingering.get_or_insert_with(Lingering::new).poll_end(stream, context).map(Ok)
     }
 }

@@ -62,7 +62,8 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         let client = ClientAddress::of(peer);
         let shares = clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
         let Ok((share, memory)) = shares else { continue };
-        let stream = Connection::new(stream, limits.write_timeout, memory);
+        let mut open = routes.connections.open();
+        let stream = Connection::new(stream, limits.write_timeout, memory, open.clone());
         let (received, answered, proxies) = (stream.received(), stream.received(), limits.shared.trusted_proxies);
         let service = routes.router.clone().map_request(move |mut request: Request<Incoming>| {
             received.header_is_complete();
@@ -78,7 +79,6 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
             response
         });
         let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).with_upgrades();
-        let mut open = routes.connections.open();
         tokio::spawn(async move {
             let _places = (place, share);
             let mut connection = pin!(connection);

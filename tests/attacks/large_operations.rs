@@ -32,9 +32,10 @@ fn with_posts(posts: usize, bytes: usize) -> TempDir {
     directory
 }
 
-/// `keyfold dev` on these items. The embedded store answers one call after the other, so the innocent client asks for what needs none.
+/// `keyfold dev` on these items. The embedded store answers one call after the other, so the innocent client asks for what needs none. On a
+/// busy machine, the attackers' operations take long.
 async fn target(items: &TempDir, options: &[&str]) -> Target {
-    let options = [&["--sample", items.path().to_str().unwrap()], options].concat();
+    let options = [&["--sample", items.path().to_str().unwrap(), "--request-timeout", "5m"], options].concat();
     Target::keyfold(|| Server::dev(&options), "{ __typename }").await
 }
 

@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 
 #[tokio::test]
 async fn many_messages_that_do_not_end() {
-    let target = Target::dev(&["--body-timeout", "1s"]).await;
+    let target = Target::dev(&["--body-timeout", "1s", "--request-memory", "32000000"]).await;
     let client = async || {
         let mut stream = target.connect().await;
         upgrade(&mut stream).await;

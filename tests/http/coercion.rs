@@ -199,7 +199,7 @@ async fn numbers_arrive_over_a_web_socket_as_they_were_sent() {
     socket.send(Message::text(format!(r#"{{"id": "a", "type": "subscribe", "payload": {payload}}}"#))).await.unwrap();
     let mut heard = String::new();
     while !heard.contains("next") && !heard.contains("error") {
-        let message = tokio::time::timeout(std::time::Duration::from_secs(10), socket.next()).await.unwrap().unwrap().unwrap();
+        let message = tokio::time::timeout(std::time::Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
         heard = message.to_text().unwrap().to_owned();
     }
     let expected = format!(r#""data":{{"keep":{{"json":[{wide},{{"n":{fraction}}},7,-2.5],"float":1.5}}}}"#);

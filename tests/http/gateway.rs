@@ -51,7 +51,7 @@ pub async fn running() -> (Running, Arc<CurrentGateway>, SdkStore) {
     let store = SdkStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let item = parse_line(r#"{"Item": {"PK": {"S": "1"}, "name": {"S": "Ann"}}}"#).unwrap().unwrap();
-    store.load(&gateway.model().tables[0], vec![item], Instant::now() + Duration::from_secs(10)).await.unwrap();
+    store.load(&gateway.model().tables[0], vec![item], Instant::now() + Duration::from_secs(60)).await.unwrap();
     let current = Arc::new(CurrentGateway::new(gateway));
     let server = start(Parts { backend: current.clone(), ..parts(crate::machine::Machine::default()) }).await;
     (server, current, store)

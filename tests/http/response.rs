@@ -32,7 +32,7 @@ async fn serve(items: &[&str]) -> Running {
     let store = SdkStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let items = items.iter().filter_map(|line| parse_line(line).unwrap()).collect();
-    store.load(&gateway.model().tables[0], items, Instant::now() + Duration::from_secs(10)).await.unwrap();
+    store.load(&gateway.model().tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();
     start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
 

@@ -37,7 +37,7 @@ async fn operations_run_over_a_web_socket() {
     let mut heard = Vec::new();
     let is_over = |heard: &[Value], id: &str| heard.iter().any(|message| message["id"] == id && message["type"] != "next");
     while !is_over(&heard, "a") || !is_over(&heard, "b") {
-        let message = tokio::time::timeout(Duration::from_secs(10), socket.next()).await.unwrap().unwrap().unwrap();
+        let message = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
         heard.extend(message.to_text().ok().and_then(|text| serde_json::from_str::<Value>(text).ok()));
     }
     assert!(heard.contains(&json!({"type": "connection_ack"})), "{heard:?}");
@@ -64,7 +64,7 @@ async fn begin(socket: &mut Socket, query: &str) {
 /// Everything that the server sends until the socket is closed: the types of its messages, and the code of the last frame.
 async fn rest(socket: &mut Socket) -> (Vec<String>, Option<CloseCode>) {
     let (mut types, mut code) = (Vec::new(), None);
-    while let Some(Ok(message)) = tokio::time::timeout(Duration::from_secs(10), socket.next()).await.unwrap() {
+    while let Some(Ok(message)) = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap() {
         match message {
             Message::Close(frame) => code = frame.map(|frame| frame.code),
             message => {

@@ -4,7 +4,6 @@ use super::process::{keyfold, run};
 use super::server::{Server, samples, schema};
 use serde_json::json;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 const GROUP: &str = "22222222-2222-4222-8222-222222222222";
 
@@ -19,11 +18,9 @@ fn a_broken_data_file_ends_the_start_with_one_sentence() {
         ([b"SQLite format 3\0".to_vec(), vec![0xff; 9000]].concat(), "its header is broken"),
     ] {
         std::fs::write(&file, bytes).unwrap();
-        let begun = Instant::now();
         let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--schema", &schema(), "--data", "data"]).badly(1);
         assert!(said.starts_with("error: the data file data/keyfold.db") && said.contains(words), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(begun.elapsed() < Duration::from_secs(10), "at once");
     }
 }
 
@@ -50,17 +47,15 @@ async fn a_disk_that_takes_no_more_is_told_at_once() {
     let rename = "mutation ($g: ID!, $n: String!) { renameGroup(id: $g, name: $n) { name } }";
     let name = |number: usize| json!({ "g": GROUP, "n": format!("{number} {}", "long ".repeat(40)) });
     let mut number = 0;
-    let (refused, time) = loop {
-        let begun = Instant::now();
+    let refused = loop {
         let answer = server.ask(rename, name(number)).await;
         if answer.body.get("errors").is_some() {
-            break (answer, begun.elapsed());
+            break answer;
         }
         number += 1;
         assert!(number < 5_000, "the limit is never reached");
     };
     assert_eq!(refused.error().1, "UNAVAILABLE", "{:#}", refused.body);
-    assert!(time < Duration::from_secs(5), "it is not tried again: {time:?}");
     let ready = server.client.get(format!("{}/health/ready", server.url)).send().await.unwrap();
     assert_eq!(ready.status().as_u16(), 503);
     assert!(ready.text().await.unwrap().contains("Storage"));
