@@ -140,6 +140,7 @@ impl Bench {
                         model: &self.model,
                         loaders: &loaders,
                         variables: &planned.variables,
+                        caller: &self.request.caller,
                         now: "",
                         now_millis: 0,
                         deadline: deadline(),

@@ -46,7 +46,7 @@ impl Explain {
         let model = schema_file::load(&self.choice.schema)?.model;
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
-        let request = Request { query, operation_name: self.operation, variables };
+        let request = Request { query, operation_name: self.operation, variables, ..Request::default() };
         let (plan, cost) = gateway::plan(&model, &request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
         output::print(&match self.format {
             PlanFormat::Text => format!("{}{}", plan.to_text(&model), cost.to_text()),

@@ -1,6 +1,7 @@
 //! The context of a request, which all its steps share: the model and the store's loaders, the time and the deadline, limits and secrets.
 //! The gateway makes it; reads and writes borrow it. Must not know plans, nor what a step has found.
 
+use super::caller::Caller;
 use super::heavy_work::WorkDone;
 use super::page::cursor::CursorKey;
 use super::write::lanes::Lanes;
@@ -17,6 +18,8 @@ pub struct ExecutionContext<'a> {
     pub loaders: &'a Loaders,
     /// The request's coerced variables.
     pub variables: &'a Map<String, Value>,
+    /// Who sent the request.
+    pub caller: &'a Caller,
     /// The time of the request, as a canonical DateTime.
     pub now: &'a str,
     /// The same time, in milliseconds since 1970.

@@ -1,5 +1,6 @@
 //! A gateway for one schema on one store: operation text in, response bytes out. Must not know HTTP.
 
+use super::caller::Caller;
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
@@ -49,6 +50,7 @@ struct Inner {
 pub struct PreparedOperation {
     /// Whether it is a mutation.
     pub mutation: bool,
+    caller: Caller,
     planned: PlannedOperation,
 }
 
@@ -101,7 +103,7 @@ impl Gateway {
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
     pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
         let planned = self.inner.operations.plan(&self.inner.model, request).await?;
-        Ok(PreparedOperation { mutation: planned.kind == OperationType::Mutation, planned })
+        Ok(PreparedOperation { mutation: planned.kind == OperationType::Mutation, caller: request.caller.clone(), planned })
     }
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
@@ -120,6 +122,7 @@ impl Gateway {
             model,
             loaders: &loaders,
             variables,
+            caller: &prepared.caller,
             now: &text,
             now_millis: now,
             deadline,

@@ -4,6 +4,7 @@
 //! the plan. A step may write ([`mod@write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
 //! stored. [`response`] writes the step's part of the response.
 
+pub mod caller;
 pub mod context;
 pub mod error;
 pub mod explain;

@@ -1,5 +1,6 @@
 //! A request to a gateway, and a gateway's settings. Plain data. Must not know how either is used.
 
+use super::caller::Caller;
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use serde_json::{Map, Value};
@@ -66,4 +67,6 @@ pub struct Request {
     pub operation_name: Option<String>,
     /// Its variables.
     pub variables: Map<String, Value>,
+    /// Who sends it; nobody by default.
+    pub caller: Caller,
 }

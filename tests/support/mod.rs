@@ -82,7 +82,7 @@ pub fn request(query: &str, variables: Value) -> Request {
         Value::Object(map) => map,
         _ => Map::new(),
     };
-    Request { query: query.to_owned(), operation_name: None, variables }
+    Request { query: query.to_owned(), variables, ..Request::default() }
 }
 
 /// Runs a request. A refusal before it runs is a response, too.

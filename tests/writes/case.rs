@@ -185,7 +185,7 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
 /// Runs an operation and gives the response.
 pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> Value {
     let query = text(schema, &schema.mutations[operation.mutation]);
-    let request = Request { query, operation_name: None, variables: operation.arguments.clone() };
+    let request = Request { query, variables: operation.arguments.clone(), ..Request::default() };
     let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}: {}", request.query));
     let response = gateway.run(prepared, Instant::now() + Duration::from_secs(60), false).await;
     serde_json::from_slice(&response.body).unwrap()

@@ -65,7 +65,7 @@ fn from_members(mut members: Map<String, Value>) -> Result<Request, String> {
     };
     let variables = optional_map(&mut members, "variables")?.unwrap_or_default();
     optional_map(&mut members, "extensions")?;
-    Ok(Request { query, operation_name, variables })
+    Ok(Request { query, operation_name, variables, ..Request::default() })
 }
 
 fn optional_map(members: &mut Map<String, Value>, name: &str) -> Result<Option<Map<String, Value>>, String> {

@@ -84,7 +84,8 @@ impl SocketExecutor {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
         };
-        let request = request::Request { query: request.query, operation_name: request.operation_name, variables };
+        let request =
+            request::Request { query: request.query, operation_name: request.operation_name, variables, ..request::Request::default() };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
         let endpoint = self.endpoint.clone();

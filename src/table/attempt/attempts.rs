@@ -20,7 +20,7 @@ const AWAY_LIMIT: Duration = Duration::from_secs(3);
 
 /// What the calls of a store need beside themselves.
 #[derive(Clone, Copy)]
-pub(in crate::table) struct Caller<'a> {
+pub(in crate::table) struct CallMeans<'a> {
     /// Makes the attempts.
     pub(in crate::table) maker: &'a dyn CallMaker,
     /// The store's retry budget.
@@ -31,7 +31,7 @@ pub(in crate::table) struct Caller<'a> {
     pub(in crate::table) has_circuit: bool,
 }
 
-impl<'a> Caller<'a> {
+impl<'a> CallMeans<'a> {
     /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all.
     pub(in crate::table) fn attempts(self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
         Attempts { operation, table, deadline, budget: self.budget, health: self.has_circuit.then_some(self.health) }

@@ -1,7 +1,7 @@
 //! Up to 25 writes of one table in; the cost of their BatchWriteItems out. Unprocessed writes are sent again until the deadline. Writes
 //! without conditions may be repeated, so every passing error is retried.
 
-use super::attempts::Caller;
+use super::attempts::CallMeans;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::BatchWrite;
 use crate::table::data_store::Metered;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 /// Makes up to 25 writes. After an error, some of them may have been made. Gives the capacity units consumed.
 pub(in crate::table) async fn write_batch(
-    caller: Caller<'_>,
+    caller: CallMeans<'_>,
     table: &str,
     writes: Vec<BatchWrite>,
     deadline: Instant,

@@ -1,6 +1,6 @@
 //! A GetItem, BatchGetItem, Query or Scan as plain data in, its items and its cost out. Must not know what a request is.
 
-use super::attempts::Caller;
+use super::attempts::CallMeans;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use tokio::time::Instant;
 
 /// Reads one item by GetItem. Gives it and the capacity units consumed.
-pub(in crate::table) async fn get_item(caller: Caller<'_>, wanted: ItemRequest<'_>, deadline: Instant) -> Metered<GetResult> {
+pub(in crate::table) async fn get_item(caller: CallMeans<'_>, wanted: ItemRequest<'_>, deadline: Instant) -> Metered<GetResult> {
     let attempts = caller.attempts("GetItem", wanted.table, deadline);
     match attempts.send(|| caller.maker.get_item(wanted)).await {
         Ok((item, capacity)) => (Ok(item), capacity),
@@ -22,7 +22,7 @@ pub(in crate::table) async fn get_item(caller: Caller<'_>, wanted: ItemRequest<'
 /// Reads up to 100 items of any tables by BatchGetItem. Unprocessed keys are asked for again until the deadline. Gives the results in the
 /// order of `wanted` and the capacity units consumed.
 pub(in crate::table) async fn batch_get_items(
-    caller: Caller<'_>,
+    caller: CallMeans<'_>,
     wanted: &[ItemRequest<'_>],
     deadline: Instant,
 ) -> Metered<Vec<GetResult>> {
@@ -73,7 +73,7 @@ pub(in crate::table) async fn batch_get_items(
 }
 
 /// Reads one page by Query, or by Scan where there is no partition. Gives it and the capacity units consumed.
-pub(in crate::table) async fn read_page(caller: Caller<'_>, query: &Query, deadline: Instant) -> Result<Metered<Page>, TableError> {
+pub(in crate::table) async fn read_page(caller: CallMeans<'_>, query: &Query, deadline: Instant) -> Result<Metered<Page>, TableError> {
     let operation = match (&query.partition, &query.sort) {
         (Some(_), _) => "Query",
         (None, None) => "Scan",

@@ -4,7 +4,7 @@
 //! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it certainly wrote nothing:
 //! the server refused it for now, or no connection could be made.
 
-use super::attempts::{Caller, Ended, Next};
+use super::attempts::{CallMeans, Ended, Next};
 use super::failure::{AttemptFailure, Refusal};
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 /// Writes. Gives the item as it is after an update, as it was before a put or a delete, and the capacity units consumed.
 pub(in crate::table) async fn write_one(
-    caller: Caller<'_>,
+    caller: CallMeans<'_>,
     call: &WriteCall,
     deadline: Instant,
 ) -> Result<Metered<Option<Item>>, WriteError> {

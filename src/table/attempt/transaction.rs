@@ -3,7 +3,7 @@
 //! Every attempt carries the same token, so that the server makes the transaction once (DynamoDB developer guide, "Amazon DynamoDB
 //! transactions: how it works", idempotency). So an attempt is repeated even if it may have been carried out.
 
-use super::attempts::{Caller, Ended, Next, Retry};
+use super::attempts::{CallMeans, Ended, Next, Retry};
 use super::failure::{AttemptFailure, CancelReason, Refusal};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::TOKEN_BYTES;
@@ -18,7 +18,7 @@ const IN_PROGRESS_WAIT: Duration = Duration::from_secs(1);
 
 /// Writes all or nothing. Gives the capacity units consumed.
 pub(in crate::table) async fn write_all(
-    caller: Caller<'_>,
+    caller: CallMeans<'_>,
     calls: &[WriteCall],
     token: &str,
     deadline: Instant,

@@ -1,7 +1,7 @@
 //! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine below the same client.
 
 use super::client::{self, ConfiguredClient};
-use crate::table::attempt::attempts::{Attempts, Caller};
+use crate::table::attempt::attempts::{Attempts, CallMeans};
 use crate::table::attempt::maker::CallMaker;
 use crate::table::client::connection::DynamoConnection;
 use crate::table::client::maker::DirectMaker;
@@ -144,13 +144,13 @@ impl SdkStore {
     }
 
     /// What the store's calls need. The embedded engine always answers, so it has no circuit.
-    pub(in crate::table) fn caller(&self) -> Caller<'_> {
+    pub(in crate::table) fn caller(&self) -> CallMeans<'_> {
         let Inner { sdk, direct, retries, health, embedded } = &*self.inner;
         let maker: &dyn CallMaker = match self.client {
             ClientKind::Sdk => sdk,
             ClientKind::Direct => direct,
         };
-        Caller { maker, budget: retries, health, has_circuit: embedded.is_none() }
+        CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none() }
     }
 
     /// The attempts of a call about tables rather than items: they open no circuit, and none ends them.

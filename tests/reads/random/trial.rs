@@ -70,7 +70,7 @@ impl Seen {
 
 impl Trial<'_> {
     fn response(&self, text: &str, variables: &Map<String, Value>) -> Value {
-        let request = Request { query: text.to_owned(), operation_name: None, variables: variables.clone() };
+        let request = Request { query: text.to_owned(), variables: variables.clone(), ..Request::default() };
         self.runtime.block_on(support::run(self.gateway, &request, false))
     }
 
@@ -156,7 +156,7 @@ impl Trial<'_> {
         }
         let written = write(&smallest);
         let failure = fails(&smallest).unwrap_or_else(|| "It did not fail a second time.".to_owned());
-        let request = Request { query: written.text.clone(), operation_name: None, variables: written.variables.clone() };
+        let request = Request { query: written.text.clone(), variables: written.variables.clone(), ..Request::default() };
         let planned = plan(self.world.model, &request, &support::settings())
             .map_or_else(|_| String::new(), |(plan, _)| plan.to_text(self.world.model));
         format!("{}\nvariables {}\n{failure}\n{planned}", written.text, Value::Object(written.variables))

@@ -8,7 +8,7 @@ use crate::schema::model::Model;
 use crate::table::embedded::observer::{CallObserver, sorted};
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Context, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl<'r> Bench<'r> {
             Some(ready) => ready.clone(),
             None => self.ready.insert(self.fill().await?).clone(),
         };
-        let request = Request { query: operation.to_owned(), operation_name: None, variables: Map::new() };
+        let request = Request { query: operation.to_owned(), ..Request::default() };
         let prepared = match gateway.prepare(&request).await {
             Ok(prepared) => prepared,
             Err(errors) => return Ok(Recording { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),

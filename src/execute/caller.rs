@@ -1,0 +1,82 @@
+//! Who sends a request: the claims of a checked sign-in, or nobody. Must not know tokens, headers or rules.
+
+use crate::schema::expression::claim::ClaimPath;
+use serde_json::{Map, Value};
+use std::fmt::{Debug, Formatter, Result};
+use std::sync::Arc;
+
+/// The caller of a request. Copies share the claims.
+#[derive(Clone, Default, PartialEq)]
+pub struct Caller {
+    claims: Option<Arc<Map<String, Value>>>,
+}
+
+impl Caller {
+    /// A caller who is not signed in. All claims are null.
+    pub fn nobody() -> Self {
+        Self::default()
+    }
+
+    /// A caller with the claims of a sign-in that was checked.
+    pub fn signed_in(claims: Map<String, Value>) -> Self {
+        Self { claims: Some(Arc::new(claims)) }
+    }
+
+    /// Whether the caller is signed in.
+    pub fn is_signed_in(&self) -> bool {
+        self.claims.is_some()
+    }
+
+    /// A claim. `None` if the caller has none of this path, or if it is null.
+    pub fn claim(&self, path: &ClaimPath) -> Option<&Value> {
+        let (first, rest) = path.names().split_first()?;
+        let outermost = self.claims.as_ref()?.get(first)?;
+        rest.iter().try_fold(outermost, |value, name| value.as_object()?.get(name)).filter(|value| !value.is_null())
+    }
+
+    /// The subject of the sign-in: the claim `sub`, if it is a text.
+    pub fn sub(&self) -> Option<&str> {
+        self.claims.as_ref()?.get("sub")?.as_str()
+    }
+}
+
+/// Shows only whether the caller is signed in: claims are personal and belong into no log.
+impl Debug for Caller {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(if self.is_signed_in() { "Caller(signed in)" } else { "Caller(nobody)" })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn claim(caller: &Caller, path: &str) -> Option<Value> {
+        caller.claim(&ClaimPath::parse(path).unwrap()).cloned()
+    }
+
+    #[test]
+    fn nobody_has_no_claims() {
+        let nobody = Caller::nobody();
+        assert!(!nobody.is_signed_in());
+        assert_eq!((nobody.sub(), claim(&nobody, "auth.sub")), (None, None));
+    }
+
+    #[test]
+    fn claims_are_found_by_their_paths() {
+        let Value::Object(claims) = json!({ "sub": "ann", "address": { "country": "FR" }, "cognito:groups": ["a"], "team": null }) else {
+            panic!("an object")
+        };
+        let caller = Caller::signed_in(claims);
+        assert!(caller.is_signed_in());
+        assert_eq!(caller.sub(), Some("ann"));
+        assert_eq!(claim(&caller, "auth.address.country"), Some(json!("FR")));
+        assert_eq!(claim(&caller, "auth[\"cognito:groups\"]"), Some(json!(["a"])));
+        for missing in ["auth.team", "auth.tenant", "auth.sub.first", "auth.address.street"] {
+            assert_eq!(claim(&caller, missing), None, "{missing}");
+        }
+        assert!(!format!("{caller:?}").contains("ann"));
+    }
+}
