@@ -1,0 +1,155 @@
+//! The operations that the benchmark counts, and the items that they run on. Plain data.
+
+use serde_json::{Value, json};
+
+/// An operation, the schema that it belongs to, and what its response must hold.
+pub struct Case {
+    /// Its name, as it is recorded.
+    pub name: &'static str,
+    /// The schema.
+    pub system: System,
+    /// The operation.
+    pub operation: &'static str,
+    /// Its variables.
+    pub variables: fn() -> Value,
+    /// A response key, and how often the response has it.
+    pub holds: (&'static str, usize),
+}
+
+/// A schema and its items.
+#[derive(Clone, Copy)]
+pub enum System {
+    /// A user's groups, their members and containers, and the foods in these.
+    Groups,
+    /// A shop's items, links to them, and its shelves.
+    Shop,
+}
+
+/// A user's groups with everything in them: 100 objects.
+pub const HUNDRED_OBJECTS: &str = "query($id: ID!) { user(id: $id) { id name groups { id name users { id name } containers { id name \
+    foods { id name quantity expiry } } } } }";
+
+fn user() -> Value {
+    json!({ "id": id(1, 1) })
+}
+
+fn group() -> Value {
+    json!({ "userId": id(1, 1), "groupId": id(2, 99), "name": "A new group" })
+}
+
+fn nothing() -> Value {
+    json!({})
+}
+
+/// Every case.
+pub const CASES: [Case; 6] = [
+    Case { name: "100-objects", system: System::Groups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
+    Case {
+        name: "one-list",
+        system: System::Shop,
+        operation: "{ shop(id: \"s\") { items(first: 100) { nodes { id title stock price madeAt } } } }",
+        variables: nothing,
+        holds: ("title", 100),
+    },
+    Case {
+        name: "lists-of-lists",
+        system: System::Shop,
+        operation: "{ shop(id: \"s\") { shelves { items { nodes { id title stock price madeAt } } } } }",
+        variables: nothing,
+        holds: ("title", 100),
+    },
+    Case {
+        name: "links-and-gets",
+        system: System::Shop,
+        operation: "{ shop(id: \"s\") { linked(first: 100) { nodes { id title stock price madeAt } } } }",
+        variables: nothing,
+        holds: ("title", 100),
+    },
+    Case {
+        name: "transaction",
+        system: System::Groups,
+        operation: "mutation($userId: ID!, $groupId: ID!, $name: String!) { createGroup(userId: $userId, groupId: $groupId, name: $name) { id name } }",
+        variables: group,
+        holds: ("name", 1),
+    },
+    Case {
+        name: "one-object",
+        system: System::Groups,
+        operation: "query($id: ID!) { user(id: $id) { id name } }",
+        variables: user,
+        holds: ("name", 1),
+    },
+];
+
+impl System {
+    /// The schema's file name and text.
+    pub fn schema(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Groups => ("groups.graphql", include_str!("../groups.graphql")),
+            Self::Shop => ("shop.graphql", include_str!("../shop.graphql")),
+        }
+    }
+
+    /// The items, as lines of DynamoDB JSON.
+    pub fn items(self) -> Vec<Value> {
+        match self {
+            Self::Groups => groups(),
+            Self::Shop => shop(),
+        }
+    }
+}
+
+fn groups() -> Vec<Value> {
+    let named = |partition: String, sort: String, kind: u32, number: u32| {
+        let name = format!("The name of no. {number}");
+        json!({ "PK": s(&partition), "SK": s(&sort), "id": s(&id(kind, number)), "name": s(&name) })
+    };
+    let mut items = vec![named(format!("USER#{}", id(1, 1)), "PROFILE".to_owned(), 1, 1)];
+    for group in 1..=3 {
+        items.push(named(format!("USER#{}", id(1, 1)), format!("GROUP#{}", id(2, group)), 2, group));
+        let partition = format!("GROUP#{}", id(2, group));
+        for number in 4 * group..4 * group + 4 {
+            items.push(named(partition.clone(), format!("USER#{}", id(1, number)), 1, number));
+            items.push(named(partition.clone(), format!("CONT#{}", id(3, number)), 3, number));
+            for food in 6 * number..6 * number + 6 {
+                let mut item = named(format!("CONT#{}", id(3, number)), format!("FOOD#{}", id(4, food)), 4, food);
+                item["quantity"] = json!({ "N": format!("{}.5", food % 9) });
+                item["expiry"] = s(&format!("2027-01-{:02}T00:00:00.000Z", food % 28 + 1));
+                items.push(item);
+            }
+        }
+    }
+    items
+}
+
+fn shop() -> Vec<Value> {
+    let thing = |partition: &str, number: usize| {
+        json!({
+            "PK": s(partition),
+            "SK": s(&format!("ITEM#{number:04}")),
+            "title": s(&format!("Thing no. {number} of the shop")),
+            "stock": { "N": (number % 97).to_string() },
+            "price": { "N": format!("{}.5", number % 89) },
+            "madeAt": s(&format!("2026-11-20T09:{:02}:00.000Z", number % 60)),
+        })
+    };
+    let mut items = vec![json!({ "PK": s("SHOP#s"), "SK": s("#METADATA"), "name": s("The shop") })];
+    for number in 0..100 {
+        items.push(thing("SHOP#s", number));
+        items.push(json!({ "PK": s("SHOP#s"), "SK": s(&format!("LINK#{number:04}")) }));
+    }
+    for shelf in 0..10 {
+        items.push(json!({ "PK": s("SHOP#s"), "SK": s(&format!("SHELF#{shelf:04}")) }));
+        items.extend((0..10).map(|number| thing(&format!("SHOP#s-{shelf}"), number)));
+    }
+    items
+}
+
+fn s(text: &str) -> Value {
+    json!({ "S": text })
+}
+
+/// An id as long as a UUID.
+fn id(kind: u32, number: u32) -> String {
+    format!("{kind:08x}-1111-4111-8111-{number:012x}")
+}

@@ -1,0 +1,107 @@
+//! An operation's calls and their answers, as the embedded store gives them, in; a server that gives the same answers without any work out.
+//!
+//! Two calls are one if they have the same operation and the same texts in keys and values: the SDK writes the rest in no fixed order.
+
+use super::cases::System;
+use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use bytes::Bytes;
+use keyfold::schema::model::Model;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::embedded::observer::CallObserver;
+use keyfold::table::sdk::store::SdkStore;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A call's operation, its fingerprint, and its answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Answer {
+    operation: String,
+    fingerprint: u64,
+    body: String,
+}
+
+/// What the embedded store answers.
+#[derive(Debug, Default)]
+pub struct Tape {
+    answers: Mutex<Vec<Answer>>,
+}
+
+impl Tape {
+    /// The answers since the last time.
+    pub fn take(&self) -> Vec<Answer> {
+        std::mem::take(&mut *self.answers.lock().unwrap())
+    }
+}
+
+impl CallObserver for Tape {
+    fn begun(&self, _: &str, _: &[u8]) {}
+
+    fn answered(&self, operation: &str, body: &[u8], answer: &[u8]) {
+        let body_of_answer = String::from_utf8(answer.to_vec()).unwrap();
+        let answer = Answer { operation: operation.to_owned(), fingerprint: fingerprint(operation, body), body: body_of_answer };
+        self.answers.lock().unwrap().push(answer);
+    }
+}
+
+/// A store with a system's items, and the tape of its calls from now on.
+pub async fn filled(system: System, model: &Model) -> (SdkStore, Arc<Tape>) {
+    let tape = Arc::new(Tape::default());
+    let store = SdkStore::in_memory_observed(tape.clone()).unwrap();
+    store.create_missing(&model.tables).await.unwrap();
+    let items = system.items().into_iter().map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
+    store.load(&model.tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();
+    tape.take();
+    (store, tape)
+}
+
+/// A server that gives prepared answers.
+#[derive(Debug, Clone)]
+pub struct PreparedServer {
+    answers: Arc<HashMap<u64, Bytes>>,
+    /// For a call that has another body each time: the answer to any call of its operation.
+    others: Arc<HashMap<String, Bytes>>,
+}
+
+impl PreparedServer {
+    /// A server of these answers.
+    pub fn new(answers: Vec<Answer>) -> Self {
+        let others = answers.iter().map(|answer| (answer.operation.clone(), answer.body.clone().into())).collect();
+        let answers = answers.into_iter().map(|answer| (answer.fingerprint, answer.body.into())).collect();
+        Self { answers: Arc::new(answers), others: Arc::new(others) }
+    }
+}
+
+impl HttpClient for PreparedServer {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for PreparedServer {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let operation = request.headers().get("x-amz-target").unwrap().rsplit('.').next().unwrap();
+        let found = self.answers.get(&fingerprint(operation, request.body().bytes().unwrap()));
+        let body = found.or_else(|| self.others.get(operation)).unwrap().clone();
+        let mut response = HttpResponse::new(200.try_into().unwrap(), SdkBody::from(body));
+        response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+        HttpConnectorFuture::ready(Ok(response))
+    }
+}
+
+/// What two equal calls have in common, however their members are ordered.
+fn fingerprint(operation: &str, body: &[u8]) -> u64 {
+    const TEXT: &[u8; 6] = b"{\"S\":\"";
+    let hash = |text: &[u8]| {
+        let end = text.iter().take_while(|byte| **byte != b'"');
+        end.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+    };
+    let texts = body.windows(TEXT.len()).enumerate().filter(|(_, window)| window == TEXT);
+    texts.fold(hash(operation.as_bytes()), |sum, (at, _)| sum.wrapping_add(hash(&body[at + TEXT.len()..])))
+}

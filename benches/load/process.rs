@@ -1,0 +1,51 @@
+//! A server as a process of its own: a command in; its address, the CPU time that it used, and its memory out. It ends when it is dropped.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+/// A running server.
+pub struct Process {
+    child: Child,
+    /// What it says on standard error; it would fail if nobody listened.
+    _said: BufReader<ChildStderr>,
+    /// Where it listens.
+    pub address: String,
+}
+
+impl Process {
+    /// Starts a server that says its address on standard error.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command.env("AWS_EC2_METADATA_DISABLED", "true").stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let address = loop {
+            let mut line = String::new();
+            assert!(said.read_line(&mut line).unwrap() > 0, "the server ended before it said its address");
+            if let Some((_, port)) = line.split_once("127.0.0.1:") {
+                break format!("127.0.0.1:{}", port.chars().take_while(char::is_ascii_digit).collect::<String>());
+            }
+        };
+        Self { child, _said: said, address }
+    }
+
+    /// The CPU time that it has used (Linux, `/proc/<pid>/task/*/schedstat`: nanoseconds of each thread).
+    pub fn cpu(&self) -> Duration {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let told = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok());
+        told.map(|told| Duration::from_nanos(told.split(' ').next().unwrap().parse().unwrap())).sum()
+    }
+
+    /// Its resident memory in megabytes.
+    pub fn resident(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
