@@ -1,13 +1,14 @@
 //! Calls as plain data in, items out: DynamoDB, a compatible server or the embedded store. Must not know GraphQL.
 //!
 //! [`data`] holds what travels: items, keys, calls and errors. [`data_store::DataStore`] says what a store must do.
-//! [`request`] bundles the calls of one request and asks a store. [`sdk`] is the store: `attempt` repeats its calls, which the AWS SDK or
-//! `client` makes one by one. [`embedded`] answers in place of a server. [`hedge`] makes late reads a second time. [`admin`] creates and
+//! [`request`] bundles the calls of one request and asks a store. [`sdk`] is the store: `calls` has a file for each kind of call, `attempt`
+//! repeats calls, and the AWS SDK or `client` makes them one by one. [`embedded`] answers in place of a server. [`hedge`] makes late reads a second time. [`admin`] creates and
 //! compares tables, [`bulk`] moves many items at once.
 
 pub mod admin;
 pub(in crate::table) mod attempt;
 pub mod bulk;
+pub(in crate::table) mod calls;
 pub(in crate::table) mod client;
 pub mod data;
 pub mod data_store;

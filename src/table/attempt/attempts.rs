@@ -22,7 +22,7 @@ const AWAY_LIMIT: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy)]
 pub(in crate::table) struct CallMeans<'a> {
     /// Makes the attempts.
-    pub(in crate::table) maker: &'a dyn CallMaker,
+    pub(in crate::table) maker: CallMaker<'a>,
     /// The store's retry budget.
     pub(in crate::table) budget: &'a RetryBudget,
     /// The health of the store's tables.

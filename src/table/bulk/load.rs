@@ -1,7 +1,7 @@
 //! Many items into a table, or all items out of it, for import, export and samples. Part of [`SdkStore`]. Must not know files.
 
 use crate::schema::table::Table;
-use crate::table::attempt::batch_write::write_batch;
+use crate::table::calls::batch_write::write_batch;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::key_identity::canonical;

@@ -1,151 +1,29 @@
-//! Calls as plain data in, the JSON bodies of their requests out (DynamoDB low-level API, JSON 1.0). Must not know how they are sent.
+//! Names, keys, items and expressions in, the JSON body of a request out (DynamoDB low-level API, JSON 1.0). Must not know kinds of calls,
+//! nor how they are sent.
 
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
-use crate::table::data::call::Query;
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
-use crate::table::data::write::{BatchWrite, WriteAction, WriteCall};
-use crate::table::data_store::ItemRequest;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// The bytes of most bodies.
 const USUAL_BYTES: usize = 512;
 
-/// A JSON object while it is written.
-struct Object {
+/// The JSON object of a request's body while it is written. Members are in the order of the calls.
+pub(in crate::table) struct BodyWriter {
     out: Vec<u8>,
 }
 
-/// The body of a GetItem.
-pub(super) fn get_item(request: ItemRequest<'_>) -> Vec<u8> {
-    let mut body = Object::begin();
-    body.text("TableName", request.table);
-    body.name("Key");
-    key(&mut body.out, request.key);
-    body.projected(request.projection, request.consistent);
-    body.text("ReturnConsumedCapacity", "TOTAL");
-    body.end()
-}
-
-/// The body of a BatchGetItem: for each table its requests, which have one projection.
-pub(super) fn batch_get_item(tables: Vec<(&str, Vec<ItemRequest<'_>>)>) -> Vec<u8> {
-    let mut body = Object::begin();
-    body.name("RequestItems");
-    body.object(tables, |body, (table, requests)| {
-        body.name(table);
-        body.nested(|body| {
-            body.name("Keys");
-            list(&mut body.out, &requests, |out, request| key(out, request.key));
-            let projection = requests.first().map_or(&[][..], |request| request.projection);
-            body.projected(projection, requests.iter().any(|request| request.consistent));
-        });
-    });
-    body.text("ReturnConsumedCapacity", "TOTAL");
-    body.end()
-}
-
-/// The body of a Query, or of a Scan where the query names no partition.
-pub(super) fn query(query: &Query) -> Vec<u8> {
-    let mut built = Expressions::with_filter(query.filter.as_ref());
-    if let Some(attributes) = &query.projection {
-        built = built.project(attributes);
-    }
-    if let Some(partition) = &query.partition {
-        built = built.key_condition(partition, query.sort.as_ref().map(|(name, condition)| (name.as_str(), condition)));
-    }
-    let mut body = Object::begin();
-    body.text("TableName", &query.table);
-    if let Some(index) = &query.index {
-        body.text("IndexName", index);
-    }
-    body.expressions(&built);
-    if query.projection.is_none() {
-        body.text("Select", "COUNT");
-    }
-    if query.partition.is_some() && !query.forward {
-        body.literal("ScanIndexForward", "false");
-    }
-    body.name("Limit");
-    let mut limit = itoa::Buffer::new();
-    // A limit may not be zero, and has 31 bits.
-    body.out.extend_from_slice(limit.format(query.limit.clamp(1, i32::MAX as u32)).as_bytes());
-    if let Some(start) = &query.start {
-        body.name("ExclusiveStartKey");
-        item(&mut body.out, start);
-    }
-    if query.consistent {
-        body.literal("ConsistentRead", "true");
-    }
-    body.text("ReturnConsumedCapacity", "TOTAL");
-    body.end()
-}
-
-/// The body of a PutItem, an UpdateItem or a DeleteItem. A failed condition returns the item.
-pub(super) fn write(call: &WriteCall) -> Vec<u8> {
-    let mut body = Object::begin();
-    body.write(call);
-    let is_update = matches!(call.action, WriteAction::Update(..));
-    body.text("ReturnValues", if is_update { "ALL_NEW" } else { "ALL_OLD" });
-    body.text("ReturnConsumedCapacity", "TOTAL");
-    body.end()
-}
-
-/// The body of a TransactWriteItems. A failed condition returns its item.
-pub(super) fn transact_write_items(calls: &[WriteCall], token: &str) -> Vec<u8> {
-    let mut body = Object::begin();
-    body.name("TransactItems");
-    list(&mut body.out, calls, |out, call| {
-        let mut action = Object::within(std::mem::take(out));
-        action.name(match &call.action {
-            WriteAction::Put(_) => "Put",
-            WriteAction::Update(_, Some(_)) => "Update",
-            WriteAction::Delete(_) => "Delete",
-            // A transaction has no update without an expression. A check of its condition is the same.
-            WriteAction::Check(_) | WriteAction::Update(_, None) => "ConditionCheck",
-        });
-        action.nested(|action| action.write(call));
-        *out = action.end();
-    });
-    body.text("ClientRequestToken", token);
-    body.text("ReturnConsumedCapacity", "TOTAL");
-    body.end()
-}
-
-/// The body of a BatchWriteItem.
-pub(super) fn batch_write_item(table: &str, writes: &[BatchWrite]) -> Vec<u8> {
-    let mut body = Object::begin();
-    body.name("RequestItems");
-    body.nested(|body| {
-        body.name(table);
-        list(&mut body.out, writes, |out, write| match write {
-            BatchWrite::Put(new) => {
-                out.extend_from_slice(br#"{"PutRequest":{"Item":"#);
-                item(out, new);
-                out.extend_from_slice(b"}}");
-            }
-            BatchWrite::Delete(of) => {
-                out.extend_from_slice(br#"{"DeleteRequest":{"Key":"#);
-                key(out, of);
-                out.extend_from_slice(b"}}");
-            }
-        });
-    });
-    body.text("ReturnConsumedCapacity", "TOTAL");
-    body.end()
-}
-
-impl Object {
-    fn begin() -> Self {
-        Self::within(Vec::with_capacity(USUAL_BYTES))
-    }
-
-    /// An object that begins at the end of what is written.
-    fn within(mut out: Vec<u8>) -> Self {
+impl BodyWriter {
+    /// An empty object.
+    pub(super) fn begin() -> Self {
+        let mut out = Vec::with_capacity(USUAL_BYTES);
         out.push(b'{');
         Self { out }
     }
 
-    fn end(mut self) -> Vec<u8> {
+    /// The whole object.
+    pub(super) fn end(mut self) -> Vec<u8> {
         self.out.push(b'}');
         self.out
     }
@@ -159,14 +37,66 @@ impl Object {
         self.out.push(b':');
     }
 
-    fn text(&mut self, name: &str, value: &str) {
+    /// A text.
+    pub(in crate::table) fn text(&mut self, name: &str, value: &str) {
         self.name(name);
         text(&mut self.out, value);
     }
 
-    fn literal(&mut self, name: &str, value: &str) {
+    /// A Boolean.
+    pub(in crate::table) fn flag(&mut self, name: &str, value: bool) {
         self.name(name);
-        self.out.extend_from_slice(value.as_bytes());
+        self.out.extend_from_slice(truth(value));
+    }
+
+    /// A number.
+    pub(in crate::table) fn number(&mut self, name: &str, value: i32) {
+        self.name(name);
+        self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    /// `ConsistentRead`; left out if false, its default.
+    pub(in crate::table) fn consistent(&mut self, consistent: bool) {
+        if consistent {
+            self.flag("ConsistentRead", true);
+        }
+    }
+
+    /// An item.
+    pub(in crate::table) fn item(&mut self, name: &str, value: &Item) {
+        self.name(name);
+        item(&mut self.out, value);
+    }
+
+    /// A key.
+    pub(in crate::table) fn key(&mut self, name: &str, value: &Key) {
+        self.name(name);
+        key(&mut self.out, value);
+    }
+
+    /// A list of keys.
+    pub(in crate::table) fn keys<'k>(&mut self, name: &str, values: impl IntoIterator<Item = &'k Key>) {
+        self.name(name);
+        list(&mut self.out, values, key);
+    }
+
+    /// An object.
+    pub(in crate::table) fn object(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        self.name(name);
+        self.nested(write);
+    }
+
+    /// A list of objects.
+    pub(in crate::table) fn list<T>(&mut self, name: &str, values: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        self.name(name);
+        self.out.push(b'[');
+        for (position, value) in values.iter().enumerate() {
+            if position > 0 {
+                self.out.push(b',');
+            }
+            self.nested(|body| write(body, value));
+        }
+        self.out.push(b']');
     }
 
     fn nested(&mut self, write: impl FnOnce(&mut Self)) {
@@ -175,43 +105,8 @@ impl Object {
         self.out.push(b'}');
     }
 
-    fn object<T>(&mut self, members: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
-        self.nested(|body| members.into_iter().for_each(|member| write(body, member)));
-    }
-
-    /// The members that say which attributes a Get reads, and how.
-    fn projected(&mut self, projection: &[String], consistent: bool) {
-        self.expressions(&Expressions::default().project(projection));
-        if consistent {
-            self.literal("ConsistentRead", "true");
-        }
-    }
-
-    /// The members of a write, alone or in a transaction.
-    fn write(&mut self, call: &WriteCall) {
-        self.text("TableName", &call.table);
-        let update = match &call.action {
-            WriteAction::Put(new) => {
-                self.name("Item");
-                item(&mut self.out, new);
-                None
-            }
-            WriteAction::Update(of, update) => {
-                self.name("Key");
-                key(&mut self.out, of);
-                update.as_ref()
-            }
-            WriteAction::Delete(of) | WriteAction::Check(of) => {
-                self.name("Key");
-                key(&mut self.out, of);
-                None
-            }
-        };
-        self.expressions(&Expressions::of_write(call.condition.as_ref(), update));
-        self.text("ReturnValuesOnConditionCheckFailure", "ALL_OLD");
-    }
-
-    fn expressions(&mut self, built: &Expressions<'_>) {
+    /// The expressions of a call and what their placeholders stand for.
+    pub(in crate::table) fn expressions(&mut self, built: &Expressions<'_>) {
         let texts = [
             ("KeyConditionExpression", built.key_condition.as_deref()),
             ("FilterExpression", built.filter.as_deref()),
@@ -225,16 +120,16 @@ impl Object {
             }
         }
         if !built.names.is_empty() {
-            self.name("ExpressionAttributeNames");
-            self.object(&built.names, |body, (placeholder, name)| body.text(placeholder, name));
+            self.object("ExpressionAttributeNames", |body| built.names.iter().for_each(|(placeholder, name)| body.text(placeholder, name)));
         }
         if !built.values.is_empty() {
-            self.name("ExpressionAttributeValues");
-            self.object(&built.values, |body, (placeholder, operand)| {
-                body.name(placeholder);
-                match operand {
-                    PlaceholderValue::Key(value) => key_value(&mut body.out, value),
-                    PlaceholderValue::Attribute(value) => attribute(&mut body.out, value),
+            self.object("ExpressionAttributeValues", |body| {
+                for (placeholder, operand) in &built.values {
+                    body.name(placeholder);
+                    match operand {
+                        PlaceholderValue::Key(value) => key_value(&mut body.out, value),
+                        PlaceholderValue::Attribute(value) => attribute(&mut body.out, value),
+                    }
                 }
             });
         }
@@ -246,9 +141,13 @@ fn text(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(out, text);
 }
 
-fn list<T>(out: &mut Vec<u8>, values: &[T], mut write: impl FnMut(&mut Vec<u8>, &T)) {
+fn truth(value: bool) -> &'static [u8] {
+    if value { b"true" } else { b"false" }
+}
+
+fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut Vec<u8>, T)) {
     out.push(b'[');
-    for (position, value) in values.iter().enumerate() {
+    for (position, value) in values.into_iter().enumerate() {
         if position > 0 {
             out.push(b',');
         }
@@ -293,7 +192,7 @@ fn attribute(out: &mut Vec<u8>, value: &Attribute) {
         Attribute::S(value) => tagged(out, "S", |out| text(out, value)),
         Attribute::N(number) => tagged(out, "N", |out| text(out, number)),
         Attribute::B(bytes) => tagged(out, "B", |out| binary(out, bytes)),
-        Attribute::Bool(truth) => tagged(out, "BOOL", |out| out.extend_from_slice(if *truth { b"true" } else { b"false" })),
+        Attribute::Bool(value) => tagged(out, "BOOL", |out| out.extend_from_slice(truth(*value))),
         Attribute::Null => tagged(out, "NULL", |out| out.extend_from_slice(b"true")),
         Attribute::Ss(texts) => tagged(out, "SS", |out| list(out, texts, |out, value| text(out, value))),
         Attribute::Ns(numbers) => tagged(out, "NS", |out| list(out, numbers, |out, number| text(out, number))),

@@ -1,12 +1,14 @@
 //! An answer that is none of success in; the failure of the attempt out.
 
-use super::decode::RefusalBody;
-use crate::table::attempt::failure::{AttemptFailure, Refusal};
+use super::decode::{JsonItem, present};
+use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
+use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::table_health::Verdict;
 use crate::table::sdk::attempt_error::with_causes;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
+use serde::Deserialize;
 use std::error::Error;
 
 /// An answer, read whole.
@@ -19,6 +21,28 @@ pub(super) struct Answer {
     pub(super) date: Option<String>,
     /// The body.
     pub(super) body: Bytes,
+}
+
+/// The body of a refusal: its code, why a transaction was canceled, and the item of a failed condition.
+#[derive(Deserialize, Default)]
+pub(super) struct RefusalBody {
+    #[serde(rename = "__type")]
+    kind: Option<String>,
+    #[serde(alias = "Message")]
+    message: Option<String>,
+    #[serde(rename = "CancellationReasons", default)]
+    reasons: Vec<ReasonBody>,
+    #[serde(rename = "Item")]
+    item: Option<JsonItem>,
+}
+
+/// Why one write of a transaction was refused.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ReasonBody {
+    code: Option<String>,
+    message: Option<String>,
+    item: Option<JsonItem>,
 }
 
 impl Answer {
@@ -38,6 +62,23 @@ impl Answer {
     /// The body of a refusal; `None` if it is not one.
     pub(super) fn refusal(&self) -> Option<RefusalBody> {
         serde_json::from_slice(&self.body).ok()
+    }
+}
+
+impl RefusalBody {
+    /// The item of a failed condition.
+    fn item(self) -> Option<Item> {
+        present(self.item)
+    }
+
+    /// Why the writes of a transaction were refused, in their order.
+    fn reasons(self) -> Vec<CancelReason> {
+        let reason = |ReasonBody { code, message, item }: ReasonBody| CancelReason {
+            code: code.unwrap_or_else(|| "None".to_owned()),
+            message,
+            item: present(item),
+        };
+        self.reasons.into_iter().map(reason).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::table::attempt::failure::{AttemptFailure, Refusal};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::table_health::Verdict;
 use aws_sdk_dynamodb::config::http::HttpResponse;
-use aws_sdk_dynamodb::error::{ConnectorError, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BuildError, ConnectorError, ProvideErrorMetadata, SdkError};
 use std::error::Error;
 
 impl<E> From<SdkError<E, HttpResponse>> for AttemptFailure
@@ -35,6 +35,13 @@ where
             SdkError::ConstructionFailure(_) => failure(TableErrorKind::Invalid, false, false, Verdict::Unknown),
             _ => failure(TableErrorKind::Invalid, false, true, Verdict::Unknown),
         }
+    }
+}
+
+impl From<BuildError> for AttemptFailure {
+    /// What cannot be built is not sent.
+    fn from(error: BuildError) -> Self {
+        Self { uncertain: false, ..Self::unusable(TableErrorKind::Invalid, error.to_string()) }
     }
 }
 

@@ -1,11 +1,14 @@
-//! Attribute values of the AWS SDK in, ours out, and back, by move. Only this file knows both.
+//! Attribute values and expressions of calls in, the AWS SDK's out; its items in, ours out, by move. Must not know kinds of calls.
 
+use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::data::error::TableErrorKind;
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
 use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// An item as the SDK holds it.
 pub(in crate::table) type SdkItem = HashMap<String, AttributeValue>;
@@ -17,6 +20,31 @@ pub(in crate::table) fn item_from_sdk(item: SdkItem) -> Option<Item> {
         ours.insert(name, attribute_from_sdk(value)?);
     }
     Some(ours)
+}
+
+/// An item of an answer as ours.
+pub(in crate::table) fn arc_from_sdk(item: SdkItem) -> Result<Arc<Item>, AttemptFailure> {
+    item_from_sdk(item).map(Arc::new).ok_or_else(unknown_type)
+}
+
+/// The item of a refusal; `None` if there is none.
+pub(in crate::table) fn present(item: Option<SdkItem>) -> Option<Item> {
+    item.and_then(item_from_sdk).filter(|item| !item.is_empty())
+}
+
+/// The failure of an attempt whose answer has a value that this SDK does not know.
+pub(in crate::table) fn unknown_type() -> AttemptFailure {
+    AttemptFailure::unusable(TableErrorKind::Invalid, "an item has an attribute of an unknown type".to_owned())
+}
+
+/// The capacity units of an answer.
+pub(in crate::table) fn units(consumed: &[ConsumedCapacity]) -> f64 {
+    consumed.iter().filter_map(|part| part.capacity_units).sum()
+}
+
+/// `ConsistentRead`; left out if false, its default.
+pub(in crate::table) fn strong(consistent: bool) -> Option<bool> {
+    consistent.then_some(true)
 }
 
 /// Our item as the SDK's.
@@ -40,18 +68,18 @@ pub(in crate::table) fn key_value_to_sdk(value: &KeyValue) -> AttributeValue {
 }
 
 /// The text of an expression as the SDK's.
-pub(super) fn text(text: &Option<Cow<'_, str>>) -> Option<String> {
+pub(in crate::table) fn text(text: &Option<Cow<'_, str>>) -> Option<String> {
     text.as_deref().map(str::to_owned)
 }
 
 /// `ExpressionAttributeNames`; `None` if there are none, because the map may not be empty.
-pub(super) fn names(built: &Expressions<'_>) -> Option<HashMap<String, String>> {
+pub(in crate::table) fn names(built: &Expressions<'_>) -> Option<HashMap<String, String>> {
     let names = || built.names.iter().map(|(placeholder, name)| (placeholder.to_string(), (*name).to_owned()));
     (!built.names.is_empty()).then(|| names().collect())
 }
 
 /// `ExpressionAttributeValues`; `None` if there are none.
-pub(super) fn values(built: &Expressions<'_>) -> Option<HashMap<String, AttributeValue>> {
+pub(in crate::table) fn values(built: &Expressions<'_>) -> Option<HashMap<String, AttributeValue>> {
     let value = |operand: &PlaceholderValue<'_>| match operand {
         PlaceholderValue::Key(value) => key_value_to_sdk(value),
         PlaceholderValue::Attribute(value) => attribute_to_sdk((*value).clone()),
@@ -59,6 +87,18 @@ pub(super) fn values(built: &Expressions<'_>) -> Option<HashMap<String, Attribut
     let values = || built.values.iter().map(|(placeholder, operand)| (placeholder.to_string(), value(operand)));
     (!built.values.is_empty()).then(|| values().collect())
 }
+
+/// Gives a builder of a write its condition; a failed one returns the item. The SDK's seven builders of writes share no trait.
+macro_rules! conditioned {
+    ($builder:expr, $built:expr) => {
+        $builder
+            .set_condition_expression($crate::table::sdk::convert::text(&$built.condition))
+            .set_expression_attribute_names($crate::table::sdk::convert::names(&$built))
+            .set_expression_attribute_values($crate::table::sdk::convert::values(&$built))
+            .return_values_on_condition_check_failure(aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld)
+    };
+}
+pub(in crate::table) use conditioned;
 
 /// Our value as the SDK's.
 pub(in crate::table) fn attribute_to_sdk(value: Attribute) -> AttributeValue {

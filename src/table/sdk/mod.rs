@@ -1,12 +1,6 @@
-//! The store: DynamoDB, a compatible server, or the embedded engine, with the calls of requests by the AWS SDK.
+//! The store: DynamoDB, a compatible server, or the embedded engine; and what is the AWS SDK's in calls: its client, values and errors.
 
 pub(in crate::table) mod attempt_error;
-mod batch_write;
-mod calls;
 mod client;
 pub(in crate::table) mod convert;
-mod maker;
-mod reads;
-mod single_write;
 pub mod store;
-mod transaction;

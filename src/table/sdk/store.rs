@@ -11,7 +11,6 @@ use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
 use crate::table::embedded::observer::CallObserver;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
-use crate::table::sdk::maker::SdkMaker;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
 use aws_smithy_runtime_api::client::http::HttpConnector;
@@ -66,7 +65,7 @@ impl FromStr for ClientKind {
 pub struct UnknownClient;
 
 struct Inner {
-    sdk: SdkMaker,
+    sdk: Client,
     direct: DirectMaker,
     retries: RetryBudget,
     health: TableHealth,
@@ -123,14 +122,11 @@ impl SdkStore {
     fn of(ConfiguredClient { sdk, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
         let direct = DirectMaker { connection: DynamoConnection::new(connector, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
-        Self {
-            inner: Arc::new(Inner { sdk: SdkMaker { client: sdk }, direct, retries, health, embedded }),
-            client: ClientKind::of_environment(),
-        }
+        Self { inner: Arc::new(Inner { sdk, direct, retries, health, embedded }), client: ClientKind::of_environment() }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
-        &self.inner.sdk.client
+        &self.inner.sdk
     }
 
     /// What bounds the retries of all requests together.
@@ -146,9 +142,9 @@ impl SdkStore {
     /// What the store's calls need. The embedded engine always answers, so it has no circuit.
     pub(in crate::table) fn caller(&self) -> CallMeans<'_> {
         let Inner { sdk, direct, retries, health, embedded } = &*self.inner;
-        let maker: &dyn CallMaker = match self.client {
-            ClientKind::Sdk => sdk,
-            ClientKind::Direct => direct,
+        let maker = match self.client {
+            ClientKind::Sdk => CallMaker::Sdk(sdk),
+            ClientKind::Direct => CallMaker::Direct(direct),
         };
         CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none() }
     }

@@ -1,17 +1,30 @@
-//! The calls of requests in; each sent by the AWS SDK, its answer out: what makes [`SdkStore`] a [`DataStore`].
+//! The calls of requests in, a file for each kind: its request, its JSON body and answer, its builder and answer of the AWS SDK, and which
+//! of its attempts may be repeated. Out: what makes [`SdkStore`] a [`DataStore`].
+//!
+//! [`call::Call`] is what a kind says of itself.
 
-use super::store::SdkStore;
+pub(in crate::table) mod batch_get_item;
+pub(in crate::table) mod batch_write;
+pub(in crate::table) mod call;
+mod get_item;
+mod page;
+mod transaction;
+mod write;
+
+use self::batch_get_item::batch_get_items;
+use self::batch_write::write_batch;
+use self::get_item::get_item;
+use self::page::read_page;
+use self::transaction::write_all;
+use self::write::write_one;
 use crate::schema::table::Table;
-use crate::table::attempt::batch_write::write_batch;
-use crate::table::attempt::reads::{batch_get_items, get_item, read_page};
-use crate::table::attempt::single_write::write_one;
-use crate::table::attempt::transaction::write_all;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::TableError;
 use crate::table::data::write::{BatchWrite, WriteCall, WriteError};
 use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
 use crate::table::retry::budget::RetryBudget;
+use crate::table::sdk::store::SdkStore;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 use tokio::time::Instant;

@@ -1,0 +1,194 @@
+//! BatchGetItem: up to 100 keys of any tables in; their items and their cost out. Must not know what a request is.
+
+use super::call::Call;
+use crate::table::attempt::attempts::CallMeans;
+use crate::table::attempt::failure::AttemptFailure;
+use crate::table::client::decode::{JsonCapacity, JsonItem, units};
+use crate::table::client::encode::BodyWriter;
+use crate::table::data::attribute::Item;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::Expressions;
+use crate::table::data::key_identity::KeyIdentity;
+use crate::table::data_store::{GetResult, ItemRequest, Metered};
+use crate::table::retry::backoff::Backoff;
+use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, key_to_sdk, names, strong, unknown_type};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Reads up to 100 items. Unprocessed keys are asked for again until the deadline. Gives the results in the
+/// order of `wanted` and the capacity units consumed.
+pub(in crate::table) async fn batch_get_items(
+    caller: CallMeans<'_>,
+    wanted: &[ItemRequest<'_>],
+    deadline: Instant,
+) -> Metered<Vec<GetResult>> {
+    let mut outcomes: Vec<GetResult> = vec![Ok(None); wanted.len()];
+    let places: HashMap<_, usize> = wanted.iter().enumerate().map(|(i, item)| ((item.table, KeyIdentity::of_key(item.key)), i)).collect();
+    let place = |table: &str, found: &Item| {
+        let shape = wanted.iter().find(|item| item.table == table)?;
+        places.get(&(shape.table, KeyIdentity::of_item(found, shape.key)?)).copied()
+    };
+    let mut open: Vec<usize> = (0..wanted.len()).collect();
+    let (mut capacity, mut backoff) = (0.0, Backoff::new(caller.budget));
+    let mut call = BatchGetItem { tables: by_table(wanted, &open) };
+    let tables: Vec<&str> = call.tables.keys().copied().collect();
+    let tables = tables.join(",");
+    let attempts = caller.attempts(call.operation(), &tables, deadline);
+    loop {
+        let answer = attempts.send(|| caller.maker.make(&call)).await;
+        let (read, units) = match answer {
+            Ok(answer) => answer,
+            Err(error) => return (fail(outcomes, &open, &error), capacity),
+        };
+        capacity += units;
+        let mut strange = None;
+        for (table, item) in read.items {
+            match place(&table, &item) {
+                Some(i) => outcomes[i] = Ok(Some(item)),
+                None => strange = Some(not_asked_for(&table)),
+            }
+        }
+        // The item's key is unknown, so any of the open keys may be its key: none can be reported as missing.
+        if let Some(error) = strange {
+            return (fail(outcomes, &open, &error), capacity);
+        }
+        let left: Option<Vec<usize>> = read.unprocessed.iter().map(|(table, key)| place(table, key)).collect();
+        // If an unprocessed key is none of ours, any key without an answer may be meant.
+        let still_open = left.unwrap_or_else(|| open.iter().copied().filter(|i| matches!(outcomes[*i], Ok(None))).collect());
+        let progress = still_open.len() < open.len();
+        open = still_open;
+        open.sort_unstable();
+        if open.is_empty() {
+            return (outcomes, capacity);
+        }
+        caller.health.throttled(attempts.table);
+        if !backoff.wait_for_more(progress, deadline).await {
+            let detail = format!("BatchGetItem {}: {} keys are still unprocessed", attempts.table, open.len());
+            return (fail(outcomes, &open, &TableError { kind: TableErrorKind::Throttled, detail }), capacity);
+        }
+        call = BatchGetItem { tables: by_table(wanted, &open) };
+    }
+}
+
+/// A BatchGetItem: for each table its requests, which have one projection.
+struct BatchGetItem<'a> {
+    tables: BTreeMap<&'a str, Vec<ItemRequest<'a>>>,
+}
+
+/// What one BatchGetItem found.
+#[derive(Debug, Default)]
+struct BatchRead {
+    /// The items, each with its table.
+    items: Vec<(String, Arc<Item>)>,
+    /// The keys that were not read, each with its table.
+    unprocessed: Vec<(String, Item)>,
+}
+
+/// The JSON of its answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    responses: Option<HashMap<String, Vec<JsonItem>>>,
+    unprocessed_keys: Option<HashMap<String, UnprocessedKeys>>,
+    consumed_capacity: Option<Vec<JsonCapacity>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct UnprocessedKeys {
+    keys: Vec<JsonItem>,
+}
+
+impl Call for BatchGetItem<'_> {
+    type Answer = BatchRead;
+    type Json = Answer;
+
+    fn operation(&self) -> &'static str {
+        "BatchGetItem"
+    }
+
+    fn body(&self, body: &mut BodyWriter) {
+        body.object("RequestItems", |body| {
+            for (table, requests) in &self.tables {
+                body.object(table, |body| {
+                    body.keys("Keys", requests.iter().map(|request| request.key));
+                    let (projection, consistent) = shared(requests);
+                    body.expressions(&Expressions::default().project(projection));
+                    body.consistent(consistent);
+                });
+            }
+        });
+    }
+
+    fn answer(&self, answer: Answer) -> Result<Metered<BatchRead>, AttemptFailure> {
+        let of_table = |(table, all): (String, Vec<JsonItem>)| all.into_iter().map(move |JsonItem(item)| (table.clone(), Arc::new(item)));
+        let items = answer.responses.into_iter().flatten().flat_map(of_table).collect();
+        let of_table = |(table, rest): (String, UnprocessedKeys)| rest.keys.into_iter().map(move |JsonItem(key)| (table.clone(), key));
+        let unprocessed = answer.unprocessed_keys.into_iter().flatten().flat_map(of_table).collect();
+        Ok((BatchRead { items, unprocessed }, units(answer.consumed_capacity.iter().flatten())))
+    }
+
+    async fn by_sdk(&self, client: &Client) -> Result<Metered<BatchRead>, AttemptFailure> {
+        let requests = self.tables.iter().map(|(table, requests)| {
+            let (projection, consistent) = shared(requests);
+            let built = Expressions::default().project(projection);
+            let request = KeysAndAttributes::builder()
+                .set_keys(Some(requests.iter().map(|request| key_to_sdk(request.key)).collect()))
+                .set_projection_expression(built.projection.clone())
+                .set_expression_attribute_names(names(&built))
+                .set_consistent_read(strong(consistent));
+            // Building fails only without keys, and every table here has one.
+            Some(((*table).to_owned(), request.build().ok()?))
+        });
+        let request = client.batch_get_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let output = request.set_request_items(requests.collect()).send().await?;
+        let capacity = convert::units(output.consumed_capacity());
+        let mut read = BatchRead::default();
+        for (table, found) in output.responses.unwrap_or_default() {
+            for item in found {
+                read.items.push((table.clone(), arc_from_sdk(item)?));
+            }
+        }
+        for (table, rest) in output.unprocessed_keys.unwrap_or_default() {
+            for key in rest.keys {
+                read.unprocessed.push((table.clone(), item_from_sdk(key).ok_or_else(unknown_type)?));
+            }
+        }
+        Ok((read, capacity))
+    }
+}
+
+/// The attributes to read of a table's items, and whether to read strongly.
+fn shared<'a>(requests: &[ItemRequest<'a>]) -> (&'a [String], bool) {
+    let projection = requests.first().map_or(&[][..], |request| request.projection);
+    (projection, requests.iter().any(|request| request.consistent))
+}
+
+fn by_table<'a>(wanted: &[ItemRequest<'a>], open: &[usize]) -> BTreeMap<&'a str, Vec<ItemRequest<'a>>> {
+    let mut tables: BTreeMap<&str, Vec<ItemRequest<'_>>> = BTreeMap::new();
+    for &i in open {
+        tables.entry(wanted[i].table).or_default().push(wanted[i]);
+    }
+    tables
+}
+
+/// Gives the error to the items that are still open. Items that were read keep their results.
+fn fail(mut outcomes: Vec<GetResult>, open: &[usize], error: &TableError) -> Vec<GetResult> {
+    for &i in open {
+        if matches!(outcomes[i], Ok(None)) {
+            outcomes[i] = Err(error.clone());
+        }
+    }
+    outcomes
+}
+
+fn not_asked_for(table: &str) -> TableError {
+    TableError {
+        kind: TableErrorKind::Invalid,
+        detail: format!("BatchGetItem {table}: the answer has an item that the request did not name"),
+    }
+}

@@ -1,0 +1,131 @@
+//! BatchWriteItem: up to 25 writes of one table in; their cost out. Unprocessed writes are sent again until the deadline. Writes
+//! without conditions may be repeated, so every passing error is retried.
+
+use super::call::Call;
+use crate::table::attempt::attempts::CallMeans;
+use crate::table::attempt::failure::AttemptFailure;
+use crate::table::client::decode::{JsonCapacity, JsonItem, units};
+use crate::table::client::encode::BodyWriter;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::write::BatchWrite;
+use crate::table::data_store::Metered;
+use crate::table::retry::backoff::Backoff;
+use crate::table::sdk::convert::{self, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::BuildError;
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, ReturnConsumedCapacity, WriteRequest};
+use serde::Deserialize;
+use std::collections::HashMap;
+use tokio::time::Instant;
+
+/// Makes up to 25 writes. After an error, some of them may have been made. Gives the capacity units consumed.
+pub(in crate::table) async fn write_batch(
+    caller: CallMeans<'_>,
+    table: &str,
+    writes: Vec<BatchWrite>,
+    deadline: Instant,
+) -> Result<Metered<()>, TableError> {
+    let mut call = BatchWriteItem { table, writes };
+    let attempts = caller.attempts(call.operation(), table, deadline);
+    let (mut backoff, mut capacity) = (Backoff::new(caller.budget), 0.0);
+    loop {
+        let (unprocessed, units) = attempts.send(|| caller.maker.make(&call)).await?;
+        capacity += units;
+        let left = unprocessed.len();
+        if left == 0 {
+            return Ok(((), capacity));
+        }
+        let progress = left < call.writes.len();
+        call.writes = unprocessed;
+        if !backoff.wait_for_more(progress, deadline).await {
+            let detail = format!("{left} items are still unprocessed");
+            return Err(attempts.named(TableError { kind: TableErrorKind::Throttled, detail }));
+        }
+    }
+}
+
+/// A BatchWriteItem.
+struct BatchWriteItem<'a> {
+    table: &'a str,
+    writes: Vec<BatchWrite>,
+}
+
+/// The JSON of its answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    unprocessed_items: Option<HashMap<String, Vec<Unprocessed>>>,
+    consumed_capacity: Option<Vec<JsonCapacity>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Unprocessed {
+    put_request: Option<UnprocessedPut>,
+    delete_request: Option<UnprocessedDelete>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct UnprocessedPut {
+    item: JsonItem,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct UnprocessedDelete {
+    key: JsonItem,
+}
+
+/// The answer is the writes that were not made.
+impl Call for BatchWriteItem<'_> {
+    type Answer = Vec<BatchWrite>;
+    type Json = Answer;
+
+    fn operation(&self) -> &'static str {
+        "BatchWriteItem"
+    }
+
+    fn body(&self, body: &mut BodyWriter) {
+        body.object("RequestItems", |body| {
+            body.list(self.table, &self.writes, |body, write| match write {
+                BatchWrite::Put(item) => body.object("PutRequest", |body| body.item("Item", item)),
+                BatchWrite::Delete(key) => body.object("DeleteRequest", |body| body.key("Key", key)),
+            });
+        });
+    }
+
+    fn answer(&self, answer: Answer) -> Result<Metered<Vec<BatchWrite>>, AttemptFailure> {
+        let write = |rest: Unprocessed| match (rest.put_request, rest.delete_request) {
+            (Some(put), _) => Some(BatchWrite::Put(put.item.0)),
+            (None, Some(delete)) => BatchWrite::delete_of(&delete.key.0, &self.writes),
+            (None, None) => None,
+        };
+        let strange = || AttemptFailure::unusable(TableErrorKind::Invalid, "a write that was not made cannot be read".to_owned());
+        let unprocessed = answer.unprocessed_items.into_iter().flatten().flat_map(|(_, rest)| rest);
+        let left = unprocessed.map(write).collect::<Option<_>>().ok_or_else(strange)?;
+        Ok((left, units(answer.consumed_capacity.iter().flatten())))
+    }
+
+    async fn by_sdk(&self, client: &Client) -> Result<Metered<Vec<BatchWrite>>, AttemptFailure> {
+        let requests: Vec<WriteRequest> = self.writes.iter().map(write_request).collect::<Result<_, _>>()?;
+        let request = client.batch_write_item().return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let output = request.set_request_items(Some(HashMap::from([(self.table.to_owned(), requests)]))).send().await?;
+        let capacity = convert::units(output.consumed_capacity());
+        let write = |rest: WriteRequest| match (rest.put_request, rest.delete_request) {
+            (Some(put), _) => item_from_sdk(put.item).map(BatchWrite::Put),
+            (None, Some(delete)) => BatchWrite::delete_of(&item_from_sdk(delete.key)?, &self.writes),
+            (None, None) => None,
+        };
+        let unprocessed = output.unprocessed_items.unwrap_or_default().into_values().flatten();
+        Ok((unprocessed.map(write).collect::<Option<_>>().ok_or_else(unknown_type)?, capacity))
+    }
+}
+
+fn write_request(write: &BatchWrite) -> Result<WriteRequest, BuildError> {
+    let request = WriteRequest::builder();
+    Ok(match write {
+        BatchWrite::Put(item) => request.put_request(PutRequest::builder().set_item(Some(item_to_sdk(item.clone()))).build()?).build(),
+        BatchWrite::Delete(key) => request.delete_request(DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build()?).build(),
+    })
+}

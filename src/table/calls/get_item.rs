@@ -1,0 +1,70 @@
+//! GetItem: a key in; its item and its cost out. Must not know what a request is.
+
+use super::call::Call;
+use crate::table::attempt::attempts::CallMeans;
+use crate::table::attempt::failure::AttemptFailure;
+use crate::table::client::decode::{JsonCapacity, JsonItem, units};
+use crate::table::client::encode::BodyWriter;
+use crate::table::data::attribute::Item;
+use crate::table::data::expressions::Expressions;
+use crate::table::data_store::{GetResult, ItemRequest, Metered};
+use crate::table::sdk::convert::{self, arc_from_sdk, key_to_sdk, names, strong};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use serde::Deserialize;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Reads one item. Gives it and the capacity units consumed.
+pub(in crate::table) async fn get_item(caller: CallMeans<'_>, request: ItemRequest<'_>, deadline: Instant) -> Metered<GetResult> {
+    let call = GetItem { request };
+    let attempts = caller.attempts(call.operation(), request.table, deadline);
+    match attempts.send(|| caller.maker.make(&call)).await {
+        Ok((item, capacity)) => (Ok(item), capacity),
+        Err(error) => (Err(error), 0.0),
+    }
+}
+
+/// A GetItem.
+struct GetItem<'a> {
+    request: ItemRequest<'a>,
+}
+
+/// The JSON of its answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    item: Option<JsonItem>,
+    consumed_capacity: Option<JsonCapacity>,
+}
+
+impl Call for GetItem<'_> {
+    type Answer = Option<Arc<Item>>;
+    type Json = Answer;
+
+    fn operation(&self) -> &'static str {
+        "GetItem"
+    }
+
+    fn body(&self, body: &mut BodyWriter) {
+        let ItemRequest { table, key, projection, consistent } = self.request;
+        body.text("TableName", table);
+        body.key("Key", key);
+        body.expressions(&Expressions::default().project(projection));
+        body.consistent(consistent);
+    }
+
+    fn answer(&self, Answer { item, consumed_capacity }: Answer) -> Result<Metered<Self::Answer>, AttemptFailure> {
+        Ok((item.map(|JsonItem(item)| Arc::new(item)), units(&consumed_capacity)))
+    }
+
+    async fn by_sdk(&self, client: &Client) -> Result<Metered<Self::Answer>, AttemptFailure> {
+        let ItemRequest { table, key, projection, consistent } = self.request;
+        let built = Expressions::default().project(projection);
+        let request = client.get_item().table_name(table).set_key(Some(key_to_sdk(key)));
+        let request = request.set_projection_expression(built.projection.clone()).set_expression_attribute_names(names(&built));
+        let request = request.set_consistent_read(strong(consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let output = request.send().await?;
+        Ok((output.item.map(arc_from_sdk).transpose()?, convert::units(output.consumed_capacity.as_slice())))
+    }
+}

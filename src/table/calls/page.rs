@@ -1,0 +1,143 @@
+//! Query and Scan: a range in; one page of its items and its cost out. Must not know what a request is.
+
+use super::call::Call;
+use crate::table::attempt::attempts::CallMeans;
+use crate::table::attempt::failure::AttemptFailure;
+use crate::table::client::decode::{JsonCapacity, JsonItem, present, units};
+use crate::table::client::encode::BodyWriter;
+use crate::table::data::call::{Page, Query};
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::Expressions;
+use crate::table::data_store::Metered;
+use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk, names, strong, text, unknown_type, values};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Select};
+use serde::Deserialize;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Reads one page. Gives it and the capacity units consumed.
+pub(in crate::table) async fn read_page(caller: CallMeans<'_>, query: &Query, deadline: Instant) -> Result<Metered<Page>, TableError> {
+    if query.partition.is_none() && query.sort.is_some() {
+        let detail = format!("a Scan of {} with a condition on its sort key", query.table);
+        return Err(TableError { kind: TableErrorKind::Invalid, detail });
+    }
+    let call = ReadPage { query };
+    caller.attempts(call.operation(), &query.table, deadline).send(|| caller.maker.make(&call)).await
+}
+
+/// A Query, or a Scan where it names no partition.
+struct ReadPage<'a> {
+    query: &'a Query,
+}
+
+/// The JSON of its answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    items: Option<Vec<JsonItem>>,
+    #[serde(default)]
+    count: u32,
+    #[serde(default)]
+    scanned_count: u32,
+    last_evaluated_key: Option<JsonItem>,
+    consumed_capacity: Option<JsonCapacity>,
+}
+
+impl ReadPage<'_> {
+    fn expressions(&self) -> Expressions<'_> {
+        let Query { filter, projection, partition, sort, .. } = self.query;
+        let mut built = Expressions::with_filter(filter.as_ref());
+        if let Some(attributes) = projection {
+            built = built.project(attributes);
+        }
+        match partition {
+            Some(partition) => built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition))),
+            None => built,
+        }
+    }
+
+    /// The `Limit`: it may not be zero, and has 31 bits.
+    fn limit(&self) -> i32 {
+        i32::try_from(self.query.limit).unwrap_or(i32::MAX).max(1)
+    }
+}
+
+impl Call for ReadPage<'_> {
+    type Answer = Page;
+    type Json = Answer;
+
+    fn operation(&self) -> &'static str {
+        if self.query.partition.is_some() { "Query" } else { "Scan" }
+    }
+
+    fn body(&self, body: &mut BodyWriter) {
+        let query = self.query;
+        body.text("TableName", &query.table);
+        if let Some(index) = &query.index {
+            body.text("IndexName", index);
+        }
+        body.expressions(&self.expressions());
+        if query.projection.is_none() {
+            body.text("Select", "COUNT");
+        }
+        if query.partition.is_some() && !query.forward {
+            body.flag("ScanIndexForward", false);
+        }
+        body.number("Limit", self.limit());
+        if let Some(start) = &query.start {
+            body.item("ExclusiveStartKey", start);
+        }
+        body.consistent(query.consistent);
+    }
+
+    fn answer(&self, answer: Answer) -> Result<Metered<Page>, AttemptFailure> {
+        let page = Page {
+            items: answer.items.into_iter().flatten().map(|JsonItem(item)| Arc::new(item)).collect(),
+            count: answer.count,
+            scanned: answer.scanned_count,
+            last_key: present(answer.last_evaluated_key),
+        };
+        Ok((page, units(&answer.consumed_capacity)))
+    }
+
+    async fn by_sdk(&self, client: &Client) -> Result<Metered<Page>, AttemptFailure> {
+        let (query, built) = (self.query, self.expressions());
+        // The builders and the outputs of Query and Scan have their members in common, but no trait.
+        macro_rules! read {
+            ($builder:expr) => {{
+                let request = $builder
+                    .table_name(&*query.table)
+                    .set_index_name(query.index.as_deref().map(Into::into))
+                    .set_filter_expression(text(&built.filter))
+                    .set_projection_expression(built.projection.clone())
+                    .set_expression_attribute_names(names(&built))
+                    .set_expression_attribute_values(values(&built))
+                    .set_select(query.projection.is_none().then_some(Select::Count))
+                    .limit(self.limit())
+                    .set_exclusive_start_key(query.start.clone().map(item_to_sdk))
+                    .set_consistent_read(strong(query.consistent))
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                let output = request.send().await?;
+                let page = Page {
+                    items: output.items.unwrap_or_default().into_iter().map(arc_from_sdk).collect::<Result<_, _>>()?,
+                    count: u32::try_from(output.count).unwrap_or(0),
+                    scanned: u32::try_from(output.scanned_count).unwrap_or(0),
+                    // Some compatible servers send an empty map at the end of the data.
+                    last_key: output
+                        .last_evaluated_key
+                        .filter(|key| !key.is_empty())
+                        .map(|key| item_from_sdk(key).ok_or_else(unknown_type))
+                        .transpose()?,
+                };
+                Ok((page, convert::units(output.consumed_capacity.as_slice())))
+            }};
+        }
+        match &built.key_condition {
+            None => read!(client.scan()),
+            Some(condition) => {
+                read!(client.query().key_condition_expression(condition).set_scan_index_forward((!query.forward).then_some(false)))
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! PutItem, UpdateItem and DeleteItem: one write in; the item that it returns and its cost out. Must not know what a request is.
+//!
+//! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it certainly wrote nothing:
+//! the server refused it for now, or no connection could be made.
+
+use super::call::Call;
+use crate::table::attempt::attempts::{CallMeans, Ended, Next};
+use crate::table::attempt::failure::{AttemptFailure, Refusal};
+use crate::table::client::decode::{JsonCapacity, JsonItem, present, units};
+use crate::table::client::encode::BodyWriter;
+use crate::table::data::attribute::Item;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::Expressions;
+use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use crate::table::data_store::Metered;
+use crate::table::sdk::convert::{self, conditioned, item_from_sdk, item_to_sdk, key_to_sdk, text, unknown_type};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::{delete_item::DeleteItemError, put_item::PutItemError, update_item::UpdateItemError};
+use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use serde::Deserialize;
+use std::error::Error;
+use tokio::time::Instant;
+
+/// Writes. Gives the item as it is after an update, as it was before a put or a delete, and the capacity units consumed.
+pub(in crate::table) async fn write_one(
+    caller: CallMeans<'_>,
+    write: &WriteCall,
+    deadline: Instant,
+) -> Result<Metered<Option<Item>>, WriteError> {
+    let Some(operation) = write.action.operation() else {
+        let detail = format!("a check of an item of {} must be part of a transaction", write.table);
+        return Err(WriteError::Failed(TableError { kind: TableErrorKind::Invalid, detail }));
+    };
+    let call = SingleWrite { operation, write };
+    let attempts = caller.attempts(operation, &write.table, deadline);
+    let classify = |failure: AttemptFailure| match failure {
+        AttemptFailure { refusal: Refusal::Condition(item), .. } => {
+            Next::Stop(WriteError::Conditions(vec![ConditionFailure { position: 0, item }]))
+        }
+        AttemptFailure { error, uncertain: true, .. } => Next::Stop(WriteError::Uncertain(attempts.named(error))),
+        AttemptFailure { error, again: true, .. } => Next::Again(error.into()),
+        AttemptFailure { error, .. } => Next::Stop(WriteError::refused(attempts.named(error))),
+    };
+    attempts.until_stopped(|| caller.maker.make(&call), classify).await.map_err(|ended| match ended {
+        Ended::Stopped(error) => error,
+        Ended::Deadline(error) => WriteError::Failed(error),
+    })
+}
+
+/// A PutItem, an UpdateItem or a DeleteItem.
+struct SingleWrite<'a> {
+    operation: &'static str,
+    write: &'a WriteCall,
+}
+
+/// The JSON of its answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    attributes: Option<JsonItem>,
+    consumed_capacity: Option<JsonCapacity>,
+}
+
+impl Call for SingleWrite<'_> {
+    type Answer = Option<Item>;
+    type Json = Answer;
+
+    fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    fn body(&self, body: &mut BodyWriter) {
+        write_members(body, self.write);
+        let is_update = matches!(self.write.action, WriteAction::Update(..));
+        body.text("ReturnValues", if is_update { "ALL_NEW" } else { "ALL_OLD" });
+    }
+
+    fn answer(&self, answer: Answer) -> Result<Metered<Option<Item>>, AttemptFailure> {
+        Ok((present(answer.attributes), units(&answer.consumed_capacity)))
+    }
+
+    async fn by_sdk(&self, client: &Client) -> Result<Metered<Option<Item>>, AttemptFailure> {
+        let (table, built) = (&*self.write.table, expressions(self.write));
+        // The builders, the outputs and the errors of the three operations have their members in common, but no trait.
+        macro_rules! send {
+            ($builder:expr, $returns:ident, $error:ident) => {{
+                let request = conditioned!($builder.table_name(table), built).return_values(ReturnValue::$returns);
+                let refused = |error: &$error| match error {
+                    $error::ConditionalCheckFailedException(refusal) => Some(refusal.clone()),
+                    _ => None,
+                };
+                let sent = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+                let output = sent.map_err(|error| failure(error, refused))?;
+                let item = output.attributes.map(|item| item_from_sdk(item).ok_or_else(unknown_type)).transpose()?;
+                Ok((item.filter(|item| !item.is_empty()), convert::units(output.consumed_capacity.as_slice())))
+            }};
+        }
+        match &self.write.action {
+            WriteAction::Put(item) => send!(client.put_item().set_item(Some(item_to_sdk(item.clone()))), AllOld, PutItemError),
+            WriteAction::Update(key, _) => {
+                let request = client.update_item().set_key(Some(key_to_sdk(key))).set_update_expression(text(&built.update));
+                send!(request, AllNew, UpdateItemError)
+            }
+            WriteAction::Delete(key) | WriteAction::Check(key) => {
+                send!(client.delete_item().set_key(Some(key_to_sdk(key))), AllOld, DeleteItemError)
+            }
+        }
+    }
+}
+
+/// The expressions of a write, alone or in a transaction.
+pub(in crate::table) fn expressions(write: &WriteCall) -> Expressions<'_> {
+    let update = if let WriteAction::Update(_, update) = &write.action { update.as_ref() } else { None };
+    Expressions::of_write(write.condition.as_ref(), update)
+}
+
+/// Writes the members of a write, alone or in a transaction. A failed condition returns the item.
+pub(in crate::table) fn write_members(body: &mut BodyWriter, write: &WriteCall) {
+    body.text("TableName", &write.table);
+    match &write.action {
+        WriteAction::Put(item) => body.item("Item", item),
+        WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => body.key("Key", key),
+    }
+    body.expressions(&expressions(write));
+    body.text("ReturnValuesOnConditionCheckFailure", "ALL_OLD");
+}
+
+fn failure<E>(error: SdkError<E, HttpResponse>, refused: impl Fn(&E) -> Option<ConditionalCheckFailedException>) -> AttemptFailure
+where
+    E: ProvideErrorMetadata + Error + 'static,
+{
+    let condition = error.as_service_error().and_then(refused);
+    let mut failure = AttemptFailure::from(error);
+    if let Some(condition) = condition {
+        failure.refusal = Refusal::Condition(convert::present(condition.item));
+    }
+    failure
+}
