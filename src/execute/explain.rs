@@ -1,12 +1,13 @@
-//! `extensions.keyfold`: the plan of a request, the calls that were made and what they cost.
+//! `extensions.keyfold`: the plan of a request, the calls that were made, what they cost, and what the request might have cost.
 
+use crate::plan::cost::operation::OperationCost;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::table::request::loaders::CallRecord;
 use serde_json::{Value, json};
 
 /// The extensions of an explained response.
-pub fn extensions(model: &Model, steps: &OperationPlan, calls: &[CallRecord]) -> Value {
+pub fn extensions(model: &Model, steps: &OperationPlan, at_most: &OperationCost, calls: &[CallRecord]) -> Value {
     let units = |write: bool| calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
     // A read that a shared Query did not reach may take a wave of its own.
     let last = calls.iter().map(|call| call.wave).max().unwrap_or_default();
@@ -16,6 +17,7 @@ pub fn extensions(model: &Model, steps: &OperationPlan, calls: &[CallRecord]) ->
             "waves": steps.waves().max(last),
             "calls": calls,
             "capacity": { "read": units(false), "write": units(true) },
+            "atMost": at_most.to_json(),
         }
     })
 }

@@ -11,7 +11,7 @@ use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
-use crate::plan::cost::operation::OperationCost;
+use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
@@ -144,7 +144,7 @@ impl Gateway {
                 false
             }
         };
-        let extensions = explain.then(|| explain::extensions(model, plan, &loaders.calls()));
+        let extensions = explain.then(|| explain::extensions(model, plan, &cost_of_operation(model, plan, variables), &loaders.calls()));
         Response { body: body.finish(has_data, extensions), refused: None }
     }
 }

@@ -3,12 +3,13 @@
 use super::admission::Quotas;
 use super::backend::Backend;
 use super::endpoint::Endpoint;
+use super::http::console::Console;
 use super::http::graphql::{self, refuse};
 use super::http::health::{self, Readiness};
 use super::http::host::{self, Hosts};
 use super::http::media_type::{MediaType, negotiate};
 use super::http::status::HttpRefusal;
-use super::http::{playground, request_log};
+use super::http::{console, request_log};
 use super::quota::Quota;
 use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
@@ -35,7 +36,7 @@ pub struct Parts {
     /// Whether clients may ask for explanations.
     pub explain: bool,
     /// The page for browsers at `/`.
-    pub playground: Option<String>,
+    pub console: Option<Console>,
     /// The origins whose pages may call the API; `*` is every one.
     pub allow_origins: Vec<String>,
     /// The hosts that requests may be for.
@@ -59,21 +60,22 @@ pub struct NotAnOrigin(String);
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, limits, explain, playground, allow_origins, hosts } = parts;
+    let Parts { backend, limits, explain, console, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let endpoint = Arc::new(Endpoint { backend, limits, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
-    let page: Option<Arc<str>> = playground.map(Into::into);
+    let console = console.map(Arc::new);
 
     let mut routes = Router::new()
         .route("/graphql", any(graphql::handle).with_state(endpoint))
         .route("/graphql/ws", get(connection::handle).with_state(sockets))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
-        .route("/", get(move |headers: HeaderMap| async move { playground::answer(page.as_deref(), &headers) }))
+        .route("/", get(console::root).with_state(console.clone()))
+        .route("/console/{version}/{file}", get(console::file).with_state(console))
         .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath) });
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);

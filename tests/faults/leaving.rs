@@ -55,8 +55,8 @@ impl Held {
             shared: SharedLimits { max_requests: 1, ..SharedLimits::default() },
         };
         let current = Arc::new(CurrentGateway::new(backend.gateway.clone()));
-        let (playground, allow_origins, hosts) = (None, Vec::new(), Hosts::All);
-        let routes = router(Parts { backend: current, limits: limits.clone(), explain: false, playground, allow_origins, hosts }).unwrap();
+        let (console, allow_origins, hosts) = (None, Vec::new(), Hosts::All);
+        let routes = router(Parts { backend: current, limits: limits.clone(), explain: false, console, allow_origins, hosts }).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
 use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite};
+use keyfold::serve::http::console::Console;
 use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
@@ -112,8 +113,8 @@ pub fn limits() -> RequestLimits {
 }
 
 pub fn parts(backend: impl Backend) -> Parts {
-    let playground = Some("<p>page</p>".into());
-    Parts { backend: Arc::new(backend), limits: limits(), explain: true, playground, allow_origins: vec![], hosts: Hosts::All }
+    let console = Some(Console::of("{ echo }", true));
+    Parts { backend: Arc::new(backend), limits: limits(), explain: true, console, allow_origins: vec![], hosts: Hosts::All }
 }
 
 pub async fn start(parts: Parts) -> Running {

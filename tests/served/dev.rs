@@ -10,8 +10,15 @@ async fn browsers_get_graphiql() {
     let server = Server::dev(&[]);
     let page = server.client.get(&server.url).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8").send().await.unwrap();
     assert!(page.headers()["content-type"].to_str().unwrap().starts_with("text/html"));
+    let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.starts_with("default-src 'none'; script-src 'self' https://unpkg.com;"), "{policy}");
     let text = page.text().await.unwrap();
-    assert!(text.contains("createUrl('graphql')") && text.contains("user(id: ID!): User"), "{text}");
+    assert!(text.contains("graphiql.min.js") && text.contains("user(id: ID!): User"), "{text}");
+
+    let (_, script) = text.split_once("<script type=\"module\" src=\"").unwrap();
+    let script = format!("{}/{}", server.url, script.split_once('"').unwrap().0);
+    let script = server.client.get(script).send().await.unwrap();
+    assert_eq!((script.status().as_u16(), &script.headers()["content-type"]), (200, &"text/javascript; charset=utf-8".parse().unwrap()));
 }
 
 #[tokio::test]

@@ -109,13 +109,16 @@ pub async fn an_explanation_tells_plan_calls_and_capacity(behind: Behind) {
     let query = r#"{ userByEmail(email: "aiko.tanaka@example.com") { name groups { nodes { name } } } }"#;
     let answer = server.ask(query, json!({})).await;
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(answer.explained()), ["plan", "waves", "calls", "capacity"]);
+    assert_eq!(keys(answer.explained()), ["plan", "waves", "calls", "capacity", "atMost"]);
     assert_eq!(keys(&answer.explained()["capacity"]), ["read", "write"]);
     let calls = answer.explained()["calls"].as_array().unwrap();
     assert!(!calls.is_empty());
     for call in calls {
-        assert_eq!(keys(call), ["operation", "table", "index", "keys", "items", "capacity", "ms", "wave"]);
-        assert!(call["ms"].as_f64().unwrap() > 0.0 && call["capacity"].as_f64().unwrap() > 0.0, "{call}");
+        assert_eq!(keys(call), ["operation", "table", "index", "keys", "items", "capacity", "ms", "start", "wave"]);
+        assert!(
+            call["ms"].as_f64().unwrap() > 0.0 && call["start"].as_f64().unwrap() >= 0.0 && call["capacity"].as_f64().unwrap() > 0.0,
+            "{call}"
+        );
     }
     assert_eq!(calls[0]["index"], "EMailAndUserIdRelationship");
     assert!(calls[1..].iter().all(|call| call["index"].is_null()), "{calls:?}");

@@ -2,8 +2,8 @@
 
 use crate::execute::gateway::Gateway;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::http::console::Console;
 use crate::serve::http::host::Hosts;
-use crate::serve::http::playground;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, router};
 use crate::serve::settings::{Features, ServerSettings};
@@ -50,12 +50,13 @@ impl Server {
 
     /// Serves until SIGINT or SIGTERM, then lets the requests that have begun finish; a second signal ends it at once.
     pub async fn run(self, current: Arc<CurrentGateway>) -> Result<ExitCode> {
-        let page = self.has_playground().then(|| playground::page(&playground::starting_text(current.get().model())));
+        let explain = self.features.explain == Some(true);
+        let console = self.has_playground().then(|| Console::new(current.get().model(), explain));
         let routes = router(Parts {
             backend: current,
             limits: self.settings.limits.clone(),
-            explain: self.features.explain == Some(true),
-            playground: page,
+            explain,
+            console,
             allow_origins: self.settings.allow_origins.clone(),
             hosts: self.hosts.clone(),
         })

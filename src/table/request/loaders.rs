@@ -54,6 +54,8 @@ pub struct CallRecord {
     pub write: bool,
     /// Duration in milliseconds, retries included.
     pub ms: f64,
+    /// When it was first sent, in milliseconds since the execution of the request began.
+    pub start: f64,
     /// Its wave, from 1. Calls of one wave run side by side.
     pub wave: usize,
 }
@@ -68,6 +70,7 @@ impl Loaders {
     pub fn through(gate: &Arc<CallGate>, store: impl Into<Arc<dyn DataStore>>, deadline: Instant) -> Self {
         let session = Arc::new(Session {
             store: store.into(),
+            begun: Instant::now(),
             deadline,
             permits: Semaphore::new(CALLS_IN_FLIGHT),
             turnstile: gate.turnstile(),
@@ -143,8 +146,10 @@ impl Loaders {
         }
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
-        session
-            .record(slot, CallRecord { operation, table, index, keys: 1, items, capacity, write: false, ms: milliseconds(begun), wave: 0 });
+        session.record(
+            slot,
+            CallRecord { operation, table, index, keys: 1, items, capacity, write: false, ms: milliseconds(begun), start: 0.0, wave: 0 },
+        );
         answer.map(|(page, _)| page)
     }
 
@@ -169,6 +174,8 @@ pub(super) struct CallPermit<'s> {
 pub(super) struct Session {
     /// The store.
     pub(super) store: Arc<dyn DataStore>,
+    /// When its execution began.
+    begun: Instant,
     /// When the request ends.
     pub(super) deadline: Instant,
     permits: Semaphore,
@@ -207,7 +214,8 @@ impl Session {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((wave, record)) = calls.get_mut(slot) {
             self.last_wave.fetch_max(*wave, Ordering::Relaxed);
-            *record = Some(CallRecord { wave: *wave, ..call });
+            let start = (milliseconds(self.begun) - call.ms).max(0.0);
+            *record = Some(CallRecord { wave: *wave, start, ..call });
         }
     }
 
@@ -238,7 +246,10 @@ impl Session {
         let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();
         let table = tables.into_iter().collect::<Vec<_>>().join(",");
         let ms = milliseconds(begun);
-        self.record(slot, CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, write: false, ms, wave: 0 });
+        self.record(
+            slot,
+            CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, write: false, ms, start: 0.0, wave: 0 },
+        );
         outcomes
     }
 }

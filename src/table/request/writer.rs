@@ -97,5 +97,5 @@ impl Loaders {
 
 /// The record of a write, with the number of keys it wrote and of items it returned.
 fn record(operation: &'static str, table: String, (keys, items): (usize, usize), capacity: f64, begun: Instant) -> CallRecord {
-    CallRecord { operation, table, index: None, keys, items, capacity, write: true, ms: milliseconds(begun), wave: 0 }
+    CallRecord { operation, table, index: None, keys, items, capacity, write: true, ms: milliseconds(begun), start: 0.0, wave: 0 }
 }

@@ -1,0 +1,20 @@
+// GraphiQL, which the page has loaded from its CDN.
+
+/** Puts GraphiQL into an element. */
+export function graphiql(element, { address, fetch, startingText }) {
+  const socket = address("graphql/ws");
+  socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
+  const fetcher = window.GraphiQL.createFetcher({
+    url: address("graphql").href,
+    subscriptionUrl: socket.href,
+    fetch,
+  });
+  const settings = {
+    fetcher,
+    defaultQuery: startingText,
+    defaultEditorToolsVisibility: true,
+    // A token in the headers survives a reload of the page, and ends with its tab.
+    shouldPersistHeaders: false,
+  };
+  window.ReactDOM.createRoot(element).render(window.React.createElement(window.GraphiQL, settings));
+}

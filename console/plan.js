@@ -1,0 +1,86 @@
+// `extensions.keyfold` of a response in, a view of it out: the waves, what each read is for, and each call on a time line.
+
+import { counted, make, rounded } from "./make.js";
+
+/** Shows the plan and the calls of a response in an element; without one, says what will be shown. */
+export function showPlan(element, explained) {
+  if (!explained) {
+    element.replaceChildren(make("h2", {}, "Plan"), make("p", { className: "note" }, "Run an operation to see its calls and what they cost."));
+    return;
+  }
+  const { plan, calls, capacity } = explained;
+  const steps = plan.steps ?? [plan];
+  const reads = steps.flatMap((step) => step.reads ?? []);
+  const end = Math.max(...calls.map((call) => call.start + call.ms), 0.001);
+  const numbers = [...new Set([...reads, ...calls].map((part) => part.wave))].sort((a, b) => a - b);
+  element.replaceChildren(
+    make("h2", {}, "Plan"),
+    make("p", { className: "summary" }, summary(numbers.length, calls, capacity, end)),
+    atMost(explained.atMost),
+    ...numbers.map((number) => wave(number, steps, calls.filter((call) => call.wave === number), end)),
+  );
+}
+
+function summary(waves, calls, capacity, end) {
+  const units = [["read", capacity.read], ["write", capacity.write]].filter(([, units]) => units > 0);
+  const parts = [counted(waves, "wave"), counted(calls.length, "call"), ...units.map(([name, units]) => counted(units, `${name} unit`))];
+  return `${parts.join(" · ")} · ${rounded(end, 1)} ms`;
+}
+
+/** What the operation may cost at most, whatever the table holds. */
+function atMost(bound) {
+  if (!bound) return null;
+  const units = (field) => field.units;
+  const dearest = bound.fields.reduce((most, field) => (!most || units(field) > units(most) ? field : most), null);
+  const parts = [counted(bound.calls, "call"), counted(bound.capacity.read, "read unit")];
+  if (bound.capacity.write) parts.push(counted(bound.capacity.write, "write unit"));
+  parts.push(counted(bound.objects, "object"));
+  const hint = dearest && bound.fields.length > 1 ? ` ${dearest.field} may cost most: ${counted(dearest.units, "unit")}.` : "";
+  return make("p", { className: "note" }, `At most ${parts.join(", ")}.${hint}`);
+}
+
+function wave(number, steps, calls, end) {
+  const names = (step) => new Map((step.reads ?? []).map((read) => [read.id, read.field]));
+  const rows = steps.flatMap((step) =>
+    (step.reads ?? []).filter((read) => read.wave === number).map((read) => readItem(read, names(step), sharing(step, read))));
+  return make("section", {},
+    make("h3", {}, `Wave ${number}`),
+    make("ul", { className: "reads" }, rows),
+    make("ol", { className: "calls" }, calls.map((call) => callItem(call, end))));
+}
+
+/** The reads that one Query answers together with this one. */
+function sharing(step, read) {
+  const collection = (step.collections ?? []).find((collection) => collection.reads.includes(read.id));
+  return collection ? collection.reads.filter((id) => id !== read.id) : [];
+}
+
+function readItem(read, names, together) {
+  const list = (ids) => ids.map((id) => names.get(id)).join(", ");
+  const where = read.index ? `${read.table}, index ${read.index}` : read.table;
+  const notes = [
+    read.wants && `Wants ${read.wants}.`,
+    read.after?.length && `Waits for ${list(read.after)}.`,
+    together.length && `One Query reads it together with ${list(together)}.`,
+    read.operation === "Scan" && "Reads the whole table or index: expensive.",
+  ].filter(Boolean).join(" ");
+  return make("li", {},
+    make("strong", {}, read.field), ` ${read.operation} `, make("span", { className: "where" }, where),
+    make("code", {}, read.key ?? ""),
+    notes ? make("span", { className: "note" }, notes) : null);
+}
+
+function callItem(call, end) {
+  const bar = make("span", { className: "time" }, make("span", { className: "spent" }));
+  bar.firstChild.style.marginInlineStart = `${(100 * call.start) / end}%`;
+  bar.firstChild.style.width = `${Math.max((100 * call.ms) / end, 0.5)}%`;
+  const where = call.index ? `${call.table}, index ${call.index}` : call.table;
+  const what = [
+    call.keys > 1 && counted(call.keys, "key"),
+    counted(call.items, "item"),
+    counted(call.capacity, "unit"),
+    `${rounded(call.ms, 1)} ms`,
+  ].filter(Boolean).join(" · ");
+  return make("li", {}, make("strong", {}, call.operation), " ", make("span", { className: "where" }, where),
+    make("span", { className: "cost" }, what), bar);
+}
