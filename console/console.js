@@ -12,17 +12,31 @@ const planSwitch = document.getElementById("plan-switch");
 /** The address of a path of the server, which may stand behind a proxy that puts a path before all of them. */
 const address = (path) => new URL(path, document.baseURI);
 
-/** Sends a request as `fetch` does, asks for the plan, and shows the plan that the answer carries. */
+/** Sends a request as `fetch` does, with the wish for its plan. Shows the plan, and takes it out of the response. */
 async function explainedFetch(url, options = {}) {
-  if (!settings.explain) return fetch(url, options);
   const headers = new Headers(options.headers);
+  const isWished = headers.has("X-Keyfold-Explain");
+  if (!settings.explain || isWished) return fetch(url, options);
   headers.set("X-Keyfold-Explain", "1");
   const response = await fetch(url, { ...options, headers });
-  const answer = await response.clone().json().catch(() => null);
-  const explained = answer?.extensions?.keyfold;
-  // GraphiQL introspects by itself. Its query has no plan to show.
-  if (explained && (explained.calls.length || explained.plan.reads?.length)) showPlan(plan, explained);
-  return response;
+  const text = await response.text();
+  return new Response(withoutPlan(text), { status: response.status, headers: response.headers });
+}
+
+/** The text of a response without its plan, which is shown. */
+function withoutPlan(text) {
+  let answer;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const { keyfold, ...others } = answer?.extensions ?? {};
+  if (!keyfold) return text;
+  // GraphiQL introspects by itself. Its query makes no call.
+  if (keyfold.calls.length) showPlan(plan, keyfold);
+  const { extensions, ...rest } = answer;
+  return JSON.stringify(Object.keys(others).length ? { ...rest, extensions: others } : rest);
 }
 
 function turnPlan(open) {

@@ -9,16 +9,18 @@ export function showPlan(element, explained) {
     return;
   }
   const { plan, calls, capacity } = explained;
-  const steps = plan.steps ?? [plan];
-  const reads = steps.flatMap((step) => step.reads ?? []);
   const end = Math.max(...calls.map((call) => call.start + call.ms), 0.001);
-  const numbers = [...new Set([...reads, ...calls].map((part) => part.wave))].sort((a, b) => a - b);
-  element.replaceChildren(
+  const numbers = [...new Set([...(plan.reads ?? []), ...calls].map((part) => part.wave))].sort((a, b) => a - b);
+  element.replaceChildren(...[
     make("h2", {}, "Plan"),
     make("p", { className: "summary" }, summary(numbers.length, calls, capacity, end)),
     atMost(explained.atMost),
-    ...numbers.map((number) => wave(number, steps, calls.filter((call) => call.wave === number), end)),
-  );
+    ...(plan.steps ?? []).map(stepSection),
+    ...numbers.map((number) => {
+      const reads = (plan.reads ?? []).filter((read) => read.wave === number);
+      return make("section", {}, make("h3", {}, `Wave ${number}`), readList(plan, reads), callList(calls, number, end));
+    }),
+  ].filter(Boolean));
 }
 
 function summary(waves, calls, capacity, end) {
@@ -30,8 +32,7 @@ function summary(waves, calls, capacity, end) {
 /** What the operation may cost at most, whatever the table holds. */
 function atMost(bound) {
   if (!bound) return null;
-  const units = (field) => field.units;
-  const dearest = bound.fields.reduce((most, field) => (!most || units(field) > units(most) ? field : most), null);
+  const dearest = bound.fields.reduce((most, field) => (!most || field.units > most.units ? field : most), null);
   const parts = [counted(bound.calls, "call"), counted(bound.capacity.read, "read unit")];
   if (bound.capacity.write) parts.push(counted(bound.capacity.write, "write unit"));
   parts.push(counted(bound.objects, "object"));
@@ -39,19 +40,25 @@ function atMost(bound) {
   return make("p", { className: "note" }, `At most ${parts.join(", ")}.${hint}`);
 }
 
-function wave(number, steps, calls, end) {
-  const names = (step) => new Map((step.reads ?? []).map((read) => [read.id, read.field]));
-  const rows = steps.flatMap((step) =>
-    (step.reads ?? []).filter((read) => read.wave === number).map((read) => readItem(read, names(step), sharing(step, read))));
-  return make("section", {},
-    make("h3", {}, `Wave ${number}`),
-    make("ul", { className: "reads" }, rows),
-    make("ol", { className: "calls" }, calls.map((call) => callItem(call, end))));
+/** One field of a mutation: its writes, and the reads after them. The waves of its calls follow those of the fields before it. */
+function stepSection(step) {
+  const actions = (step.write?.actions ?? []).map((action) => make("li", {}, make("strong", {}, action.type), ` ${action.action}`));
+  const name = step.write ? `Mutation.${step.write.field}` : "Query";
+  return make("section", {}, make("h3", {}, name), make("ul", {}, actions), readList(step, step.reads));
+}
+
+function readList(plan, reads) {
+  const names = new Map(plan.reads?.map((read) => [read.id, read.field]));
+  return make("ul", {}, reads.map((read) => readItem(read, names, sharing(plan, read))));
+}
+
+function callList(calls, wave, end) {
+  return make("ol", { className: "calls" }, calls.filter((call) => call.wave === wave).map((call) => callItem(call, end)));
 }
 
 /** The reads that one Query answers together with this one. */
-function sharing(step, read) {
-  const collection = (step.collections ?? []).find((collection) => collection.reads.includes(read.id));
+function sharing(plan, read) {
+  const collection = (plan.collections ?? []).find((collection) => collection.reads.includes(read.id));
   return collection ? collection.reads.filter((id) => id !== read.id) : [];
 }
 
