@@ -1,7 +1,7 @@
-//! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written, out.
+//! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written or who may do so, out.
 
 use super::schema_file::{self, SchemaChoice};
-use super::{access_paths, output};
+use super::{access_paths, output, rules_table};
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -21,6 +21,10 @@ pub struct Check {
     /// Show the fields of this type only
     #[arg(long = "type", value_name = "TYPE")]
     of: Option<String>,
+
+    /// Show who may read and write each type and field instead
+    #[arg(long, conflicts_with = "format")]
+    rules: bool,
 
     /// Form of the output; JSON includes mistakes and warnings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -57,7 +61,10 @@ impl Check {
             CheckFormat::Text => {
                 schema_file::show(&found);
                 if let (Some(model), Some(rows)) = (&model, &rows) {
-                    output::print(&access_paths::table(model, rows))?;
+                    output::print(&match self.rules {
+                        true => rules_table::table(model, self.of.as_deref()),
+                        false => access_paths::table(model, rows),
+                    })?;
                 }
             }
         }

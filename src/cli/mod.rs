@@ -6,6 +6,7 @@ mod docs;
 mod explain;
 mod items;
 mod output;
+mod rules_table;
 mod schema;
 mod schema_file;
 mod server;

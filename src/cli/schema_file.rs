@@ -4,7 +4,7 @@ use super::output;
 use crate::schema;
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::schema::model::Model;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,12 @@ pub fn read(path: &Path) -> Result<String> {
 /// Checks the text of a schema. `${NAME}` in it stands for an environment variable.
 pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostics> {
     schema::load(&path.display().to_string(), text, &|name| std::env::var(name).ok())
+}
+
+/// Fails for a schema with rules: they need callers who sign in, and no sign-in is configured.
+pub fn needs_no_sign_in(path: &Path, model: &Model) -> Result<()> {
+    ensure!(!model.ruled, "{} has `@auth` rules, but no sign-in is configured, so nobody could be let in", path.display());
+    Ok(())
 }
 
 /// Shows diagnostics, if there are any, on standard error.

@@ -34,6 +34,15 @@ impl Caller {
         rest.iter().try_fold(outermost, |value, name| value.as_object()?.get(name)).filter(|value| !value.is_null())
     }
 
+    /// A claim as text: a text, a number or a Boolean. `None` if the caller has none, or if it is a list or an object.
+    pub fn text(&self, path: &ClaimPath) -> Option<String> {
+        match self.claim(path)? {
+            Value::String(text) => Some(text.clone()),
+            value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
     /// The subject of the sign-in: the claim `sub`, if it is a text.
     pub fn sub(&self) -> Option<&str> {
         self.claims.as_ref()?.get("sub")?.as_str()

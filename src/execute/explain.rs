@@ -1,4 +1,5 @@
-//! `extensions.keyfold`: the plan of a request, the calls that were made, what they cost, and what the request might have cost.
+//! `extensions.keyfold`: the plan of a request, the calls that were made, what they cost, and what the request might have cost. Where rules
+//! hide items, it tells no calls.
 
 use crate::plan::cost::operation::OperationCost;
 use crate::plan::tree::OperationPlan;
@@ -8,6 +9,9 @@ use serde_json::{Value, json};
 
 /// The extensions of an explained response.
 pub fn extensions(model: &Model, steps: &OperationPlan, at_most: &OperationCost, calls: &[CallRecord]) -> Value {
+    // The keys and the sizes of what was read tell of the items that rules hide.
+    let hides = model.types.values().any(|ty| ty.auth.hide());
+    let calls = if hides { &calls[..0] } else { calls };
     let units = |write: bool| calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
     // A read that a shared Query did not reach may take a wave of its own.
     let last = calls.iter().map(|call| call.wave).max().unwrap_or_default();

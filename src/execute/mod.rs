@@ -2,8 +2,9 @@
 //!
 //! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] has it planned, [`steps`] runs
 //! the plan. A step may write ([`mod@write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
-//! stored. [`response`] writes the step's part of the response.
+//! stored. [`auth`] decides what the caller is refused. [`response`] writes the step's part of the response.
 
+pub mod auth;
 pub mod caller;
 pub mod context;
 pub mod error;

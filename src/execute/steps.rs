@@ -1,7 +1,9 @@
 //! Runs the steps of an operation, one after the other: writes, reads, and writes each step's part of the response.
 
+use super::auth::refusals;
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, FieldError};
+use super::read::admit::of_write;
 use super::read::apply::seed;
 use super::read::executor::run_waves;
 use super::read::state::ReadState;
@@ -35,6 +37,11 @@ async fn run_step(
     // The reads of a write have no bound: a cascade that stops half-way would leave items behind.
     context.loaders.bound_reads(None);
     if let Some(write) = &step.write {
+        let guard = step.plan.root.fields.first().and_then(|output| output.guard);
+        if let Some(code) = state.refusals.of(guard) {
+            let refused = vec![FieldError::new(code, refusals::message(code))];
+            return Writer::new(&state, introspection, body).refuse(refused);
+        }
         let arguments = match state.arguments.values(write.arguments) {
             Ok(arguments) => arguments.clone(),
             Err(failure) => {
@@ -44,8 +51,8 @@ async fn run_step(
         };
         match executor::write(context, write, &arguments).await {
             Ok(items) => {
-                if let Some(space) = write.result {
-                    seed(&mut state, space, items);
+                if let (Some(space), Some(ty)) = (write.result, context.model.returned_by(&write.field)) {
+                    seed(&mut state, space, of_write(context, ty, items));
                 }
             }
             Err(field_errors) => return Writer::new(&state, introspection, body).refuse(field_errors),

@@ -2,6 +2,7 @@
 //! operations.
 
 use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType, Stored, TypeKind};
 use crate::schema::table::{KeyAttribute, Table};
@@ -54,7 +55,13 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
 }
 
 /// What tells the items of these types from others. A Scan meets every copy of a replicated item and accepts only the first.
-pub fn discriminator(model: &Model, types: &[&ObjectType], index: Option<usize>, is_scan: bool) -> Option<Arc<TypeDiscriminator>> {
+/// If `unhidden`, it sees items that rules hide from callers: what a write reads for itself.
+pub fn discriminator(
+    model: &Model,
+    types: &[&ObjectType],
+    (index, is_scan): (Option<usize>, bool),
+    unhidden: bool,
+) -> Option<Arc<TypeDiscriminator>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;
         let primary = model.tables[keys.table].primary_key();
@@ -63,7 +70,8 @@ pub fn discriminator(model: &Model, types: &[&ObjectType], index: Option<usize>,
             None => templates.clone(),
         };
         let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
-        Some(TypeMarks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone() })
+        let rules = if ty.auth.hide() && !unhidden { ty.auth.of(AuthAction::Read) } else { Vec::new() };
+        Some(TypeMarks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone(), rules })
     };
     let sees = |keys: &ItemKeys| keys.constants.iter().all(|(name, _)| model.tables[keys.table].holds(index, name));
     let sees_constants = types.iter().filter_map(|ty| keys(ty)).all(sees);

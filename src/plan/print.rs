@@ -24,6 +24,8 @@ impl OperationPlan {
         for step in &self.steps {
             if let Some(write) = &step.write {
                 text += &write_text(model, write);
+                let guard = step.plan.root.fields.first().and_then(|output| output.guard);
+                text.extend(step.plan.demands(guard).map(|demand| format!("  rule {demand}\n")));
             }
             text += &step.plan.to_text(model);
         }
@@ -52,6 +54,11 @@ impl OperationPlan {
 }
 
 impl Plan {
+    /// What a guard demands, besides what those around it do.
+    fn demands(&self, guard: Option<GuardId>) -> impl Iterator<Item = &Demand> {
+        guard.and_then(|guard| self.guards.get(guard)).into_iter().flat_map(|guard| &guard.demands)
+    }
+
     /// The plan as text: waves, and the reads of each.
     fn to_text(&self, model: &Model) -> String {
         let mut text = String::new();
@@ -63,6 +70,13 @@ impl Plan {
                 let key = key_condition(read);
                 let _ = writeln!(text, "  #{id} {} {} on {place}", operation(read), read.item);
                 let _ = writeln!(text, "     for   {}{}", read.coordinate, each(self, read));
+                for demand in self.demands(read.guard) {
+                    let _ = writeln!(text, "     rule  {demand}");
+                }
+                for marks in read.discriminator.types.iter().filter(|marks| !marks.rules.is_empty()) {
+                    let rules: Vec<String> = marks.rules.iter().map(ToString::to_string).collect();
+                    let _ = writeln!(text, "     sees  {}: {}", marks.item, rules.join(", or "));
+                }
                 let _ = writeln!(text, "     key   {key}");
                 if let Some(over) = over(read) {
                     let _ = writeln!(text, "     over  {over}");
@@ -99,6 +113,10 @@ impl Plan {
                 "projection": &read.projection[..],
                 "after": dependencies(read, &self.spaces),
             });
+            let rules: Vec<String> = self.demands(read.guard).map(ToString::to_string).collect();
+            if let (false, Value::Object(step)) = (rules.is_empty(), &mut step) {
+                step.insert("rules".into(), json!(rules));
+            }
             if let (Some(index), Value::Object(step)) = (read.index, &mut step) {
                 step.insert("index".into(), json!(table.indexes[index].name));
             }
@@ -287,6 +305,7 @@ fn fill(template: &Template, parts: usize, key: &KeyBinding) -> String {
 fn name(source: &ValueSource) -> String {
     match source {
         ValueSource::Argument(_, name) => format!("${name}"),
+        ValueSource::Claim(claim) => claim.to_string(),
         ValueSource::Field(Holder::Read(read), reader) => format!("#{read}.{}", reader.field),
         ValueSource::Field(Holder::Element(_), reader) => format!("element.{}", reader.field),
         ValueSource::Text(parts) => parts

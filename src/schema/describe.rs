@@ -280,6 +280,7 @@ fn notes(find: &Find, path: &AccessPath, reading: Option<String>) -> Vec<String>
 fn said(source: &Source) -> String {
     match source {
         Source::Argument(name) => format!(":{name}"),
+        Source::Claim(claim) => format!(":{claim}"),
         Source::Text(parts) => {
             let part = |part: &TextPart| match part {
                 TextPart::Literal(literal) => literal.clone(),
@@ -329,7 +330,7 @@ fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) 
         other => format!("{{{}}}", text_of(other)),
     };
     let bound = |source: &Source| match (count, source) {
-        (0, Source::Argument(_) | Source::Parent(_)) => value(source),
+        (0, Source::Argument(_) | Source::Claim(_) | Source::Parent(_)) => value(source),
         _ => format!("\"{}{}\"", text(template, count), value(source)),
     };
     match bounds {
@@ -371,6 +372,7 @@ pub fn text(template: &Template, count: usize) -> String {
 fn text_of(source: &Source) -> String {
     match source {
         Source::Argument(name) => name.clone(),
+        Source::Claim(claim) => claim.to_string(),
         Source::Parent(name) => format!("parent.{name}"),
         Source::Item(ty, name) => format!("{ty}.{name}"),
         Source::Text(parts) => format!("\"{}\"", text_of_parts(parts)),

@@ -11,11 +11,13 @@
 //! | `rules` | `@default`, `@constraint`, `@unique`, `@version` → rules of stored fields |
 //! | `finds` | `@find` → access paths |
 //! | `writes` | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
+//! | `auth` | `@auth` → who may read and write each type and field |
 //! | `api` | the schema → what clients see of it |
 //!
 //! [`scalar`] knows leaf values, [`diagnostics`] reports mistakes, and [`model`] is the result.
 
 mod api;
+mod auth;
 pub mod describe;
 pub mod diagnostics;
 pub mod expression;
@@ -55,17 +57,18 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     let kinds = types::kinds::classify(&schema, findings);
     let mut draft = SchemaDraft { text, schema: &schema, tables, kinds, records: IndexMap::new(), items: IndexMap::new() };
     types::values::check_enums(&schema, findings);
-    types::unavailable::check(&schema, findings);
     read_records(&mut draft, &declared, findings);
     rules::read_rules(&mut draft, findings);
     let constraints = rules::constraints(&draft, findings);
     keys::ambiguity::check(&mut draft, findings);
-    let types = types::objects::read_object_types(&draft, findings);
+    let mut types = types::objects::read_object_types(&draft, findings);
+    auth::read_rules(&draft, &mut types, findings);
     api::check(&schema, findings);
     if findings.failed() {
         return None;
     }
-    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints })
+    let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
+    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints, ruled })
 }
 
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.

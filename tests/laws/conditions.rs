@@ -1,6 +1,7 @@
 //! The gateway evaluates conditions as DynamoDB does: each random condition is evaluated on a random item and also sent as a check to the
 //! embedded store.
 
+use keyfold::execute::caller::Caller;
 use keyfold::execute::expression::condition::{expression, whole};
 use keyfold::execute::expression::evaluate::holds;
 use keyfold::execute::expression::filter::applicable;
@@ -221,7 +222,8 @@ impl Checks {
 fn the_gateway_and_the_store_agree() {
     let checks = Checks::new();
     let arguments = arguments();
-    let scope = Scope { arguments: &arguments, now: NOW };
+    let nobody = Caller::nobody();
+    let scope = Scope { arguments: &arguments, now: NOW, caller: &nobody };
     // How many conditions hold, do not hold, have a value that does not fit, and are dropped from a filter completely: each must occur.
     let tally = Cell::new([0; 4]);
     let count = |outcome: usize| {
@@ -295,7 +297,8 @@ fn the_semantics_are_those_of_the_guide() {
     let second = Path { segments: vec![Segment::Attribute("list".into()), Segment::Index(1), Segment::Attribute("x".into())] };
     use Comparator::*;
     let arguments = json!({ "input": { "name": "a😀", "ids": ["b"] }, "many": vec!["x"; 101] }).as_object().unwrap().clone();
-    let scope = Scope { arguments: &arguments, now: NOW };
+    let nobody = Caller::nobody();
+    let scope = Scope { arguments: &arguments, now: NOW, caller: &nobody };
     let argument = |name: &str| Operand::Argument(name.into(), ArgumentType(ValueType::String));
     for (condition, expected) in [
         (compare(at("text"), Equal, argument("input.name")), true),

@@ -59,6 +59,7 @@ impl Dev {
         }
         logging::start(&self.settings.log)?;
         let loaded = schema_file::load(&self.choice.schema)?;
+        schema_file::needs_no_sign_in(&self.choice.schema, &loaded.model)?;
         let store = self.open()?.with_client(self.client.client);
         store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot describe the tables"))?;

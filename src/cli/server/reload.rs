@@ -89,6 +89,7 @@ async fn apply(reload: &Reload, text: String) -> Result<(), String> {
     let checked = spawn_blocking(move || schema_file::parse(&path, &text)).await.map_err(|error| error.to_string())?;
     let (model, warnings) = checked.map_err(|mistakes| mistakes.render(output::color()))?;
     schema_file::show(&warnings);
+    schema_file::needs_no_sign_in(&reload.path, &model).map_err(|error| error.to_string())?;
     let made = reload.store.create_missing(&model.tables).await.map_err(|error| format!("cannot create its tables: {}", error.detail))?;
     let differences =
         reload.store.differences(&model.tables).await.map_err(|error| format!("cannot describe its tables: {}", error.detail))?;

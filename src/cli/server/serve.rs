@@ -44,6 +44,7 @@ impl Serve {
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
         let model = schema_file::load(&self.choice.schema)?.model;
+        schema_file::needs_no_sign_in(&self.choice.schema, &model)?;
         let store = self.remote.connect(&model.tables).await?.with_client(self.client.client);
         let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
             .await

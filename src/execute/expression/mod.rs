@@ -6,4 +6,5 @@ pub mod evaluate;
 pub mod filter;
 pub mod placeholders;
 pub mod scope;
+pub mod settle;
 pub mod update;

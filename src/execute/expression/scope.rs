@@ -1,7 +1,10 @@
-//! The values of a request that expressions use: arguments, the time and literals, as API values and as attributes. Must not know items.
+//! The values of a request that expressions use: arguments, claims, the time and literals, as API values and as attributes. Must not know items.
 
+use crate::execute::caller::Caller;
 use crate::execute::values::encode;
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Operand;
+use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
 
@@ -14,6 +17,8 @@ pub struct Scope<'a> {
     pub arguments: &'a Map<String, Value>,
     /// `:now`, as a canonical DateTime.
     pub now: &'a str,
+    /// The caller, whose claims it may name.
+    pub caller: &'a Caller,
 }
 
 impl Scope<'_> {
@@ -27,10 +32,17 @@ impl Scope<'_> {
         let (kind, value, what) = match operand {
             Operand::Path(_) | Operand::Size(_) => return Ok(None),
             Operand::Argument(name, kind) => (kind, self.argument(name).unwrap_or(&Value::Null), format!("Argument \"{name}\"")),
+            Operand::Claim(claim, kind) => return Ok(encode::attribute(&kind.0, &self.claim(claim, &kind.0))),
             Operand::Now(kind) => (kind, &Value::String(self.now.to_owned()), "The time".to_owned()),
             Operand::Literal(value, kind) => (kind, value, "A literal".to_owned()),
         };
         encode::attribute(&kind.0, value).map(Some).ok_or_else(|| format!("{what} does not fit its use in the condition."))
+    }
+
+    /// A claim as a value of a type; null if the caller has none that fits.
+    pub(in crate::execute) fn claim(&self, claim: &ClaimPath, kind: &ValueType) -> Value {
+        let single = self.caller.claim(claim).filter(|value| !value.is_array() && !value.is_object());
+        single.and_then(|value| kind.coerce(value).ok()).unwrap_or(Value::Null)
     }
 
     /// The values of an operand of IN: each value of a list argument.
@@ -43,6 +55,16 @@ impl Scope<'_> {
             }
             let misfit = || format!("Argument \"{name}\" does not fit its use in the condition.");
             return values.iter().map(|value| encode::attribute(&kind.0, value).ok_or_else(misfit)).collect::<Result<_, _>>().map(Some);
+        }
+        if let Operand::Claim(claim, kind) = operand
+            && let Some(Value::Array(values)) = self.caller.claim(claim)
+        {
+            let fitting = values.iter().filter(|value| !value.is_null()).filter_map(|value| kind.0.coerce(value).ok());
+            let among: Vec<Attribute> = fitting.filter_map(|value| encode::attribute(&kind.0, &value)).collect();
+            if among.len() > MOST_VALUES {
+                return Err(format!("A claim has {} values; a condition takes at most {MOST_VALUES}.", among.len()));
+            }
+            return Ok(Some(among));
         }
         Ok(self.value(operand)?.map(|value| vec![value]))
     }
@@ -61,6 +83,7 @@ pub fn operand_value(operand: &Operand, scope: &Scope<'_>) -> Option<Value> {
         Operand::Argument(name, _) => Some(scope.argument(name).cloned().unwrap_or(Value::Null)),
         Operand::Now(_) => Some(Value::String(scope.now.to_owned())),
         Operand::Literal(value, _) => Some(value.clone()),
+        Operand::Claim(claim, kind) => Some(scope.claim(claim, &kind.0)),
         Operand::Path(_) | Operand::Size(_) => None,
     }
 }

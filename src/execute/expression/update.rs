@@ -277,6 +277,7 @@ impl Values<'_> {
             Operand::Argument(name, kind) => Some((kind, self.scope.argument(name)?.clone())),
             Operand::Now(kind) => Some((kind, Value::from(self.scope.now))),
             Operand::Literal(value, kind) => Some((kind, value.clone())),
+            Operand::Claim(claim, kind) => Some((kind, self.scope.claim(claim, &kind.0))),
             Operand::Path(_) | Operand::Size(_) => None,
         }
     }

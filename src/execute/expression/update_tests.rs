@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
+use crate::execute::caller::Caller;
 use crate::schema::scalar::value_type::Moment;
 use crate::table::data::attribute::Item;
 use dynoxide::Database;
@@ -41,7 +42,7 @@ fn texts() -> ValueType {
 
 fn changes(update: &Update, arguments: Value) -> Result<Changes, String> {
     let Value::Object(arguments) = arguments else { panic!("no arguments") };
-    Changes::of(&model(), update, &Scope { arguments: &arguments, now: NOW })
+    Changes::of(&model(), update, &Scope { arguments: &arguments, now: NOW, caller: &Caller::nobody() })
 }
 
 /// The expression's text with its placeholders replaced, values as DynamoDB's JSON.
@@ -245,7 +246,7 @@ fn further_changes_never_name_a_path_twice() {
     assert_eq!((&again["version"], &again["log"]), (&json!({ "N": "2" }), &json!({ "L": [{ "N": "1" }, { "BOOL": true }] })));
     let twice = set(&[("a", SetValue::Operand(Operand::Path(path("b")))), ("a.c", SetValue::Operand(Operand::Path(path("b"))))]);
     assert_eq!(
-        super::Changes::of(&model(), &twice, &Scope { arguments: &Map::new(), now: NOW }).unwrap_err(),
+        super::Changes::of(&model(), &twice, &Scope { arguments: &Map::new(), now: NOW, caller: &Caller::nobody() }).unwrap_err(),
         "The update names an attribute twice."
     );
 }

@@ -8,15 +8,24 @@
 //! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
 //! | a count that DynamoDB makes | [`visible_count`] |
 //! | an object whose selected fields its parent's item holds | [`is_visible_unread`] |
-//! | an item that a write gives back or a lookup starts from | [`VisibleItem::written`] |
+//! | an item that a write gives back | [`of_write`], then [`VisibleItem::written`] |
+//! | an item that a lookup of a write starts from | [`VisibleItem::written`] |
 //!
 //! Nothing else can make a [`VisibleItem`], and rows and responses hold no other items. Must not know rows or calls.
 
+use crate::execute::caller::Caller;
+use crate::execute::context::ExecutionContext;
+use crate::execute::expression::evaluate;
+use crate::execute::expression::scope::Scope;
+use crate::execute::expression::settle::{Settled, settle};
 use crate::execute::values::decode::free_end;
 use crate::plan::tree::{TypeDiscriminator, TypeMarks};
+use crate::schema::model::ObjectType;
+use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::table::data::attribute::{Attribute, Item};
+use serde_json::Map;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -27,35 +36,125 @@ pub struct VisibleItem(Arc<Item>);
 /// How a request comes to an item.
 enum Way<'i> {
     /// It asked for the item's key.
-    Key(&'i TypeDiscriminator, &'i Item),
+    Key(&'i ItemGate, &'i Item),
     /// It queried a range of keys that holds the item.
-    Range(&'i TypeDiscriminator, &'i Item),
-    /// DynamoDB counted the item. The plan counts so only if the range holds no items of other types.
+    Range(&'i ItemGate, &'i Item),
+    /// DynamoDB counted the item. The plan counts so only if the range holds no items of other types, and no rule hides items.
     Count,
-    /// The parent's item holds the item's fields. The plan relies on this only if the schema promises that the item exists.
+    /// The parent's item holds the item's fields. The plan relies on this only if the schema promises that the item exists, and no rule
+    /// hides it.
     Parent,
-    /// The request wrote the item, or found it for a write.
+    /// The request found the item for a write, or wrote it and may see it.
     Write,
 }
 
-/// Whether the caller may see an item: it has a type that the field returns.
+/// What a caller may see of the items that a read finds.
+#[derive(Debug, Clone)]
+pub struct ItemGate {
+    types: Arc<TypeDiscriminator>,
+    /// `None` if no rule hides items.
+    rules: Option<Arc<HidingRules>>,
+}
+
+/// The rules of each type, settled for a request.
+#[derive(Debug)]
+struct HidingRules {
+    of_types: Vec<Vec<Settled>>,
+    now: String,
+    caller: Caller,
+}
+
+impl ItemGate {
+    /// The gate of a read for the caller of a request.
+    pub fn new(types: &Arc<TypeDiscriminator>, context: &ExecutionContext<'_>) -> Self {
+        let of_type = |marks: &TypeMarks| settled(&marks.rules, context);
+        let rules = types.hides().then(|| HidingRules {
+            of_types: types.types.iter().map(of_type).collect(),
+            now: context.now.to_owned(),
+            caller: context.caller.clone(),
+        });
+        Self { types: types.clone(), rules: rules.map(Arc::new) }
+    }
+
+    /// The types of its items.
+    pub fn types(&self) -> &TypeDiscriminator {
+        &self.types
+    }
+
+    /// Whether no rule hides the item from the caller. If an index lacks what tells its type, the Get that follows decides.
+    fn shows(&self, item: &Item) -> bool {
+        let Some(rules) = &self.rules else { return true };
+        let by = |position: usize| rules.of_types.get(position).is_some_and(|of_type| rules.show(of_type, item));
+        match (self.types.types.as_slice(), self.types.type_of(item)) {
+            ([_], _) => by(0),
+            (_, Some(position)) => by(position),
+            (types, None) => (0..types.len()).any(by),
+        }
+    }
+}
+
+impl HidingRules {
+    /// Whether one of the rules holds for the item; without rules, nothing is hidden.
+    fn show(&self, rules: &[Settled], item: &Item) -> bool {
+        let nothing = Map::new();
+        let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
+        rules.is_empty() || rules.iter().any(|rule| holds(rule, item, &scope))
+    }
+}
+
+/// The rules of a type, settled for the caller.
+fn settled(rules: &[Arc<AuthRule>], context: &ExecutionContext<'_>) -> Vec<Settled> {
+    let nothing = Map::new();
+    let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
+    let known = |known: bool| if known { Settled::Always } else { Settled::Never };
+    let one = |rule: &Arc<AuthRule>| match &rule.lets_in {
+        LetsIn::Everybody => Settled::Always,
+        LetsIn::SignedIn => known(context.caller.is_signed_in()),
+        LetsIn::If(condition) => settle(condition, &scope),
+    };
+    rules.iter().map(one).collect()
+}
+
+/// Whether a settled rule holds for an item. One that cannot be evaluated does not.
+fn holds(rule: &Settled, item: &Item, scope: &Scope<'_>) -> bool {
+    match rule {
+        Settled::Always => true,
+        Settled::Never => false,
+        Settled::Open(condition) => evaluate::holds(condition, Some(item), scope).unwrap_or(false),
+    }
+}
+
+/// Those of the items of a write that its caller may see.
+pub fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Vec<Arc<Item>>) -> Vec<Arc<Item>> {
+    if !ty.auth.hide() {
+        return items;
+    }
+    let rules = HidingRules {
+        of_types: vec![settled(&ty.auth.of(AuthAction::Read), context)],
+        now: context.now.to_owned(),
+        caller: context.caller.clone(),
+    };
+    items.into_iter().filter(|item| rules.of_types.iter().all(|of_type| rules.show(of_type, item))).collect()
+}
+
+/// Whether the caller may see an item: it has a type that the field returns, and no rule hides it.
 fn admit(way: Way<'_>) -> bool {
     match way {
-        Way::Key(types, item) => types.is_of_key(item),
-        Way::Range(types, item) => types.recognises(item),
+        Way::Key(gate, item) => gate.types.is_of_key(item) && gate.shows(item),
+        Way::Range(gate, item) => gate.types.recognises(item) && gate.shows(item),
         Way::Count | Way::Parent | Way::Write => true,
     }
 }
 
 impl VisibleItem {
-    /// An item that the request asked for by its key; `None` if the key belongs to another type.
-    pub fn by_key(types: &TypeDiscriminator, item: &Arc<Item>) -> Option<Self> {
-        admit(Way::Key(types, item)).then(|| Self(item.clone()))
+    /// An item that the request asked for by its key; `None` if the key belongs to another type, or a rule hides it.
+    pub fn by_key(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
+        admit(Way::Key(gate, item)).then(|| Self(item.clone()))
     }
 
-    /// An item of a queried range; `None` if it is of another type.
-    pub fn in_range(types: &TypeDiscriminator, item: &Arc<Item>) -> Option<Self> {
-        admit(Way::Range(types, item)).then(|| Self(item.clone()))
+    /// An item of a queried range; `None` if it is of another type, or a rule hides it.
+    pub fn in_range(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
+        admit(Way::Range(gate, item)).then(|| Self(item.clone()))
     }
 
     /// An item of the request's own write.

@@ -50,7 +50,8 @@ impl<'p> FieldArguments<'p> {
     /// The filter and the paging of a read, from its arguments. An argument that is not acceptable is an error.
     pub fn of_read<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &'a Read) -> Result<ReadArguments<'a>, Arc<Failure>> {
         let refuse = |message: String| Failure::new(ErrorCode::BadUserInput, message);
-        let scope = |id: ArgumentsId| Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now });
+        let scope =
+            |id: ArgumentsId| Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now, caller: context.caller });
         let item_filter = match &read.filter {
             Some(filter) => Some(ItemFilter::new(filter, scope(filter.arguments)?).map_err(refuse)?),
             None => None,

@@ -1,13 +1,12 @@
 //! A distinct query of a request: reads its ranges page by page until it has enough items, and merges them in order. It can fetch more
 //! later without reading anything twice.
 
-use super::admit::{VisibleItem, visible_count};
+use super::admit::{ItemGate, VisibleItem, visible_count};
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::span::{KeySpan, SpanSide};
 use crate::execute::key::values::compare;
 use crate::execute::page::cursor::Position;
 use crate::execute::page::result::FoundItems;
-use crate::plan::tree::TypeDiscriminator;
 use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, Item, KeyValue};
 use crate::table::data::call::{Expression, Query, SortCondition};
@@ -60,8 +59,8 @@ pub struct RangeQuery {
     pub start: Option<Position>,
     /// Whether items of other types may lie within the ranges.
     pub others: bool,
-    /// Tells the items of the wanted types from others.
-    pub discriminator: Arc<TypeDiscriminator>,
+    /// Tells the items that the caller may see from others.
+    pub gate: ItemGate,
 }
 
 /// What a query found so far. It grows at its end only.
@@ -102,11 +101,11 @@ impl QueryResult {
 impl RangeQuery {
     /// Two queries with equal cache keys find the same.
     pub fn cache_key(&self) -> String {
-        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, discriminator, .. } = self;
+        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, gate, .. } = self;
         let start = start.as_ref().map(|start| (start.range, start.key.iter().collect::<BTreeMap<_, _>>()));
         let order = (forward, last_first);
         // Items of different types may lie in one range, so the types are part of the key.
-        let types: Vec<&str> = discriminator.types.iter().map(|marks| marks.item.as_str()).collect();
+        let types: Vec<&str> = gate.types().types.iter().map(|marks| marks.item.as_str()).collect();
         format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
     }
 
@@ -171,7 +170,7 @@ impl RangeQuery {
     /// How many items a call reads to find `open` items. `strangers`: it has met items of other types.
     pub fn limit(&self, open: u32, strangers: bool) -> u32 {
         // The items of a single type mostly lie side by side. If they do not, a read takes no more round trips than one with a filter.
-        let sparse = self.filter.is_some() || strangers || (self.others && self.discriminator.types.len() > 1);
+        let sparse = self.filter.is_some() || strangers || (self.others && self.gate.types().types.len() > 1);
         match sparse {
             true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             false if self.others => open.clamp(MIN_LIMIT_AMONG_OTHERS, MAX_LIMIT),
@@ -234,7 +233,7 @@ impl RangeQuery {
 
     /// An item that is really within the range, if the caller may see it.
     fn visible(&self, range: &KeyRange, item: &Arc<Item>) -> Option<VisibleItem> {
-        self.is_in_range(range, item).then(|| VisibleItem::in_range(&self.discriminator, item)).flatten()
+        self.is_in_range(range, item).then(|| VisibleItem::in_range(&self.gate, item)).flatten()
     }
 
     /// Whether an item is really within the range: a key condition may let in more.

@@ -1,6 +1,6 @@
 //! The requests of a read's rows and what the wave found for them in; the items and the page of each row out. Must not know the state.
 
-use super::admit::VisibleItem;
+use super::admit::{ItemGate, VisibleItem};
 use super::requests::{ReadRequests, RowRequest};
 use super::results::WaveResults;
 use super::state::ItemState;
@@ -36,11 +36,12 @@ pub fn row_results(
     filler: &PageFiller,
 ) -> Vec<RowResult> {
     let ReadRequests { id, read, filter, rows } = requests;
+    let gate = ItemGate::new(&read.discriminator, context);
     let row_result = |row: RowRequest| match row {
         RowRequest::Absent => RowResult::default(),
         RowRequest::Failed(why) => RowResult::failed(why),
         RowRequest::Gets(positions) => {
-            let items = positions.into_iter().map(|position| item(read, filter.as_ref(), results, position)).collect();
+            let items = positions.into_iter().map(|position| item(&gate, filter.as_ref(), results, position)).collect();
             within_maximum(read, items)
         }
         RowRequest::Query(position, page) => match results.query(position) {
@@ -57,9 +58,9 @@ pub fn row_results(
 }
 
 /// The item of a Get, if the caller may see it and it meets the filter of its read.
-fn item(read: &Read, filter: Option<&ItemFilter<'_>>, results: &WaveResults<'_>, position: usize) -> ItemState {
+fn item(gate: &ItemGate, filter: Option<&ItemFilter<'_>>, results: &WaveResults<'_>, position: usize) -> ItemState {
     let item = match results.item(position) {
-        Some(Ok(Some(item))) => VisibleItem::by_key(&read.discriminator, item),
+        Some(Ok(Some(item))) => VisibleItem::by_key(gate, item),
         Some(Err(error)) => return ItemState::Failed(Failure::of_table(error)),
         Some(Ok(None)) | None => None,
     };

@@ -3,6 +3,8 @@
 use super::admit::{self, VisibleItem};
 use super::arguments::FieldArguments;
 use super::rows::Rows;
+use crate::execute::auth::refusals::Refusals;
+use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::expression::scope::argument;
@@ -67,6 +69,10 @@ pub struct ReadState<'p> {
     pub plan: &'p Plan,
     /// The arguments of its fields.
     pub arguments: FieldArguments<'p>,
+    /// Who sent the request.
+    caller: Caller,
+    /// What the caller is refused.
+    pub refusals: Refusals,
     /// The rows of each space; `None` until they are known.
     pub rows: Vec<Option<Rows>>,
     /// The result of each read.
@@ -88,7 +94,8 @@ impl<'p> ReadState<'p> {
         let elements = plan.spaces.iter().map(|_| Vec::new()).collect();
         let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
         let arguments = FieldArguments::new(plan, context);
-        Self { plan, arguments, rows, results, elements, filled }
+        let refusals = Refusals::new(plan, context, &arguments);
+        Self { plan, arguments, caller: context.caller.clone(), refusals, rows, results, elements, filled }
     }
 
     /// The number of rows of a space; 0 while they are unknown.
@@ -185,6 +192,7 @@ impl<'p> ReadState<'p> {
                 let values = self.arguments.values(*arguments)?;
                 Ok(argument(values, name).filter(|value| !value.is_null()).cloned())
             }
+            ValueSource::Claim(claim) => Ok(self.caller.text(claim).map(Value::String)),
             ValueSource::Field(holder, reader) => {
                 let item = self.held(*holder, space, row).map_err(Arc::clone)?;
                 Ok(item.and_then(|item| decode::value(reader, item)))
@@ -262,7 +270,7 @@ impl<'p> ReadState<'p> {
     /// The result of a read for a row that needs no call.
     fn known(&self, id: ReadId, row: usize) -> Option<ItemState> {
         let read = &self.plan.reads[id];
-        if self.is_behind(id, read.space, row) {
+        if self.is_behind(id, read.space, row) || self.refusals.of(read.guard).is_some() {
             return Some(ItemState::Absent);
         }
         // A missing parent has no children. While a parent is being read, its children may be read at the same time.
@@ -288,6 +296,17 @@ impl<'p> ReadState<'p> {
                 // If the value that chooses a replica is null, the rest of the key chooses it.
                 None if key.chooses_replica(field) => {}
                 None => return Ok(None),
+            }
+        }
+        let sources: Vec<&ValueSource> = match range {
+            Some(BoundRange::Between(lower, upper)) => lower.iter().chain(upper).map(|(source, _)| source).collect(),
+            Some(BoundRange::BeginsWith(source)) => vec![source],
+            None => Vec::new(),
+        };
+        for source in sources.into_iter().filter(|source| source.has_claim()) {
+            // Without the claim, the range is not open but empty.
+            if self.value(source, space, row)?.is_none() {
+                return Ok(None);
             }
         }
         let end = |end: &Option<(ValueSource, bool)>| match end {

@@ -1,6 +1,7 @@
 //! Objects of a response: the fields of a selection for a row, in their order, and embedded objects.
 
 use super::writer::{PathStep, Place, Unwritten, Writer, json, text};
+use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
 use crate::execute::read::state::Present;
 use crate::execute::values::decode;
@@ -45,6 +46,9 @@ impl<'a> Writer<'a> {
     }
 
     fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), Unwritten> {
+        if let Some(code) = self.state.refusals.of(output.guard) {
+            return Err(self.error(code, refusals::message(code)));
+        }
         match &output.value {
             OutputValue::Typename => {
                 text(&mut self.body.data, type_name);

@@ -16,6 +16,7 @@ use crate::execute::write::messages::{
     FieldErrors, absent, contention, field_error, half_way, in_doubt, made, of_table, open_end, replicas_behind, unseen, unswept,
 };
 use crate::execute::write::rules::arguments::check_arguments;
+use crate::execute::write::rules::claims::check_claims;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
@@ -45,6 +46,7 @@ pub async fn write(
     };
     let token = Uuid::new_v4().simple().to_string();
     let job = WriteJob { context, planned, write, arguments, token };
+    check_claims(&job)?;
     check_arguments(&job)?;
     // Boxed, so that the compiler can resolve the type of a request's future.
     job.run().boxed().await

@@ -30,7 +30,7 @@ pub struct WriteJob<'a> {
 impl WriteJob<'_> {
     /// The values of the request that conditions and expressions may use.
     pub fn scope(&self) -> Scope<'_> {
-        Scope { arguments: self.arguments, now: self.context.now }
+        Scope { arguments: self.arguments, now: self.context.now, caller: self.context.caller }
     }
 
     /// The type of that name.

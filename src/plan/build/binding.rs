@@ -80,6 +80,7 @@ impl<'a> Builder<'a> {
     pub fn source(&self, source: &Source, from: &Entity<'a>, arguments: ArgumentsId) -> Result<ValueSource, PlanError> {
         Ok(match source {
             Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
+            Source::Claim(claim) => ValueSource::Claim(claim.clone()),
             Source::Parent(field) => {
                 from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
             }
@@ -176,7 +177,7 @@ fn sort_template(sort: &SortAccess) -> Option<usize> {
 
 fn parents(source: &Source, names: &mut Vec<String>) {
     match source {
-        Source::Argument(_) | Source::Item(..) => {}
+        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => {}
         Source::Parent(field) => names.push(field.clone()),
         Source::Text(parts) => parts.iter().for_each(|part| {
             if let TextPart::Value(source) = part {

@@ -26,6 +26,9 @@ pub struct Builder<'a> {
     pub wanted: Vec<Vec<(&'a ObjectType, String)>>,
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
+    pub guards: Vec<Guard>,
+    /// The guard behind which fields are planned now.
+    pub guard: Option<GuardId>,
     pub introspects: bool,
     /// How many objects of interfaces and unions enclose the object that is being planned.
     variant_depth: usize,
@@ -34,6 +37,8 @@ pub struct Builder<'a> {
     /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a write compare that
     /// attribute.
     pub as_stored: bool,
+    /// Whether a write reads for itself: then its reads see what rules hide from the caller.
+    pub unhidden: bool,
     /// In a mutation, the items that sources may name, by item type.
     pub scope: HashMap<String, Entity<'a>>,
 }
@@ -49,10 +54,13 @@ impl<'a> Builder<'a> {
             wanted: vec![],
             spaces: vec![operation],
             arguments: vec![],
+            guards: vec![],
+            guard: None,
             introspects: false,
             variant_depth: 0,
             variant_fields: 0,
             as_stored: false,
+            unhidden: false,
             scope: HashMap::new(),
         }
     }
@@ -88,15 +96,20 @@ impl<'a> Builder<'a> {
         }
         let mut fields = Vec::new();
         for (key, collected) in all {
-            let value = match collected.field.name.as_str() {
-                "__typename" => OutputValue::Typename,
+            let outer = self.guard;
+            let (guard, value) = match collected.field.name.as_str() {
+                "__typename" => (None, OutputValue::Typename),
                 "__schema" | "__type" => {
                     self.introspects = true;
-                    OutputValue::Introspection
+                    (None, OutputValue::Introspection)
                 }
-                name => self.field(of, self.field_of(ty, name)?, &collected, inside)?,
+                name => {
+                    let field = self.field_of(ty, name)?;
+                    (self.enter(ty, field, &collected)?, self.field(of, field, &collected, inside)?)
+                }
             };
-            let mut output = output(&key, &collected, value);
+            self.guard = outer;
+            let mut output = output(&key, &collected, (guard, value));
             // An interface may allow null where the object's own type does not (GraphQL spec section 6.4, "Executing Fields").
             if let Some(own) = ty.fields.get(collected.field.name.as_str()) {
                 output.ty = own.ty.clone();
@@ -185,12 +198,12 @@ impl<'a> Builder<'a> {
 
     /// Runs the passes over the reads and gives the plan.
     pub fn finish(self, root: Object) -> Plan {
-        let Self { model, mut reads, wanted, spaces, arguments, as_stored, .. } = self;
+        let Self { model, mut reads, wanted, spaces, arguments, guards, as_stored, .. } = self;
         let waves = waves::assign(&mut reads, &spaces);
         let mut collections = collections::assign(model, &mut reads, &spaces, &arguments);
         projection::assign(model, &mut reads, &wanted, as_stored);
         projection::share(&reads, &mut collections);
-        Plan { reads, spaces, arguments, waves, collections, root }
+        Plan { reads, spaces, arguments, guards, waves, collections, root }
     }
 
     /// Adds a row space.
@@ -206,10 +219,10 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A field of the response.
-pub fn output(key: &str, collected: &CollectedField<'_>, value: OutputValue) -> Output {
+/// A field of the response, behind its own guard.
+pub fn output(key: &str, collected: &CollectedField<'_>, (guard, value): (Option<GuardId>, OutputValue)) -> Output {
     let ty = collected.field.definition.ty.clone();
-    Output { label: label(key), key: key.to_owned(), location: collected.location, ty, value }
+    Output { label: label(key), key: key.to_owned(), location: collected.location, ty, guard, value }
 }
 
 /// `"key":`. Response keys are GraphQL names, so they need no escapes.

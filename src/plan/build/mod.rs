@@ -10,6 +10,7 @@
 //! | `connection` | the selection on a connection → its parts |
 //! | `binding` | what a find is bound to → the sources of a read's key |
 //! | `key_condition` | a key condition → whether it lets in items of other types |
+//! | `guard` | the rules of a field and of the types behind it → its guard |
 //! | `entity` | what is known of an object before it is read |
 
 mod abstract_type;
@@ -18,6 +19,7 @@ mod builder;
 mod connection;
 mod entity;
 mod find;
+mod guard;
 mod key_condition;
 pub mod mutation;
 pub mod query;

@@ -58,6 +58,7 @@ fn write_step<'a>(
     };
     let actions = (0..write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
     let arguments = builder.push_arguments(arguments);
+    let guard = builder.enter(root, field, collected)?;
     let result_type = match write.returns {
         WriteReturns::Done => None,
         WriteReturns::Item(action) | WriteReturns::Items(action) => write.actions.get(action).map(|action| action.item.as_str()),
@@ -73,7 +74,7 @@ fn write_step<'a>(
             (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
         }
     };
-    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, value)], variants: Vec::new() };
+    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
     let plan = strong(builder.model, builder.finish(object));
     Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
 }
@@ -142,7 +143,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items of a find that is bound to arguments and to the items in scope before an action.
     fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
-        builder.as_stored = true;
+        (builder.as_stored, builder.unhidden) = (true, true);
         let seeds = self.seed_scope(&mut builder, before, find)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
@@ -168,6 +169,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths follow from there.
     fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
+        builder.unhidden = true;
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };

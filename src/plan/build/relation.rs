@@ -49,14 +49,14 @@ pub struct ReadTarget<'a> {
 
 impl<'a> ReadTarget<'a> {
     /// The target of a find of these types by an access path.
-    pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath) -> Result<Self, PlanError> {
+    pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath, unhidden: bool) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
-        let discriminator =
-            attributes::discriminator(model, types, path.index, matches!(path.access, Access::Scan)).ok_or_else(|| internal(&name))?;
-        let inspects_items = types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
+        let place = (path.index, matches!(path.access, Access::Scan));
+        let discriminator = attributes::discriminator(model, types, place, unhidden).ok_or_else(|| internal(&name))?;
+        let inspects_items = discriminator.hides() || types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
         Ok(Self { first, name, table: keys.table, discriminator, inspects_items })
     }
 }
@@ -78,6 +78,7 @@ impl<'a> Builder<'a> {
         if matches!(path.access, Access::Get { .. })
             && !several
             && !relation.must_exist
+            && (self.unhidden || !ty.auth.hide())
             && self.filter(relation.find, relation.arguments).is_none()
             && relation.needs.iter().all(|field| known.contains_key(field))
         {
@@ -86,7 +87,7 @@ impl<'a> Builder<'a> {
             let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
-        let target = ReadTarget::of(self.model, &[ty], path)?;
+        let target = ReadTarget::of(self.model, &[ty], path, self.unhidden)?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) = relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
@@ -120,7 +121,8 @@ impl<'a> Builder<'a> {
                     want => want,
                 },
                 filter: self.filter(relation.find, relation.arguments),
-                others: admits_other_types(self.model, (target.table, path.index), (&key, access), &target.discriminator),
+                others: target.discriminator.hides()
+                    || admits_other_types(self.model, (target.table, path.index), (&key, access), &target.discriminator),
                 position_attributes: attributes::key_attributes(&self.model.tables[target.table], path.index)
                     .into_iter()
                     .map(|key| key.name.clone())
@@ -187,6 +189,7 @@ impl<'a> Builder<'a> {
             answers_each_value: false,
             filter: None,
             may_wait: false,
+            guard: self.guard,
             wave: 0,
         });
         self.wanted.push(Vec::new());

@@ -70,7 +70,7 @@ impl<'p> ArgumentValues<'p> {
                 _ => 1,
             },
             ValueSource::Field(_, reader) if reader.ty.is_list() => ELEMENTS,
-            ValueSource::Field(..) | ValueSource::Text(_) => 1,
+            ValueSource::Claim(_) | ValueSource::Field(..) | ValueSource::Text(_) => 1,
         };
         let values = key.fields.values().map(of_source).fold(1, u64::saturating_mul).min(MOST_KEYS);
         match key.spread {

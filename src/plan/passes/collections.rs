@@ -67,6 +67,7 @@ fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
 fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
     match (left, right) {
         (ValueSource::Argument(left, name), ValueSource::Argument(right, other)) => (left, name) == (right, other),
+        (ValueSource::Claim(left), ValueSource::Claim(right)) => left == right,
         (ValueSource::Field(left, reader), ValueSource::Field(right, other)) => (left, &reader.field) == (right, &other.field),
         (ValueSource::Text(left), ValueSource::Text(right)) => {
             let same = |(left, right): (&SourceText, &SourceText)| match (left, right) {

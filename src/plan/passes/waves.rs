@@ -58,7 +58,7 @@ fn of_holder(holder: Holder, spaces: &[Space], found: &mut Vec<ReadId>) {
 
 fn of_source(source: &ValueSource, spaces: &[Space], found: &mut Vec<ReadId>) {
     match source {
-        ValueSource::Argument(..) => {}
+        ValueSource::Argument(..) | ValueSource::Claim(_) => {}
         ValueSource::Field(holder, _) => of_holder(*holder, spaces, found),
         ValueSource::Text(parts) => parts.iter().for_each(|part| {
             if let SourceText::Value(source) = part {

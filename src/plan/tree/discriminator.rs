@@ -1,6 +1,8 @@
 //! What tells the items of a type from others: their key templates and constants.
 
+use crate::schema::model::auth::AuthRule;
 use crate::schema::template::Template;
+use std::sync::Arc;
 
 /// How to tell items of these types from all others.
 #[derive(Debug)]
@@ -9,6 +11,13 @@ pub struct TypeDiscriminator {
     pub sees_constants: bool,
     /// The types, at least one.
     pub types: Vec<TypeMarks>,
+}
+
+impl TypeDiscriminator {
+    /// Whether rules hide items of one of the types.
+    pub fn hides(&self) -> bool {
+        self.types.iter().any(|marks| !marks.rules.is_empty())
+    }
 }
 
 /// What an item of one type looks like.
@@ -20,4 +29,6 @@ pub struct TypeMarks {
     pub keys: Vec<(String, Vec<Template>)>,
     /// Constant attributes. An item that has one must have this value.
     pub constants: Vec<(String, String)>,
+    /// The rules that hide items. Of several, one that lets the caller in is enough; without any, no item is hidden.
+    pub rules: Vec<Arc<AuthRule>>,
 }

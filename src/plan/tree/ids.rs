@@ -6,3 +6,5 @@ pub type ReadId = usize;
 pub type SpaceId = usize;
 /// Position of a field's arguments in [`super::Plan::arguments`].
 pub type ArgumentsId = usize;
+/// Position of a guard in [`super::Plan::guards`].
+pub type GuardId = usize;

@@ -22,12 +22,14 @@
 //! | `plan` | one plan: its reads, row spaces and shared Queries |
 //! | `read` | one read: its key, its range and how much is wanted |
 //! | `filter` | the filter of a read |
+//! | `guard` | what a caller must meet to see a field |
 //! | `value` | where the values of keys come from |
 //! | `discriminator` | how the items of a type are told from others |
 //! | `response` | objects, lists and connections of the response |
 
 mod discriminator;
 mod filter;
+mod guard;
 mod ids;
 mod plan;
 mod read;
@@ -37,7 +39,8 @@ mod value;
 
 pub use discriminator::{TypeDiscriminator, TypeMarks};
 pub use filter::{Conjunct, Filter};
-pub use ids::{ArgumentsId, ReadId, SpaceId};
+pub use guard::{Demand, Guard};
+pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{BoundRange, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};
 pub use response::{Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation};

@@ -1,5 +1,6 @@
 //! The whole plan: reads in waves, row spaces, and the reads that may share a Query. Must not know how the response is written.
 
+use super::guard::Guard;
 use super::ids::{ReadId, SpaceId};
 use super::read::Read;
 use super::response::Object;
@@ -15,6 +16,8 @@ pub struct Plan {
     pub spaces: Vec<Space>,
     /// The arguments of the fields that read, each evaluated once per request.
     pub arguments: Vec<Arguments>,
+    /// The guards of fields, outer ones before those within.
+    pub guards: Vec<Guard>,
     /// The reads of each wave, in the order of `reads`.
     pub waves: Vec<Vec<ReadId>>,
     /// The reads that may share a Query.

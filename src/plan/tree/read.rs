@@ -2,7 +2,7 @@
 
 use super::discriminator::TypeDiscriminator;
 use super::filter::Filter;
-use super::ids::{ArgumentsId, ReadId, SpaceId};
+use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::ValueSource;
 use crate::schema::model::find::Access;
 use crate::schema::model::sharding::Reading;
@@ -52,6 +52,8 @@ pub struct Read {
     pub filter: Option<Filter>,
     /// Whether it may be made a wave later, because only the response uses it.
     pub may_wait: bool,
+    /// The guard of the field that it is made for. If that refuses the caller, nothing is read.
+    pub guard: Option<GuardId>,
     /// Its wave, from 1.
     pub wave: usize,
 }

@@ -1,7 +1,7 @@
 //! The shape of the response: objects, lists, connections and scalars, in the order of the selection, each with where its value comes
 //! from. Must not know how anything is read.
 
-use super::ids::{ReadId, SpaceId};
+use super::ids::{GuardId, ReadId, SpaceId};
 use super::value::{FieldReader, Holder, ValueSource};
 use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::Type;
@@ -29,6 +29,8 @@ pub struct Output {
     pub location: (usize, usize),
     /// The type as declared.
     pub ty: Type,
+    /// The guard of the field, if it has one of its own.
+    pub guard: Option<GuardId>,
     /// Where the value comes from.
     pub value: OutputValue,
 }

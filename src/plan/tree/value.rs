@@ -2,6 +2,7 @@
 //! response.
 
 use super::ids::{ArgumentsId, ReadId, SpaceId};
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Stored;
 use crate::schema::template::Template;
 use apollo_compiler::ast::Type;
@@ -34,10 +35,23 @@ pub enum ArgumentValue {
 pub enum ValueSource {
     /// An argument.
     Argument(ArgumentsId, String),
+    /// A claim of the caller, as text.
+    Claim(ClaimPath),
     /// A field of an item or an element.
     Field(Holder, Arc<FieldReader>),
     /// Text made of parts.
     Text(Vec<SourceText>),
+}
+
+impl ValueSource {
+    /// Whether it is made of a claim. A caller without the claim finds nothing.
+    pub fn has_claim(&self) -> bool {
+        match self {
+            Self::Claim(_) => true,
+            Self::Text(parts) => parts.iter().any(|part| matches!(part, SourceText::Value(source) if source.has_claim())),
+            Self::Argument(..) | Self::Field(..) => false,
+        }
+    }
 }
 
 /// A part of [`ValueSource::Text`].

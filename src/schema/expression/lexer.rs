@@ -51,6 +51,11 @@ fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<Cond
             '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
             // A sign after a value is an operator, not part of a number.
             '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => (1, Some(Token::Mark(letter)), None),
+            // A claim's name may stand in quotes of either kind.
+            '"' if tokens.last().is_some_and(|last| last.token == Token::Mark('[')) => {
+                let (length, token, mistake) = quoted(rest, letter);
+                (length, token, mistake.filter(|_| !rest[1..length].ends_with('"')))
+            }
             '\'' | '"' => quoted(rest, letter),
             ':' => match dotted_length(&rest[1..]) {
                 0 => (1, None, Some(("Write an argument as a colon and its name.".to_owned(), None))),

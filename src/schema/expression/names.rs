@@ -28,4 +28,8 @@ pub trait Names {
     }
     /// The type of an argument and whether it is a list. `Err` gives the valid choices.
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
+    /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with one: `:auth.sub`.
+    fn has_bare_claims(&self) -> bool {
+        false
+    }
 }

@@ -1,5 +1,6 @@
 //! The values of conditions and update expressions: attribute paths, arguments and literals. Plain data.
 
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::value_type::ValueType;
 
 /// A comparison operator.
@@ -28,6 +29,8 @@ pub enum Operand {
     Size(Path),
     /// `:name`, an argument of the field, stored as the named type.
     Argument(String, ArgumentType),
+    /// `auth.sub`, a claim of the caller, compared as the named type.
+    Claim(ClaimPath, ArgumentType),
     /// `:now`, the time of the request, stored as the named type.
     Now(ArgumentType),
     /// A literal: text, number, true, false or null, stored as the named type.

@@ -1,5 +1,6 @@
 //! A value of an expression before its type is decided, and its subject. Plain data.
 
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Path;
 use crate::schema::scalar::value_type::ValueType;
 use std::ops::Range;
@@ -22,6 +23,8 @@ pub enum TermKind {
     Size(Path),
     /// An argument, its type and whether it is a list.
     Argument(String, ValueType, bool),
+    /// A claim of the caller, of any type.
+    Claim(ClaimPath),
     /// `:now`.
     Now,
     /// A literal text.

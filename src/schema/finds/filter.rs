@@ -9,11 +9,6 @@ use crate::schema::types::names::ItemNames;
 /// The condition; `Err` if it has a mistake.
 pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Option<Condition>, ()> {
     let Some(written) = &wanted.directive.filter else { return Ok(None) };
-    if let Some(at) = written.value.find(":auth.") {
-        let place = span::within(wanted.draft.text, &written.span, &(at..at + ":auth.".len() - 1));
-        findings.error("KF0601", &place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
-        return Err(());
-    }
     let names = names(wanted);
     Condition::parse(&written.value, &names).map(Some).map_err(|mistakes| {
         for mut mistake in mistakes {

@@ -141,6 +141,6 @@ fn takes(source: &Source, field: &str) -> bool {
     match source {
         Source::Parent(name) => name == field,
         Source::Text(parts) => parts.iter().any(|part| matches!(part, TextPart::Value(source) if takes(source, field))),
-        Source::Argument(_) | Source::Item(..) => false,
+        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => false,
     }
 }

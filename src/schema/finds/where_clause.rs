@@ -3,6 +3,7 @@
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::source::{BindingRule, Source, TextPart};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
@@ -164,11 +165,10 @@ impl Entry<'_> {
         Some(parts)
     }
 
-    /// The source that a name stands for: an argument, or a stored field of the parent.
+    /// The source that a name stands for: a claim, an argument, or a stored field of the parent.
     fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
-        if name == "auth" || name.starts_with("auth.") {
-            findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
-            return None;
+        if let Some(claim) = ClaimPath::parse(name) {
+            return Some(Source::Claim(claim));
         }
         if self.wanted.argument(name).is_some() {
             return Some(Source::Argument(name.to_owned()));
@@ -244,6 +244,7 @@ impl Entry<'_> {
                 let declared = self.wanted.parent_record?.get(name)?;
                 Some((Some(declared.value.clone()), declared.ty.is_list()))
             }
+            Source::Claim(_) => Some((Some(ValueType::String), false)),
             Source::Text(_) | Source::Item(..) => None,
         }
     }

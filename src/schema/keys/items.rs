@@ -161,7 +161,12 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
     let type_name = &item.object.name;
     let claim = text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{auth."));
     match &mistake.kind {
-        _ if claim => findings.error("KF0601", &place, "sign-in is not available yet", Some("store the value in a field".into())),
+        _ if claim => findings.error(
+            "KF0601",
+            &place,
+            "claims are not available here yet",
+            Some("store the value in a field, and give it in `set:`".into()),
+        ),
         TemplateMistakeKind::Spread(why) => {
             findings.error("KF0217", &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
         }

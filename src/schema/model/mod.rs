@@ -1,6 +1,7 @@
 //! The checked model of a `schema.graphql`: what the planner reads. Plain data, made by [`super::load`]; everything in it is consistent
 //! (names resolve, templates invert, every find has an access path), so later layers look up and do not check again.
 
+pub mod auth;
 pub mod find;
 pub mod keys;
 pub mod rules;
@@ -9,8 +10,9 @@ pub mod source;
 pub mod write;
 
 use super::table::Table;
+use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::{Constraint, Rules};
-use crate::schema::model::write::Write;
+use crate::schema::model::write::{Write, WriteReturns};
 use crate::schema::scalar::value_type::ValueType;
 use find::Find;
 use keys::ItemKeys;
@@ -35,6 +37,8 @@ pub struct Model {
     pub types: IndexMap<String, ObjectType>,
     /// `@constraint` on arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.
     pub constraints: IndexMap<String, Constraint>,
+    /// Whether there is any `@auth`. If so, what has no rule is for callers who are signed in.
+    pub ruled: bool,
 }
 
 impl Model {
@@ -45,6 +49,16 @@ impl Model {
             FieldKind::Write(write) => Some(write),
             _ => None,
         }
+    }
+
+    /// The item type that the write of a field of `Mutation` returns.
+    pub fn returned_by(&self, field: &str) -> Option<&ObjectType> {
+        let write = self.mutation(field)?;
+        self.types.get(match write.returns {
+            WriteReturns::Done => return None,
+            WriteReturns::Item(action) | WriteReturns::Items(action) => &write.actions.get(action)?.item,
+            WriteReturns::Found => &write.find.as_ref()?.item,
+        })
     }
 
     /// An item type with its keys; `None` for every other type.
@@ -68,6 +82,8 @@ pub struct ObjectType {
     pub fields: IndexMap<String, Field>,
     /// The fields that have a default. Each comes after the fields that its default is made of.
     pub defaults: Vec<String>,
+    /// Who may read and write its items.
+    pub auth: AuthRules,
 }
 
 /// What an object type stands for.
@@ -100,6 +116,8 @@ pub struct Field {
     pub kind: FieldKind,
     /// The rules for values that are written to it.
     pub rules: Rules,
+    /// Who may read and write it, among those who may its object.
+    pub auth: AuthRules,
 }
 
 /// An argument of a field.

@@ -1,5 +1,7 @@
 //! Where a bound value comes from, and the rule by which it is bound. Plain data.
 
+use crate::schema::expression::claim::ClaimPath;
+
 /// Where a bound value comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
@@ -10,6 +12,8 @@ pub enum Source {
     Parent(String),
     /// Text made of literals and other sources: `where: { id: "user-{userId}" }`.
     Text(Vec<TextPart>),
+    /// A claim of the caller, as text: `{auth.sub}`. A caller without it finds nothing, and a write of it is refused.
+    Claim(ClaimPath),
     /// In a mutation: a field of the item of that type that was found or put before.
     Item(String, String),
 }

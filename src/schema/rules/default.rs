@@ -121,7 +121,7 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
         _ => {}
     }
     if inner.starts_with("auth.") {
-        findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
+        findings.error("KF0601", place, "claims are not available here yet", Some("give the value in `set:`".into()));
         return None;
     }
     if let Some(offset) = inner.strip_prefix("now").filter(|rest| rest.starts_with(['+', '-'])) {

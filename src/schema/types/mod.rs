@@ -6,5 +6,4 @@ pub mod inputs;
 pub mod kinds;
 pub mod names;
 pub mod objects;
-pub mod unavailable;
 pub mod values;

@@ -1,6 +1,7 @@
 //! Object types in, the model's types with their fields out. Must not know how a find is served.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::Rules;
 use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::syntax::directives::{named, write_of};
@@ -27,7 +28,7 @@ pub fn read_object_types(draft: &SchemaDraft, findings: &mut Findings) -> IndexM
         }
         let Some(kind) = type_kind(draft, &name, kind) else { continue };
         let defaults = field_rules::in_order(&read);
-        types.insert(name.clone(), ObjectType { name, kind, fields: read, defaults });
+        types.insert(name.clone(), ObjectType { name, kind, fields: read, defaults, auth: AuthRules::default() });
     }
     types
 }
@@ -123,7 +124,7 @@ fn model_field(field: &FieldDefinition, kind: FieldKind, rules: Rules) -> Field 
         default: argument.default_value.as_ref().map(|value| json(value)),
     };
     let arguments = field.arguments.iter().map(|definition| argument(definition)).collect();
-    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules }
+    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules, auth: AuthRules::default() }
 }
 
 /// A constant of the schema as JSON. An enum value becomes its name.

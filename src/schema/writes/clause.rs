@@ -3,6 +3,7 @@
 use super::acting::{Acting, FieldBinding};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::scalar::value_type::ValueType;
@@ -108,12 +109,11 @@ impl Entry<'_> {
         Some(parts)
     }
 
-    /// Resolves a name: an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or just `id`).
+    /// Resolves a name: a claim, an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or just `id`).
     fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
         let writing = &self.acting.writing;
-        if name == "auth" || name.starts_with("auth.") {
-            findings.error("KF0601", place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
-            return None;
+        if let Some(claim) = ClaimPath::parse(name) {
+            return Some(Source::Claim(claim));
         }
         if inputs::input(writing.draft.schema, writing.field, name).is_some() {
             return Some(Source::Argument(name.to_owned()));
@@ -198,6 +198,7 @@ impl Entry<'_> {
                 let declared = self.acting.scope.iter().find(|known| known.item == *item)?.record.get(field)?;
                 Some((declared.value.clone(), depth_of(&declared.ty)))
             }
+            Source::Claim(_) => Some((ValueType::String, 0)),
             Source::Parent(_) | Source::Text(_) => None,
         }
     }
@@ -210,6 +211,8 @@ impl Entry<'_> {
                 let known = self.acting.scope.iter().find(|known| known.item == *item);
                 known.and_then(|known| known.record.get(field)).is_none_or(|declared| !declared.ty.is_non_null())
             }
+            // Without the claim, nothing is written.
+            Source::Claim(_) => false,
             Source::Parent(_) | Source::Text(_) => true,
         }
     }

@@ -21,7 +21,6 @@ use crate::schema::writes::checks::unchecked;
 /// `if:`; the outer `None` is a mistake.
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
     let Some(written) = &acting.directive.condition else { return Some(None) };
-    check_claims(acting, written, findings)?;
     match Condition::parse(&written.value, &acting.names()) {
         Ok(condition) => Some(Some(condition)),
         Err(mistakes) => {
@@ -34,7 +33,6 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
 /// `expression:`; the outer `None` is a mistake.
 pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Update>> {
     let Some(written) = &acting.directive.expression else { return Some(None) };
-    check_claims(acting, written, findings)?;
     let names = ExpressionNames { names: acting.names() };
     match parser::parse(&written.value, &names) {
         Ok(parsed) => {
@@ -51,13 +49,6 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
             None
         }
     }
-}
-
-fn check_claims(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Option<()> {
-    let Some(at) = written.value.find(":auth.") else { return Some(()) };
-    let place = span::within(acting.writing.draft.text, &written.span, &(at..at + ":auth.".len() - 1));
-    findings.error("KF0601", &place, "sign-in is not available yet", Some("take the value from an argument for now".into()));
-    None
 }
 
 fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistakes: Vec<ConditionMistake>, findings: &mut Findings) {

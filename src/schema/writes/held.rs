@@ -71,7 +71,7 @@ impl Taken {
                 TextPart::Value(source) => self.copied(source, item),
                 TextPart::Literal(_) => {}
             }),
-            Source::Item(..) | Source::Argument(_) | Source::Parent(_) => {}
+            Source::Item(..) | Source::Argument(_) | Source::Claim(_) | Source::Parent(_) => {}
         }
     }
 

@@ -94,6 +94,8 @@ fn values(operand: &Operand, arguments: &Map<String, Value>, item: &Item) -> Vec
             attribute_of(&kind.0, &instant_text(now).into()).into_iter().collect()
         }
         Operand::Literal(value, kind) => attribute_of(&kind.0, value).into_iter().collect(),
+        // Nobody asks, and nobody has claims.
+        Operand::Claim(_, kind) => attribute_of(&kind.0, &Value::Null).into_iter().collect(),
     }
 }
 

@@ -421,6 +421,6 @@ fn parents(source: &Source, names: &mut Vec<String>) {
                 parents(source, names);
             }
         }),
-        Source::Argument(_) | Source::Item(..) => {}
+        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => {}
     }
 }

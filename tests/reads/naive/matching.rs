@@ -66,7 +66,7 @@ impl<'w> Matching<'_, 'w> {
                 }
                 Value::String(text)
             }
-            Source::Item(..) => Value::Null,
+            Source::Claim(_) | Source::Item(..) => Value::Null,
         }
     }
 
@@ -117,7 +117,7 @@ impl<'w> Matching<'_, 'w> {
                 TextPart::Value(source) => self.is_given(source),
                 TextPart::Literal(_) => true,
             }),
-            Source::Parent(_) | Source::Item(..) => true,
+            Source::Claim(_) | Source::Parent(_) | Source::Item(..) => true,
         }
     }
 

@@ -241,7 +241,7 @@ fn arguments_of(path: &AccessPath) -> Vec<&str> {
                 TextPart::Value(source) => Some(source),
                 TextPart::Literal(_) => None,
             })),
-            Source::Parent(_) | Source::Item(..) => {}
+            Source::Claim(_) | Source::Parent(_) | Source::Item(..) => {}
         }
     }
     names

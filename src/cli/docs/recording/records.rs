@@ -63,7 +63,8 @@ impl Records {
 fn record(model: &Model, table: usize, item: Item) -> SampleItem {
     let is = |object: &&ObjectType| match &object.kind {
         TypeKind::Item(keys) => {
-            keys.table == table && attributes::discriminator(model, &[object], None, false).is_some_and(|marks| marks.recognises(&item))
+            keys.table == table
+                && attributes::discriminator(model, &[object], (None, false), true).is_some_and(|marks| marks.recognises(&item))
         }
         _ => false,
     };

@@ -7,6 +7,7 @@ use crate::execute::key::resume::ResumePoint;
 use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
+use crate::execute::read::admit::ItemGate;
 use crate::execute::read::arguments::ReadArguments;
 use crate::execute::read::range_query::RangeQuery;
 use crate::plan::tree::{QueryBinding, Read, Want};
@@ -65,7 +66,7 @@ pub fn range_query(
         wanted,
         start,
         others: query.others,
-        discriminator: read.discriminator.clone(),
+        gate: ItemGate::new(&read.discriminator, context),
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))

@@ -253,6 +253,6 @@ impl WriteDraft {
 impl WriteDraft {
     /// The values that conditions and expressions may name: the arguments and the fields of the found item.
     pub fn scope<'s>(&'s self, job: &WriteJob<'s>) -> Scope<'s> {
-        Scope { arguments: self.arguments.as_ref().unwrap_or(job.arguments), now: job.context.now }
+        Scope { arguments: self.arguments.as_ref().unwrap_or(job.arguments), now: job.context.now, caller: job.context.caller }
     }
 }

@@ -116,6 +116,8 @@ impl Drafting<'_, '_> {
     pub fn given(&self, source: &Source) -> Option<Value> {
         match source {
             Source::Argument(name) => argument(self.job.arguments, name).cloned(),
+            // Without the claim, the write was refused before.
+            Source::Claim(claim) => Some(self.job.context.caller.text(claim).map_or(Value::Null, Value::String)),
             Source::Item(ty, field) => {
                 let item = self.scope.get(ty)?;
                 let ty = self.job.type_named(ty).ok()?;

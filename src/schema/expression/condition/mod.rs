@@ -5,6 +5,7 @@
 //! quotes within it stand for one. `:name` is an argument, `:now` the time of the request. As in DynamoDB, AND, OR, NOT, BETWEEN and IN may
 //! have any case, and functions are lower case.
 
+mod claims;
 pub mod parser;
 mod paths;
 mod print;
@@ -109,7 +110,7 @@ impl Operand {
         match self {
             Operand::Path(path) | Operand::Size(path) => see(Leaf::Path(path)),
             Operand::Argument(name, _) => see(Leaf::Argument(name)),
-            Operand::Now(_) | Operand::Literal(..) => {}
+            Operand::Claim(..) | Operand::Now(_) | Operand::Literal(..) => {}
         }
     }
 }

@@ -228,6 +228,9 @@ impl<'a> Parser<'a> {
 
     /// A value: a path, `size(path)`, an argument or a literal. An unknown name is reported and becomes [`TermKind::Unknown`].
     pub fn term(&mut self) -> Option<Term> {
+        if self.is_at_claim() {
+            return self.claim();
+        }
         let span = self.place();
         let kind = match self.peek(0).cloned() {
             Some(Token::Argument("now")) => TermKind::Now,

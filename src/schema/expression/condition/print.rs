@@ -64,6 +64,7 @@ impl Display for Operand {
             Operand::Path(path) => write!(f, "{path}"),
             Operand::Size(path) => write!(f, "size({path})"),
             Operand::Argument(name, _) => write!(f, ":{name}"),
+            Operand::Claim(claim, _) => write!(f, ":{claim}"),
             Operand::Now(_) => f.write_str(":now"),
             // A Decimal is text in JSON and a number in a condition.
             Operand::Literal(Value::String(number), kind) if matches!(kind.0, ValueType::Decimal) => f.write_str(number),

@@ -155,7 +155,9 @@ impl Typing<'_> {
         });
         let now = terms.iter().find(|term| matches!(term.kind, TermKind::Now));
         let now = now.map(|term| subject(&ValueType::DateTime(Moment::Text), false, term));
-        match field.or(argument).or(now) {
+        let claim = terms.iter().find(|term| matches!(term.kind, TermKind::Claim(_)));
+        let claim = claim.map(|term| subject(&type_beside(terms), false, term));
+        match field.or(argument).or(now).or(claim) {
             Some(subject) => Some(subject),
             None => {
                 let span = span_of(terms);
@@ -209,6 +211,14 @@ impl Typing<'_> {
                 let kept = kept_as(&kind, &subject.kind);
                 Operand::Argument(name, ArgumentType(if subject.set { ValueType::Set(Box::new(kept)) } else { kept }))
             }),
+            TermKind::Claim(claim) if !subject.list && !matches!(subject.kind, ValueType::Embedded(_)) => {
+                Some(Operand::Claim(claim, ArgumentType(subject.kind.clone())))
+            }
+            TermKind::Claim(claim) => {
+                let message = format!("`{claim}` is compared with `{}`, which is not a single value.", subject.name);
+                self.mistake(span, message, Some(format!("For a list, write `contains({}, {claim})`.", subject.name)));
+                None
+            }
             TermKind::Now => {
                 let kind = ValueType::DateTime(Moment::Text);
                 self.comparable((&kind, false), subject, span).then(|| Operand::Now(ArgumentType(kept_as(&kind, &subject.kind))))
@@ -258,6 +268,17 @@ fn one_of_many(term: Term) -> Term {
         TermKind::Argument(name, kind, _) => Term { kind: TermKind::Argument(name, kind, false), span: term.span },
         _ => term,
     }
+}
+
+/// The type of a claim, which may hold anything, by the literals that it is compared with.
+fn type_beside(terms: &[&Term]) -> ValueType {
+    let of_literal = |term: &&Term| match term.kind {
+        TermKind::Number(_) => Some(ValueType::Decimal),
+        TermKind::Boolean(_) => Some(ValueType::Boolean),
+        TermKind::Text(_) => Some(ValueType::String),
+        _ => None,
+    };
+    terms.iter().find_map(of_literal).unwrap_or(ValueType::String)
 }
 
 /// Whether values of both types are stored in the same form and mean the same kind of thing.

@@ -51,6 +51,10 @@ impl Reader<'_> {
                 let kept = if matches!(target.kind, ValueType::Json) { kind } else { target.kind.clone() };
                 Some(Operand::Argument(name, ArgumentType(kept)))
             }
+            TermKind::Claim(claim) => {
+                self.fits((&ValueType::String, false), target, &span)?;
+                Some(Operand::Claim(claim, ArgumentType(target.kind.clone())))
+            }
             TermKind::Now => {
                 self.fits((&ValueType::DateTime(Moment::Text), false), target, &span)?;
                 Some(Operand::Now(ArgumentType(target.kind.clone())))

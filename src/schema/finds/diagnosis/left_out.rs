@@ -107,6 +107,7 @@ pub fn said(wanted: &FindContext, field: &str, bound: &Binding) -> String {
     let field = field.split(':').next().unwrap_or(field);
     match &bound.source {
         Source::Argument(name) => format!("`{field}` from the argument `{name}`"),
+        Source::Claim(claim) => format!("`{field}` from the claim `{claim}`"),
         Source::Parent(own) => format!("`{field}` from `{}.{own}`", wanted.parent),
         Source::Item(item, own) => format!("`{field}` from `{item}.{own}`"),
         Source::Text(_) => format!("`{field}` from `where:`"),

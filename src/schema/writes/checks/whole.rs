@@ -112,7 +112,7 @@ fn arguments(source: &Source, all: &mut Vec<String>) {
             TextPart::Value(source) => arguments(source, all),
             TextPart::Literal(_) => {}
         }),
-        Source::Parent(_) | Source::Item(..) => {}
+        Source::Claim(_) | Source::Parent(_) | Source::Item(..) => {}
     }
 }
 

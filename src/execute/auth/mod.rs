@@ -1,0 +1,3 @@
+//! What the rules of a schema refuse a caller.
+
+pub mod refusals;

@@ -1,0 +1,70 @@
+//! The guards of a plan, the caller and the arguments in; what the caller is refused out, before anything is read or written. Must not know
+//! items.
+
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::ErrorCode;
+use crate::execute::expression::scope::Scope;
+use crate::execute::expression::settle::{Settled, settle};
+use crate::execute::read::arguments::FieldArguments;
+use crate::plan::tree::{Demand, GuardId, Plan};
+use crate::schema::model::auth::{AuthRule, LetsIn};
+use serde_json::Map;
+
+/// What the caller of a request is refused of a plan.
+pub struct Refusals {
+    of_guards: Vec<Option<ErrorCode>>,
+}
+
+impl Refusals {
+    /// Decides the guards of a plan. The log names the first that refuses the caller.
+    pub fn new(plan: &Plan, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Self {
+        let mut of_guards: Vec<Option<ErrorCode>> = Vec::with_capacity(plan.guards.len());
+        for guard in &plan.guards {
+            let outer = guard.within.and_then(|outer| of_guards.get(outer).copied().flatten());
+            let unmet = || guard.demands.iter().find(|demand| !is_met(demand, context, arguments));
+            let code = outer.or_else(|| unmet().map(|demand| refuse(demand, context, of_guards.iter().any(Option::is_some))));
+            of_guards.push(code);
+        }
+        Self { of_guards }
+    }
+
+    /// The code of the refusal of what stands behind a guard; `None` if the caller is let in.
+    pub fn of(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
+        guard.and_then(|guard| self.of_guards.get(guard).copied().flatten())
+    }
+}
+
+/// What a refused caller reads. It tells nothing of rules or data.
+pub fn message(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::Unauthenticated => "Sign in first.",
+        _ => "You are not allowed to do this.",
+    }
+}
+
+/// The code of a refusal, which the audit log records unless the request was refused before.
+fn refuse(demand: &Demand, context: &ExecutionContext<'_>, known: bool) -> ErrorCode {
+    let code = if context.caller.is_signed_in() { ErrorCode::Forbidden } else { ErrorCode::Unauthenticated };
+    if !known {
+        tracing::info!(subject = context.caller.sub(), of = demand.of, code = code.as_str(), "a rule refused an operation");
+    }
+    code
+}
+
+fn is_met(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> bool {
+    let nothing = Map::new();
+    let values = match demand.arguments.map(|id| arguments.values(id)) {
+        Some(Ok(values)) => values,
+        // Arguments that are not acceptable meet no rule.
+        Some(Err(_)) => return false,
+        None => &nothing,
+    };
+    let scope = Scope { arguments: values, now: context.now, caller: context.caller };
+    let lets_in = |rule: &AuthRule| match &rule.lets_in {
+        LetsIn::Everybody => true,
+        LetsIn::SignedIn => context.caller.is_signed_in(),
+        // A condition that needs the item is not decided here.
+        LetsIn::If(condition) => matches!(settle(condition, &scope), Settled::Always),
+    };
+    demand.rules.iter().any(|rule| lets_in(rule))
+}

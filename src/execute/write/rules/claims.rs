@@ -1,0 +1,51 @@
+//! Refuses a write that needs a claim which the caller lacks, before anything is read or written. Must not know items.
+
+use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::FieldErrors;
+use crate::schema::expression::claim::ClaimPath;
+use crate::schema::expression::operand::Operand;
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+
+/// Checks that the caller has all claims of which the write makes values and keys.
+pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
+    let caller = job.context.caller;
+    let mut claims = Vec::new();
+    job.write.actions.iter().for_each(|action| of_action(action, &mut claims));
+    match claims.into_iter().find(|claim| caller.text(claim).is_none()) {
+        None => Ok(()),
+        Some(_) if !caller.is_signed_in() => Err(vec![FieldError::new(ErrorCode::Unauthenticated, "Sign in first.")]),
+        Some(_) => Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")]),
+    }
+}
+
+fn of_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
+    action.values.values().filter_map(|value| value.source.as_ref()).for_each(|source| of_source(source, claims));
+    if let WriteTarget::Key(sources) = &action.target {
+        sources.values().for_each(|source| of_source(source, claims));
+    }
+    if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
+        of_source(source, claims);
+    }
+    let ActionKind::Update { expression: Some(update), .. } = &action.kind else { return };
+    let mut see = |operand: &'a Operand| {
+        if let Operand::Claim(claim, _) = operand {
+            claims.push(claim);
+        }
+    };
+    update.set.iter().for_each(|(_, value)| value.operands(&mut see));
+    update.add.iter().chain(&update.delete).map(|(_, operand)| operand).chain(update.changes.values().flatten()).for_each(see);
+}
+
+fn of_source<'a>(source: &'a Source, claims: &mut Vec<&'a ClaimPath>) {
+    match source {
+        Source::Claim(claim) => claims.push(claim),
+        Source::Text(parts) => parts.iter().for_each(|part| {
+            if let TextPart::Value(source) = part {
+                of_source(source, claims);
+            }
+        }),
+        Source::Argument(_) | Source::Parent(_) | Source::Item(..) => {}
+    }
+}

@@ -1,0 +1,127 @@
+//! A field of the operation in; out: the guard that its rules, and those of the types behind it, make. In a schema with rules, what has none
+//! needs a caller who is signed in. Must not know callers.
+
+use super::builder::{Builder, internal};
+use crate::plan::error::PlanError;
+use crate::plan::operation::argument;
+use crate::plan::operation::collect::CollectedField;
+use crate::plan::tree::{Demand, Guard, GuardId};
+use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
+use crate::schema::model::find::{Find, Via};
+use crate::schema::model::write::{Action, ActionKind, Write};
+use crate::schema::model::{Field, FieldKind, ObjectType};
+use std::sync::Arc;
+
+impl<'a> Builder<'a> {
+    /// Enters a field: from now on, everything that is planned stands behind its guard. Gives the guard, unless the field has none.
+    pub fn enter(&mut self, ty: &'a ObjectType, field: &'a Field, collected: &CollectedField<'a>) -> Result<Option<GuardId>, PlanError> {
+        if !self.model.ruled {
+            return Ok(None);
+        }
+        let coordinate = format!("{}.{}", ty.name, field.name);
+        let mut demands = match &field.kind {
+            FieldKind::Find(find) => self.of_find(ty, (field, &coordinate), find)?,
+            FieldKind::Write(write) => self.of_write((field, &coordinate), write)?,
+            FieldKind::Stored(_) | FieldKind::Page => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
+        };
+        if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && uses_arguments(&demand.rules)) {
+            let arguments = argument::of_field(&self.context, field, collected);
+            own.arguments = Some(self.push_arguments(arguments));
+        }
+        if demands.is_empty() {
+            return Ok(None);
+        }
+        self.guards.push(Guard { within: self.guard, demands });
+        self.guard = Some(self.guards.len() - 1);
+        Ok(self.guard)
+    }
+
+    /// The demands of a find: its own, and those of every item type on its way.
+    fn of_find(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Result<Vec<Demand>, PlanError> {
+        let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
+        self.add_types(&mut demands, coordinate, self.types_of(ty, find)?, AuthAction::Read);
+        Ok(demands)
+    }
+
+    /// The demands of a write: its own, those of the types and fields that it writes, and those of the type that it returns.
+    fn of_write(&self, (field, coordinate): (&Field, &str), write: &'a Write) -> Result<Vec<Demand>, PlanError> {
+        let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Write).into_iter().collect();
+        let named = |action: &'a Action| self.type_named(&action.item);
+        let written: Vec<&ObjectType> = write.actions.iter().map(named).collect::<Result<_, _>>()?;
+        for (ty, action) in written.iter().zip(&write.actions) {
+            for name in written_fields(action) {
+                let Some(field) = ty.fields.get(name) else { continue };
+                add(&mut demands, demand(&format!("{}.{name}", ty.name), &field.auth, AuthAction::Write));
+            }
+        }
+        self.add_types(&mut demands, coordinate, written, AuthAction::Write);
+        if let Some(ty) = self.model.returned_by(&field.name) {
+            add(&mut demands, demand(&ty.name, &ty.auth, AuthAction::Read).filter(|_| !ty.auth.hide()));
+        }
+        Ok(demands)
+    }
+
+    /// Adds the demands of item types. One without rules, behind a field without rules, is for callers who are signed in.
+    fn add_types(&self, demands: &mut Vec<Demand>, coordinate: &str, types: Vec<&ObjectType>, action: AuthAction) {
+        let is_ruled = demands.iter().any(|demand| demand.of == coordinate);
+        for ty in types {
+            // Items that the caller may not see are left out when they are read.
+            let hides = action == AuthAction::Read && ty.auth.hide();
+            match demand(&ty.name, &ty.auth, action).filter(|_| !hides) {
+                Some(of_type) => add(demands, Some(of_type)),
+                None if is_ruled || hides => {}
+                None => {
+                    let rules = vec![Arc::new(AuthRule::signed_in())];
+                    add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None }));
+                }
+            }
+        }
+    }
+
+    /// The item types whose items a find reads.
+    fn types_of(&self, ty: &'a ObjectType, find: &'a Find) -> Result<Vec<&'a ObjectType>, PlanError> {
+        match &find.via {
+            Via::Keys(_) => Ok(vec![self.type_named(&find.item)?]),
+            Via::AbstractType(shared) => shared.members.iter().map(|name| self.type_named(name)).collect(),
+            Via::Through(path) => {
+                let (mut at, mut types) = (ty, Vec::new());
+                for name in path {
+                    let FieldKind::Find(next) = &self.field_of(at, name)?.kind else { return Err(internal(name)) };
+                    types.extend(self.types_of(at, next)?);
+                    at = self.type_named(&next.item)?;
+                }
+                Ok(types)
+            }
+        }
+    }
+}
+
+/// What rules demand for an action; `None` if there are none for it.
+fn demand(of: &str, rules: &AuthRules, action: AuthAction) -> Option<Demand> {
+    let rules = rules.of(action);
+    (!rules.is_empty()).then(|| Demand { of: of.to_owned(), rules, arguments: None })
+}
+
+/// Adds a demand, unless the same one is there: of the same type or field, by the same rules.
+fn add(demands: &mut Vec<Demand>, another: Option<Demand>) {
+    let Some(another) = another else { return };
+    if !demands.iter().any(|known| known.of == another.of && known.rules == another.rules) {
+        demands.push(another);
+    }
+}
+
+/// The fields that an action writes with a value of the caller. What a default gives is the author's.
+fn written_fields(action: &Action) -> Vec<&String> {
+    if let Some(element) = &action.at {
+        return vec![&element.field];
+    }
+    let changed: Vec<&String> = match &action.kind {
+        ActionKind::Update { expression: Some(expression), .. } => expression.changes.keys().collect(),
+        _ => Vec::new(),
+    };
+    action.values.iter().filter(|(_, value)| value.source.is_some()).map(|(name, _)| name).chain(changed).collect()
+}
+
+fn uses_arguments(rules: &[Arc<AuthRule>]) -> bool {
+    rules.iter().any(|rule| matches!(&rule.lets_in, LetsIn::If(condition) if !condition.arguments().is_empty()))
+}

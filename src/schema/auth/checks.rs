@@ -1,0 +1,96 @@
+//! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways around a guarded field.
+//! Must not know how a rule is written.
+
+use super::rule::RulePlace;
+use super::told::{told_by_default, told_by_find, told_by_write};
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::expression::claim::ClaimPath;
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::{Comparator, Operand};
+use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
+use crate::schema::model::write::Write;
+use crate::schema::model::{FieldKind, ObjectType};
+use crate::schema::syntax::directives::named;
+use crate::schema::syntax::span;
+use crate::schema::types::draft::SchemaDraft;
+use apollo_compiler::Node;
+use apollo_compiler::ast::Directive;
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Reports rules of one type or field that let nobody in, or that a public one makes needless.
+pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)], findings: &mut Findings) {
+    let of_reads = || rules.iter().filter(|(_, rule)| rule.reads);
+    if let Some((directive, _)) = of_reads().find(|(_, rule)| !rule.hides).filter(|_| of_reads().any(|(_, rule)| rule.hides)) {
+        let message = format!("other rules of `{}` hide what they refuse, but this one does not", place.of);
+        findings.error("KF0606", &named(directive), message, Some("add `hide: true` here, or leave it out of the others".into()));
+    }
+    for (directive, rule) in rules {
+        let same = |other: &AuthRule| (other.reads && rule.reads) || (other.writes && rule.writes);
+        let others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive)).any(|(_, other)| same(other));
+        if rule.lets_in == LetsIn::Everybody && others {
+            let message = format!("`{}` is public, so its other rules decide nothing", place.of);
+            findings.error("KF0609", &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
+        }
+        if let LetsIn::If(condition) = &rule.lets_in
+            && never_holds(condition)
+        {
+            let message = format!("no caller meets this rule of `{}`", place.of);
+            let help = "a claim has one value, and a comparison with null never holds in a rule; join alternatives by OR";
+            findings.error("KF0609", &named(directive), message, Some(help.into()));
+        }
+    }
+}
+
+/// Whether a condition demands two values of one claim, or a claim that is null.
+fn never_holds(condition: &Condition) -> bool {
+    let demanded = condition.conjuncts().into_iter().filter_map(|conjunct| match conjunct {
+        Condition::Compare(Operand::Claim(claim, _), Comparator::Equal, Operand::Literal(value, _))
+        | Condition::Compare(Operand::Literal(value, _), Comparator::Equal, Operand::Claim(claim, _)) => Some((claim, value)),
+        _ => None,
+    });
+    let demanded: Vec<(&ClaimPath, &Value)> = demanded.collect();
+    let contradicts = |(claim, value): &(&ClaimPath, &Value)| demanded.iter().any(|(other, with)| other == claim && with != value);
+    demanded.iter().any(|pair| pair.1.is_null() || contradicts(pair))
+}
+
+/// Reports mutations of ruled types, and fields that tell the value of a guarded one, if they have no rule of their own.
+pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
+    for object in draft.objects() {
+        let Some(ty) = types.get(object.name.as_str()) else { continue };
+        for (name, definition) in &object.fields {
+            let Some(field) = ty.fields.get(name.as_str()).filter(|field| field.auth.is_empty()) else { continue };
+            let place = span::of(definition.name.location());
+            let coordinate = format!("{}.{name}", object.name);
+            let told = match &field.kind {
+                FieldKind::Find(find) => told_by_find((draft.tables.as_slice(), types), ty, find),
+                FieldKind::Write(write) => {
+                    if let Some(item) = unguarded(types, write) {
+                        let message = format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
+                        let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
+                        findings.error("KF0610", &place, message, Some(help));
+                    }
+                    told_by_write((draft.tables.as_slice(), types), ty, write)
+                }
+                FieldKind::Stored(_) => told_by_default(ty, field),
+                FieldKind::Page => None,
+            };
+            if let Some(told) = told {
+                let message = format!("the result of `{coordinate}` depends on `{told}`, which not everybody may read");
+                findings.error("KF0611", &place, message, Some(format!("put `@auth` on `{coordinate}`: who may search by `{told}`?")));
+            }
+        }
+    }
+}
+
+/// The first item type of a write that has rules of which none guards writes. That it is public to read does not make it so to write.
+fn unguarded<'w>(types: &IndexMap<String, ObjectType>, write: &'w Write) -> Option<&'w str> {
+    let is_unguarded = |item: &&str| {
+        types.get(*item).is_some_and(|ty| {
+            let guards = |rule: &Arc<AuthRule>| rule.lets_in != LetsIn::Everybody;
+            !ty.auth.is_empty() && !ty.auth.of(AuthAction::Write).iter().any(guards)
+        })
+    };
+    write.actions.iter().map(|action| action.item.as_str()).find(is_unguarded)
+}

@@ -1,0 +1,41 @@
+//! Finds `@auth` where it could not be enforced: on anything but item types, their fields, queries and mutations. Must not know rules.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::syntax::directives::named;
+use crate::schema::types::draft::{Kind, SchemaDraft};
+use apollo_compiler::Node;
+use apollo_compiler::ast::Directive;
+use apollo_compiler::schema::ExtendedType;
+
+/// Reports every misplaced rule.
+pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
+    let mut report = |directive: &Node<Directive>, message: String, help: &str| {
+        if directive.name == "auth" {
+            findings.error("KF0607", &named(directive), message, Some(help.into()));
+        }
+    };
+    for object in draft.objects() {
+        let name = &object.name;
+        let (is_item, is_root) = (draft.kind(name) == Some(&Kind::Item), matches!(draft.kind(name), Some(Kind::Root(_))));
+        for directive in object.directives.iter().filter(|_| !is_item) {
+            let help = if is_root { "put it on each of its fields" } else { "put it on the fields that return it" };
+            report(&directive.node, format!("`{name}` is not an item type, so it has no rules of its own"), help);
+        }
+        for field in object.fields.values().filter(|_| !is_item && !is_root) {
+            for directive in field.directives.iter() {
+                let message =
+                    format!("`{name}.{}` is a field of a type that is not an item type, so it has no rules of its own", field.name);
+                report(directive, message, "put it on the item's field that holds the object");
+            }
+        }
+    }
+    for definition in draft.schema.types.values() {
+        let ExtendedType::Interface(interface) = definition else { continue };
+        for field in interface.fields.values() {
+            for directive in field.directives.iter() {
+                let message = format!("`{}` is an interface, so its field `{}` has no rules of its own", interface.name, field.name);
+                report(directive, message, "put it on the field in each type that implements the interface");
+            }
+        }
+    }
+}

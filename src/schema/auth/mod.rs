@@ -1,0 +1,52 @@
+//! `@auth` in; out: who may read and write each type and field, or why a rule cannot be enforced. Must not know callers.
+//!
+//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] judges the rules of the whole schema.
+//! A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
+
+mod checks;
+mod misplaced;
+mod names;
+mod rule;
+mod told;
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::auth::{AuthRule, AuthRules};
+use crate::schema::model::{FieldKind, ObjectType};
+use crate::schema::types::draft::{Kind, SchemaDraft};
+use apollo_compiler::Node;
+use apollo_compiler::ast::Directive;
+use indexmap::IndexMap;
+use rule::RulePlace;
+
+/// Reads and checks the rules of every type and field.
+pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>, findings: &mut Findings) {
+    misplaced::check(draft, findings);
+    for object in draft.objects() {
+        let Some(ty) = types.get_mut(object.name.as_str()) else { continue };
+        let kind = draft.kind(&object.name);
+        let record = draft.records.get(object.name.as_str());
+        if kind == Some(&Kind::Item) {
+            let directives = object.directives.iter().map(|directive| &directive.node);
+            let place = RulePlace { draft, of: object.name.to_string(), record, field: None, splits: true };
+            ty.auth = read(&place, directives, findings);
+        }
+        if !matches!(kind, Some(Kind::Item | Kind::Root(_))) {
+            continue;
+        }
+        for (name, definition) in &object.fields {
+            let Some(field) = ty.fields.get_mut(name.as_str()) else { continue };
+            let splits = matches!(field.kind, FieldKind::Stored(_));
+            let place = RulePlace { draft, of: format!("{}.{name}", object.name), record, field: Some(definition), splits };
+            field.auth = read(&place, definition.directives.iter(), findings);
+        }
+    }
+    checks::check(draft, types, findings);
+}
+
+fn read<'d>(place: &RulePlace, directives: impl Iterator<Item = &'d Node<Directive>>, findings: &mut Findings) -> AuthRules {
+    let written: Vec<&Node<Directive>> = directives.filter(|directive| directive.name == "auth").collect();
+    let rules: Vec<(&Node<Directive>, AuthRule)> =
+        written.iter().filter_map(|directive| Some((*directive, rule::read_rule(place, directive, findings)?))).collect();
+    checks::check_together(place, &rules, findings);
+    AuthRules::new(rules.into_iter().map(|(_, rule)| rule).collect())
+}

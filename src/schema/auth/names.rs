@@ -1,0 +1,44 @@
+//! What names mean in the condition of a rule: claims of the caller, arguments of the field, and fields of the item. Must not know rules.
+
+use crate::schema::expression::names::{Named, Names};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::draft::{SchemaDraft, StoredFields};
+use crate::schema::types::inputs;
+use crate::schema::types::names::ItemNames;
+use apollo_compiler::ast::{FieldDefinition, Type};
+use apollo_compiler::name;
+
+/// The names of a rule.
+pub struct RuleNames<'a> {
+    /// The schema being checked.
+    pub draft: &'a SchemaDraft<'a>,
+    /// The field that has the rule; `None` for a rule of a type.
+    pub field: Option<&'a FieldDefinition>,
+    /// The keys and the stored fields of the item type that has the rule; `None` for a rule of a field.
+    pub item: Option<(&'a ItemKeys, &'a StoredFields)>,
+}
+
+impl Names for RuleNames<'_> {
+    fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
+        let nothing = || (0, Vec::new());
+        let (keys, record) = self.item.ok_or_else(nothing)?;
+        let table = self.draft.tables.get(keys.table).ok_or_else(nothing)?;
+        // The rule of a type has no arguments.
+        let (name, ty) = (name!("rule"), Type::Named(name!("Boolean")));
+        let field = &FieldDefinition { description: None, name, arguments: Vec::new(), ty, directives: Default::default() };
+        ItemNames { draft: self.draft, field, record, keys, table, keys_tell: false, found: None }.path(fields)
+    }
+
+    fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {
+        let Some(field) = self.field else { return Err(Vec::new()) };
+        let choices = || inputs::arguments(field).map(|input| input.name).collect::<Vec<_>>();
+        let input = inputs::input(self.draft.schema, field, name).ok_or_else(choices)?;
+        let value = input.value(self.draft.schema).ok_or_else(choices)?;
+        Ok((value, input.ty.is_list()))
+    }
+
+    fn has_bare_claims(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,140 @@
+//! One `@auth` in; out: the rule, or why it is none. Must not know other rules.
+
+use super::names::RuleNames;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::names::ConditionMistake;
+use crate::schema::model::auth::{AuthRule, LetsIn};
+use crate::schema::syntax::directives::{argument, flag, items, named, place, text};
+use crate::schema::syntax::span;
+use crate::schema::types::draft::{SchemaDraft, StoredFields};
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition};
+
+/// The type or the field that has a rule.
+pub struct RulePlace<'a> {
+    /// The schema being checked.
+    pub draft: &'a SchemaDraft<'a>,
+    /// The type's name, or the field's coordinate.
+    pub of: String,
+    /// The stored fields of the type.
+    pub record: Option<&'a StoredFields>,
+    /// The field; `None` for a rule of a type.
+    pub field: Option<&'a FieldDefinition>,
+    /// Whether it is both read and written, so that rules may tell the two apart.
+    pub splits: bool,
+}
+
+/// Reads a rule; `None` on a mistake.
+pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<AuthRule> {
+    let exists = argument(directive, "exists").is_some();
+    let given = [exists, argument(directive, "if").is_some() && !exists, flag(directive, "public"), flag(directive, "signedIn")];
+    if given.into_iter().filter(|given| *given).count() != 1 || (argument(directive, "where").is_some() && !exists) {
+        let message = format!("this rule of `{}` does not say in one way whom it lets in", place.of);
+        let help = "write one of `if: \"…\"`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
+        findings.error("KF0606", &named(directive), message, Some(help.into()));
+        return None;
+    }
+    let hides = flag(directive, "hide");
+    for (name, is_given) in [("exists", exists), ("hide", hides && place.field.is_some())] {
+        if is_given {
+            let what = if name == "hide" { "`hide:` on a field" } else { "`exists:`" };
+            not_enforced(directive, (name, what), findings);
+            return None;
+        }
+    }
+    let (reads, writes) = actions(place, directive, findings)?;
+    if hides && !reads {
+        let message = format!("this rule of `{}` hides nothing, because it is not for reads", place.of);
+        findings.error("KF0606", &named(directive), message, Some("leave `hide:` out".into()));
+        return None;
+    }
+    let lets_in = match given {
+        [_, _, true, _] => LetsIn::Everybody,
+        [_, _, _, true] => LetsIn::SignedIn,
+        _ => LetsIn::If(Box::new(condition(place, directive, findings)?)),
+    };
+    if let LetsIn::If(condition) = &lets_in
+        && !condition.attributes().is_empty()
+    {
+        let lacking = match (hides, writes) {
+            (false, _) => "a condition on the item's fields without `hide: true`",
+            (true, true) => "a condition on the item's fields without `on: [READ]`",
+            (true, false) => {
+                return held_by_indexes(place, condition, directive, findings).then_some(AuthRule { lets_in, reads, writes, hides });
+            }
+        };
+        not_enforced(directive, ("if", lacking), findings);
+        return None;
+    }
+    Some(AuthRule { lets_in, reads, writes, hides })
+}
+
+/// Reports a form of a rule that Keyfold does not enforce.
+fn not_enforced(directive: &Node<Directive>, (argument, what): (&str, &str), findings: &mut Findings) {
+    let help = "leave it out, or keep what it protects `@inaccessible`";
+    let message = format!("`@auth` does not enforce {what} yet, so the rule would let everybody in");
+    findings.error("KF0605", &place(directive, argument), message, Some(help.into()));
+}
+
+/// `on:`: whether the rule is for reads, and whether for writes. Both by default.
+fn actions(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<(bool, bool)> {
+    let Some(on) = argument(directive, "on") else { return Some((true, true)) };
+    let is = |name: &str| items(on).iter().any(|value| value.as_enum().is_some_and(|value| value.as_str() == name));
+    let found = (is("READ"), is("WRITE"));
+    let message = match found {
+        (false, false) => format!("this rule of `{}` is for nothing", rule.of),
+        _ if !rule.splits => format!("`{}` is not both read and written, so `on:` has no meaning", rule.of),
+        _ => return Some(found),
+    };
+    findings.error("KF0606", &place(directive, "on"), message, Some("leave `on:` out: the rule is then for all there is".into()));
+    None
+}
+
+/// Whether every index that holds items of the type holds what the condition reads of them.
+fn held_by_indexes(rule: &RulePlace, condition: &Condition, directive: &Node<Directive>, findings: &mut Findings) -> bool {
+    let Some(keys) = rule.draft.items.get(&rule.of) else { return false };
+    let Some(table) = rule.draft.tables.get(keys.table) else { return false };
+    for (position, index) in table.indexes.iter().enumerate() {
+        let (partition, sort) = table.keys_of(Some(position));
+        let is_there = std::iter::once(partition).chain(sort).all(|key| keys.keys.contains_key(&key.name));
+        let lacking = condition.attributes().into_iter().find(|attribute| !table.holds(Some(position), attribute));
+        if let (true, Some(attribute)) = (is_there, lacking) {
+            let message =
+                format!("the index `{}` does not hold `{attribute}`, by which this rule hides items of `{}`", index.name, rule.of);
+            let help = format!("add it to the index: `projection: INCLUDE, include: [\"{attribute}\"]`");
+            findings.error("KF0612", &place(directive, "if"), message, Some(help));
+            return false;
+        }
+    }
+    true
+}
+
+/// `if:`.
+fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<Condition> {
+    let written = text(directive, "if")?;
+    let item = rule.draft.item(&rule.of).filter(|_| rule.field.is_none());
+    let mistakes = match Condition::parse(&written.value, &RuleNames { draft: rule.draft, field: rule.field, item }) {
+        Ok(condition) => return Some(condition),
+        Err(mistakes) => mistakes,
+    };
+    let stored = |name: &str| rule.record.is_some_and(|record| record.contains_key(name.split(['.', '[']).next().unwrap_or(name)));
+    let named = |mistake: &ConditionMistake| stored(written.value.get(mistake.span.clone()).unwrap_or_default());
+    if rule.field.is_some() && mistakes.iter().any(named) {
+        not_enforced(directive, ("if", "a condition on the item's fields in a rule of a field"), findings);
+        return None;
+    }
+    for mistake in mistakes {
+        let place = span::within(rule.draft.text, &written.span, &mistake.span);
+        match named(&mistake) && mistake.message.ends_with("does not exist.") {
+            true => {
+                let name = written.value.get(mistake.span.clone()).unwrap_or_default();
+                let message = format!("`{name}` is only part of a key's text, so a rule cannot read it");
+                let help = format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`");
+                findings.error("KF0608", &place, message, Some(help));
+            }
+            false => findings.error("KF0608", &place, mistake.message, mistake.help),
+        }
+    }
+    None
+}

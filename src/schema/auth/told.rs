@@ -1,0 +1,119 @@
+//! A find or a write in; out: a guarded field whose value its result tells, although it does not return the field. What is found by a value,
+//! filtered or sorted by it, tells the value. Must not know how that is reported.
+
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::auth::{AuthAction, LetsIn};
+use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
+use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::{Write, WriteTarget};
+use crate::schema::model::{Field, FieldKind, ObjectType, TypeKind};
+use crate::schema::table::Table;
+use indexmap::IndexMap;
+
+/// The tables and the types of the schema.
+pub type SchemaParts<'a> = (&'a [Table], &'a IndexMap<String, ObjectType>);
+
+/// A guarded field that a find of this parent tells.
+pub fn told_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Find) -> Option<String> {
+    let (_, types) = parts;
+    let (members, paths): (Vec<&String>, _) = match &find.via {
+        Via::Keys(paths) => (vec![&find.item], paths),
+        Via::AbstractType(shared) => (shared.members.iter().collect(), &shared.paths),
+        Via::Through(relations) => return told_on_the_way(types, parent, relations),
+    };
+    let of_parent = || paths.iter().flat_map(sources).find_map(|field| guarded(parent, &field));
+    let of_member = |member: &ObjectType| {
+        let by_key = paths.iter().flat_map(|path| key_fields(parts.0, member, path)).find_map(|field| guarded(member, &field));
+        by_key.or_else(|| find.filter.as_ref().and_then(|filter| told_by_condition(member, filter)))
+    };
+    of_parent().or_else(|| members.into_iter().filter_map(|member| types.get(member)).find_map(of_member))
+}
+
+/// A guarded field that the success or the failure of a write tells.
+pub fn told_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &Write) -> Option<String> {
+    let by_find = write.find.iter().find_map(|find| told_by_find(parts, parent, find));
+    by_find.or_else(|| {
+        write.actions.iter().find_map(|action| {
+            let ty = parts.1.get(&action.item)?;
+            let by_target = match &action.target {
+                WriteTarget::Key(fields) => fields.keys().find_map(|field| guarded(ty, field)),
+                WriteTarget::Read { find, .. } => told_by_find(parts, parent, find),
+            };
+            let is_unique = |field: &&String| action.at.is_none() && ty.fields.get(*field).is_some_and(|field| field.rules.unique);
+            by_target
+                .or_else(|| action.condition.as_ref().and_then(|condition| told_by_condition(ty, condition)))
+                .or_else(|| action.values.keys().filter(is_unique).find_map(|field| guarded(ty, field)))
+        })
+    })
+}
+
+/// A guarded field of which the default of a stored field is made.
+pub fn told_by_default(ty: &ObjectType, field: &Field) -> Option<String> {
+    field.rules.default.iter().flat_map(|default| default.fields()).find_map(|name| guarded(ty, name))
+}
+
+/// The first guarded relation on a path.
+fn told_on_the_way(types: &IndexMap<String, ObjectType>, parent: &ObjectType, relations: &[String]) -> Option<String> {
+    let mut at = parent;
+    for name in relations {
+        if let Some(told) = guarded(at, name) {
+            return Some(told);
+        }
+        let FieldKind::Find(find) = &at.fields.get(name)?.kind else { return None };
+        at = types.get(&find.item)?;
+    }
+    None
+}
+
+/// The coordinate of a field if not everybody who sees its object may read it.
+fn guarded(ty: &ObjectType, field: &str) -> Option<String> {
+    let rules = ty.fields.get(field)?.auth.of(AuthAction::Read);
+    let is_guarded = !rules.is_empty() && rules.iter().all(|rule| rule.lets_in != LetsIn::Everybody);
+    is_guarded.then(|| format!("{}.{field}", ty.name))
+}
+
+/// The fields that bind a path, and those by which its key sorts.
+fn key_fields(tables: &[Table], ty: &ObjectType, path: &AccessPath) -> Vec<String> {
+    let mut fields: Vec<String> = path.bindings.keys().cloned().collect();
+    let TypeKind::Item(keys) = &ty.kind else { return fields };
+    let Some(table) = tables.get(keys.table) else { return fields };
+    let (partition, sort) = table.keys_of(path.index);
+    let templates = std::iter::once(partition).chain(sort).filter_map(|key| keys.keys.get(&key.name)).flatten();
+    fields.extend(templates.flat_map(|template| template.fields()).map(str::to_owned));
+    fields
+}
+
+/// The fields of the parent that bind a path.
+fn sources(path: &AccessPath) -> Vec<String> {
+    let mut names = Vec::new();
+    path.bindings.values().for_each(|source| parents(source, &mut names));
+    if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
+        match range {
+            Range::BeginsWith(source) => parents(source, &mut names),
+            Range::Between { lower, upper } => lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names)),
+        }
+    }
+    names
+}
+
+fn parents(source: &Source, names: &mut Vec<String>) {
+    match source {
+        Source::Parent(field) => names.push(field.clone()),
+        Source::Text(parts) => parts.iter().for_each(|part| {
+            if let TextPart::Value(source) = part {
+                parents(source, names);
+            }
+        }),
+        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => {}
+    }
+}
+
+/// A guarded field that a condition reads.
+fn told_by_condition(ty: &ObjectType, condition: &Condition) -> Option<String> {
+    let read = condition.attributes();
+    ty.fields.iter().find_map(|(name, field)| {
+        let FieldKind::Stored(stored) = &field.kind else { return None };
+        let is_read = stored.attribute.iter().chain(&stored.keys).any(|attribute| read.contains(&attribute.as_str()));
+        if is_read { guarded(ty, name) } else { None }
+    })
+}
