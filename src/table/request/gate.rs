@@ -1,12 +1,18 @@
-//! One bound for the calls in flight of all requests of a process, shared fairly: a request in; a place for one call out, when it is its
-//! turn. Must not know calls.
+//! One bound for the calls in flight of all requests of a process, shared fairly: a request and the size of its next call in; a place for
+//! the call out, when it is its turn. Must not know calls.
 //!
-//! A free place goes to the request with the fewest calls in flight; among equals, to the one that has waited longest. So a request with
-//! one call never waits behind another's thousand.
+//! A free place goes to the request that has had the least, its next call included; among equals, to the one that has waited longest. So a
+//! request with one small call passes those with large calls or with many. Every fourth place goes to the request that has waited longest, so
+//! that small requests do not stop a large one. Large calls never have all places.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+
+/// One place of this many goes to the request that has waited longest.
+const LONGEST_WAIT_EVERY: u64 = 4;
+/// The most items of a small call: a usual page.
+const SMALL: u64 = 25;
 
 /// Hands out the places. All requests share it.
 #[derive(Debug)]
@@ -25,32 +31,49 @@ pub struct Turnstile {
 #[derive(Debug)]
 pub struct CallPlace {
     gate: Arc<CallGate>,
-    request: u64,
+    large: bool,
 }
 
 #[derive(Debug, Default)]
 struct Turns {
     free: usize,
+    /// How many more large calls may have a place: three quarters of the places at most.
+    free_for_large: usize,
     /// The number of the next request, and of the next turn.
     next: u64,
-    /// The requests that have calls in flight or wait.
+    /// How many places were given to requests that waited.
+    given: u64,
+    /// The requests that have had a place or wait for one.
     requests: HashMap<u64, Share>,
-    /// The requests that wait: calls in flight, turn, request. The first has the next place.
-    order: BTreeSet<(usize, u64, u64)>,
+    /// The requests that wait with a small call, and those with a large one.
+    lanes: [Lane; 2],
+}
+
+/// Requests that wait.
+#[derive(Debug, Default)]
+struct Lane {
+    /// What each has had, its next call included; its turn; its number. The first has had the least.
+    least: BTreeSet<(u64, u64, u64)>,
+    /// The same requests: turn and number. The first has waited longest.
+    longest: BTreeSet<(u64, u64)>,
 }
 
 /// A request's part of the places.
 #[derive(Debug, Default)]
 struct Share {
-    in_flight: usize,
+    /// The sum of the sizes of its calls so far.
+    had: u64,
     turn: u64,
-    waiting: VecDeque<oneshot::Sender<CallPlace>>,
+    /// The sizes of the calls that wait.
+    waiting: VecDeque<(u64, oneshot::Sender<CallPlace>)>,
 }
 
 impl CallGate {
     /// A gate with this many places, at least one.
     pub fn new(places: usize) -> Arc<Self> {
-        Arc::new(Self { turns: Mutex::new(Turns { free: places.max(1), ..Turns::default() }) })
+        let free = places.max(1);
+        let free_for_large = (free - free / 4).min(free - 1).max(1);
+        Arc::new(Self { turns: Mutex::new(Turns { free, free_for_large, ..Turns::default() }) })
     }
 
     /// A further request.
@@ -64,13 +87,12 @@ impl CallGate {
 }
 
 impl Turnstile {
-    /// Waits for a place. A caller that stops waiting loses only its turn.
-    pub async fn place(&self) -> CallPlace {
-        let request = self.request;
+    /// Waits for a place for a call that reads or writes up to this many items. A caller that stops waiting loses only its turn.
+    pub async fn place(&self, items: usize) -> CallPlace {
         loop {
-            let asked = self.gate.turns().ask(request);
+            let asked = self.gate.turns().ask(self.request, items as u64);
             match asked {
-                None => return CallPlace { gate: self.gate.clone(), request },
+                None => return CallPlace { gate: self.gate.clone(), large: is_large(items as u64) },
                 // The sender is kept until a place is sent. If it were lost, asking again would be right.
                 Some(place) => match place.await {
                     Ok(place) => return place,
@@ -81,14 +103,26 @@ impl Turnstile {
     }
 }
 
+impl Drop for Turnstile {
+    fn drop(&mut self) {
+        let mut turns = self.gate.turns();
+        turns.step_out(self.request);
+        turns.requests.remove(&self.request);
+    }
+}
+
 impl Drop for CallPlace {
     fn drop(&mut self) {
-        let next = self.gate.turns().give_back(self.request);
-        if let Some((request, waiter)) = next {
+        let next = self.gate.turns().give_back(self.large);
+        if let Some((large, waiter)) = next {
             // If the waiter has just left, its place is dropped here and goes to the next one.
-            let _ = waiter.send(CallPlace { gate: self.gate.clone(), request });
+            let _ = waiter.send(CallPlace { gate: self.gate.clone(), large });
         }
     }
+}
+
+fn is_large(size: u64) -> bool {
+    size > SMALL
 }
 
 impl Turns {
@@ -98,57 +132,90 @@ impl Turns {
     }
 
     /// Takes a free place, or waits for one.
-    fn ask(&mut self, request: u64) -> Option<oneshot::Receiver<CallPlace>> {
+    fn ask(&mut self, request: u64, size: u64) -> Option<oneshot::Receiver<CallPlace>> {
         let turn = self.number();
+        let may_go = self.take(size);
         let share = self.requests.entry(request).or_default();
-        // While a place is free, nobody waits.
-        if self.free > 0 {
-            self.free -= 1;
-            share.in_flight += 1;
+        if may_go {
+            share.had += size;
             return None;
         }
         let (sender, receiver) = oneshot::channel();
-        if share.waiting.is_empty() {
+        share.waiting.push_back((size, sender));
+        if share.waiting.len() == 1 {
             share.turn = turn;
-            self.order.insert((share.in_flight, turn, request));
+            self.line_up(request);
         }
-        share.waiting.push_back(sender);
         Some(receiver)
     }
 
-    /// Takes a place back. Gives the next request, and the waiter of that request.
-    fn give_back(&mut self, request: u64) -> Option<(u64, oneshot::Sender<CallPlace>)> {
-        if let Some(share) = self.requests.get_mut(&request) {
-            self.order.remove(&(share.in_flight, share.turn, request));
-            share.in_flight -= 1;
-            self.line_up(request);
+    /// Takes a place for a call of this size, if one is free for it.
+    fn take(&mut self, size: u64) -> bool {
+        let large = is_large(size);
+        let may_go = self.free > 0 && (!large || self.free_for_large > 0);
+        if may_go {
+            self.free -= 1;
+            self.free_for_large -= usize::from(large);
         }
-        while let Some((_, _, request)) = self.order.pop_first() {
+        may_go
+    }
+
+    /// Takes a place back. Gives the waiter whose turn it is, and whether its call is large.
+    fn give_back(&mut self, large: bool) -> Option<(bool, oneshot::Sender<CallPlace>)> {
+        self.free += 1;
+        self.free_for_large += usize::from(large);
+        while let Some(request) = self.next_request() {
+            self.step_out(request);
             let turn = self.number();
             let Some(share) = self.requests.get_mut(&request) else { continue };
-            while share.waiting.front().is_some_and(oneshot::Sender::is_closed) {
-                share.waiting.pop_front();
+            let left = share.waiting.iter().take_while(|(_, waiter)| waiter.is_closed()).count();
+            if left > 0 {
+                share.waiting.drain(..left);
+                self.line_up(request);
+                continue;
             }
-            let waiter = share.waiting.pop_front();
-            share.in_flight += usize::from(waiter.is_some());
+            let Some((size, waiter)) = share.waiting.pop_front() else { continue };
+            share.had += size;
             share.turn = turn;
             self.line_up(request);
-            if let Some(waiter) = waiter {
-                return Some((request, waiter));
-            }
+            self.take(size);
+            self.given += 1;
+            return Some((is_large(size), waiter));
         }
-        self.free += 1;
         None
     }
 
-    /// Puts a request into the order if it waits, and forgets it if it has no call left.
-    fn line_up(&mut self, request: u64) {
-        let Some(share) = self.requests.get(&request) else { return };
-        if !share.waiting.is_empty() {
-            self.order.insert((share.in_flight, share.turn, request));
-        } else if share.in_flight == 0 {
-            self.requests.remove(&request);
+    /// The request that has the next place.
+    fn next_request(&self) -> Option<u64> {
+        let lanes = if self.free_for_large > 0 { &self.lanes[..] } else { &self.lanes[..1] };
+        if self.given % LONGEST_WAIT_EVERY == LONGEST_WAIT_EVERY - 1 {
+            lanes.iter().filter_map(|lane| lane.longest.first()).min().map(|(_, request)| *request)
+        } else {
+            lanes.iter().filter_map(|lane| lane.least.first()).min().map(|(_, _, request)| *request)
         }
+    }
+
+    /// Puts a request into its lane if it waits.
+    fn line_up(&mut self, request: u64) {
+        if let Some((lane, had, turn)) = self.requests.get(&request).and_then(Share::rank) {
+            self.lanes[lane].least.insert((had, turn, request));
+            self.lanes[lane].longest.insert((turn, request));
+        }
+    }
+
+    /// Takes a request out of its lane.
+    fn step_out(&mut self, request: u64) {
+        if let Some((lane, had, turn)) = self.requests.get(&request).and_then(Share::rank) {
+            self.lanes[lane].least.remove(&(had, turn, request));
+            self.lanes[lane].longest.remove(&(turn, request));
+        }
+    }
+}
+
+impl Share {
+    /// The request's lane, what it has had with its next call, and its turn; `None` if it does not wait.
+    fn rank(&self) -> Option<(usize, u64, u64)> {
+        self.waiting.front().map(|(size, _)| (usize::from(is_large(*size)), self.had + size, self.turn))
     }
 }
 
@@ -165,11 +232,11 @@ mod tests {
         let (many, few) = (gate.turnstile(), gate.turnstile());
         let mut taken: Vec<CallPlace> = Vec::new();
         for _ in 0..4 {
-            taken.push(many.place().await);
+            taken.push(many.place(1).await);
         }
-        let mut waiting: FuturesUnordered<_> = (0..1000).map(|_| many.place()).collect();
+        let mut waiting: FuturesUnordered<_> = (0..1000).map(|_| many.place(1)).collect();
         assert!(waiting.next().now_or_never().is_none());
-        let mut late = Box::pin(few.place());
+        let mut late = Box::pin(few.place(1));
         assert!(late.as_mut().now_or_never().is_none());
         taken.pop();
         let place = late.now_or_never().unwrap();
@@ -182,40 +249,68 @@ mod tests {
     async fn a_waiter_that_leaves_keeps_no_place() {
         let gate = CallGate::new(1);
         let (first, second, third) = (gate.turnstile(), gate.turnstile(), gate.turnstile());
-        let place = first.place().await;
-        let mut leaves = Box::pin(second.place());
-        let mut stays = Box::pin(third.place());
+        let place = first.place(1).await;
+        let mut leaves = Box::pin(second.place(1));
+        let mut stays = Box::pin(third.place(1));
         assert!(leaves.as_mut().now_or_never().is_none() && stays.as_mut().now_or_never().is_none());
         drop(leaves);
         drop(place);
         drop(stays.now_or_never().unwrap());
         // One that leaves after it was given a place, and before it took it.
-        let place = first.place().await;
-        let mut leaves = Box::pin(second.place());
+        let place = first.place(1).await;
+        let mut leaves = Box::pin(second.place(1));
         assert!(leaves.as_mut().now_or_never().is_none());
         drop(place);
         drop(leaves);
-        drop(first.place().now_or_never().unwrap());
-        assert!(gate.turns().requests.is_empty() && gate.turns().order.is_empty());
+        drop(first.place(1).now_or_never().unwrap());
+        drop((first, second, third));
+        let turns = gate.turns();
+        assert!(turns.requests.is_empty() && turns.lanes.iter().all(|lane| lane.least.is_empty() && lane.longest.is_empty()));
+    }
+
+    /// Which requests have the places of a gate with two of them, in order. The first request has both at the start, and each has one call
+    /// after the other of its size.
+    async fn order(sizes: &[usize], calls: &[usize]) -> Vec<usize> {
+        let gate = CallGate::new(2);
+        let requests: Vec<Turnstile> = sizes.iter().map(|_| gate.turnstile()).collect();
+        let mut running = VecDeque::from([requests[0].place(1).await, requests[0].place(1).await]);
+        let mut waiting: Vec<_> = calls.iter().map(|request| (*request, Box::pin(requests[*request].place(sizes[*request])))).collect();
+        assert!(waiting.iter_mut().all(|(_, place)| place.as_mut().now_or_never().is_none()));
+        let mut order = Vec::new();
+        while !waiting.is_empty() {
+            drop(running.pop_front());
+            let next =
+                waiting.iter_mut().position(|(_, place)| place.as_mut().now_or_never().map(|place| running.push_back(place)).is_some());
+            order.extend(next.map(|next| waiting.remove(next).0));
+        }
+        order
     }
 
     #[tokio::test]
     async fn requests_take_turns() {
-        let gate = CallGate::new(2);
-        let requests = [gate.turnstile(), gate.turnstile(), gate.turnstile()];
-        let held = [requests[0].place().await, requests[0].place().await];
-        let mut waiting: Vec<_> = [0, 0, 1, 1, 2, 2].iter().map(|request| Box::pin(requests[*request].place())).collect();
-        assert!(waiting.iter_mut().all(|place| place.as_mut().now_or_never().is_none()));
-        let mut order = Vec::new();
-        let mut running: VecDeque<CallPlace> = held.into();
-        while !waiting.is_empty() {
-            drop(running.pop_front());
-            let next = waiting.iter_mut().enumerate().find_map(|(position, place)| Some((position, place.as_mut().now_or_never()?)));
-            let (position, place) = next.unwrap();
-            order.push(place.request - requests[0].request);
-            running.push_back(place);
-            drop(waiting.remove(position));
+        assert_eq!(order(&[1, 1, 1], &[0, 0, 1, 1, 2, 2]).await, [1, 2, 1, 0, 2, 0]);
+    }
+
+    #[tokio::test]
+    async fn a_small_call_passes_large_ones() {
+        assert_eq!(order(&[1000, 1000, 1000, 20], &[1, 2, 3, 3, 1]).await, [3, 3, 1, 2, 1]);
+    }
+
+    #[tokio::test]
+    async fn large_calls_leave_a_place_to_small_ones() {
+        for (places, most) in [(1, 1), (2, 1), (3, 2), (256, 192)] {
+            let gate = CallGate::new(places);
+            let (many, few) = (gate.turnstile(), gate.turnstile());
+            let mut large: Vec<_> = (0..places + 1).map(|_| Box::pin(many.place(1000))).collect();
+            let held: Vec<_> = large.iter_mut().filter_map(|place| place.as_mut().now_or_never()).collect();
+            assert_eq!((held.len(), few.place(1).now_or_never().is_some()), (most, places > 1), "{places}");
         }
-        assert_eq!(order, [1, 0, 2, 1, 0, 2]);
+    }
+
+    #[tokio::test]
+    async fn small_calls_do_not_stop_a_large_one() {
+        let calls: Vec<usize> = (1..=20).collect();
+        let (sizes, calls) = ([vec![1000], vec![1; 20]].concat(), [vec![0], calls].concat());
+        assert_eq!(order(&sizes, &calls).await.iter().position(|request| *request == 0), Some(3));
     }
 }

@@ -137,7 +137,7 @@ impl Loaders {
         let session = &self.session;
         let operation = if query.partition.is_some() { "Query" } else { "Scan" };
         let slot = session.reserve_after(pages);
-        let _permit = session.permit().await?;
+        let _permit = session.permit(query.limit as usize).await?;
         session.bytes.check()?;
         let begun = Instant::now();
         let answer = session.store.read_page(&query, session.deadline).await;
@@ -219,9 +219,9 @@ impl Session {
         }
     }
 
-    /// Waits until one more call may run.
-    pub(super) async fn permit(&self) -> Result<CallPermit<'_>, TableError> {
-        let turn = async { Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place().await }) };
+    /// Waits until one more call may run, which reads or writes up to this many items.
+    pub(super) async fn permit(&self, items: usize) -> Result<CallPermit<'_>, TableError> {
+        let turn = async { Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place(items).await }) };
         match timeout_at(self.deadline, turn).await {
             Ok(Some(permit)) => Ok(permit),
             _ => {
@@ -233,7 +233,7 @@ impl Session {
 
     /// Reads up to 100 distinct keys by one call.
     async fn read(&self, slot: usize, wanted: &[ItemRequest<'_>]) -> Vec<GetResult> {
-        let _permit = match self.permit().await.and_then(|permit| self.bytes.check().map(|()| permit)) {
+        let _permit = match self.permit(wanted.len()).await.and_then(|permit| self.bytes.check().map(|()| permit)) {
             Ok(permit) => permit,
             Err(error) => return vec![Err(error); wanted.len()],
         };

@@ -23,7 +23,7 @@ impl Loaders {
     pub async fn write(&self, call: &WriteCall) -> Result<Option<Item>, WriteError> {
         let session = &self.session;
         let slot = session.reserve();
-        let _permit = session.permit().await.map_err(WriteError::Failed)?;
+        let _permit = session.permit(1).await.map_err(WriteError::Failed)?;
         let begun = Instant::now();
         let answer = session.store.write(call, session.deadline).await;
         self.forget();
@@ -43,7 +43,7 @@ impl Loaders {
         transaction::check(calls)?;
         let session = &self.session;
         let slot = session.reserve();
-        let _permit = session.permit().await.map_err(WriteError::Failed)?;
+        let _permit = session.permit(calls.len()).await.map_err(WriteError::Failed)?;
         let begun = Instant::now();
         let answer = session.store.transact(calls, token, session.deadline).await;
         self.forget();
@@ -85,7 +85,7 @@ impl Loaders {
     async fn batch(&self, table: &str, writes: Vec<BatchWrite>) -> Result<(), TableError> {
         let session = &self.session;
         let slot = session.reserve();
-        let _permit = session.permit().await?;
+        let _permit = session.permit(writes.len()).await?;
         let (begun, keys) = (Instant::now(), writes.len());
         let answer = session.store.write_batch(table, writes, session.deadline).await;
         self.forget();
