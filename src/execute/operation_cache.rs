@@ -9,6 +9,7 @@ use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::operation::document::Document;
+use crate::plan::operation::document_size::bytes_of;
 use crate::plan::operation::specialise::plan_key;
 use crate::plan::operation::variables::coerce_variables;
 use crate::plan::tree::OperationPlan;
@@ -23,16 +24,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The size of a usual large entry, in bytes: the caches are divided so that 32 such entries fit into each part.
 const USUAL_BYTES: u64 = 64 * 1024;
-/// The bytes of a parsed document for each byte of its text. Measured on the operations of `tests/golden/staff`: 20 to 31.
-const DOCUMENT_BYTES_PER_BYTE: u64 = 30;
-/// The bytes of a plan for each byte of its debug output. Measured likewise: 2.7 to 3.7.
-const PLAN_BYTES_PER_BYTE: u64 = 3;
+/// The bytes of a plan for each byte of its debug output. Measured on the operations of `tests/golden/staff`: 2.7 to 3.7.
+const PLAN_BYTES_PER_BYTE: u64 = 4;
 /// The approximate overhead of an entry, in bytes.
 const ENTRY_BYTES: u64 = 256;
 
-/// A parsed document and its number, which no other document of the gateway has.
+/// A parsed document, its approximate size in bytes, and its number, which no other document of the gateway has.
 struct CachedDocument {
     document: Document,
+    bytes: u64,
     number: u64,
 }
 
@@ -52,8 +52,9 @@ type PlanKey = (u64, String);
 struct Bytes;
 
 impl Weighter<Arc<str>, Arc<CachedDocument>> for Bytes {
-    fn weight(&self, text: &Arc<str>, _: &Arc<CachedDocument>) -> u64 {
-        ENTRY_BYTES + text.len() as u64 * (1 + DOCUMENT_BYTES_PER_BYTE)
+    fn weight(&self, text: &Arc<str>, document: &Arc<CachedDocument>) -> u64 {
+        // The document has its text, too.
+        ENTRY_BYTES + 2 * text.len() as u64 + document.bytes
     }
 }
 
@@ -176,7 +177,7 @@ fn budgets(settings: &Settings) -> OperationBudgets {
 fn parse(model: &Model, text: &str, budgets: &OperationBudgets, number: u64) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
     let document =
         Document::parse(&model.api, text, budgets).map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
-    Ok(Arc::new(CachedDocument { document, number }))
+    Ok(Arc::new(CachedDocument { bytes: bytes_of(&document.parsed), document, number }))
 }
 
 /// Chooses the operation of a document, and coerces its variables.

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod attack;
+mod documents;
 mod large_operations;
 mod lengths;
 mod malformed;

@@ -17,6 +17,7 @@ pub mod budget;
 pub mod collect;
 mod descriptions;
 pub mod document;
+pub mod document_size;
 mod literals;
 pub mod specialise;
 pub mod variables;
