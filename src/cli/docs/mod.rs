@@ -64,7 +64,8 @@ impl Docs {
 /// The document.
 async fn document(loaded: Loaded, records: &Records) -> Result<String> {
     let descriptions = Descriptions::of(&loaded.text);
-    let model = Arc::new(loaded.model);
+    // The requests are those of a caller whom the rules let in.
+    let model = Arc::new(loaded.model.without_rules());
     let ways = Ways::of(&model);
     let examples = Examples { model: &model, records, ways: &ways };
     let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: KnownValues::of(&model, &loaded.text, records) };

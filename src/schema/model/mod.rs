@@ -42,6 +42,16 @@ pub struct Model {
 }
 
 impl Model {
+    /// The model without rules: for what shows the schema's author the samples, and never for callers.
+    pub fn without_rules(mut self) -> Self {
+        for ty in self.types.values_mut() {
+            ty.auth = AuthRules::default();
+            ty.fields.values_mut().for_each(|field| field.auth = AuthRules::default());
+        }
+        self.ruled = false;
+        self
+    }
+
     /// The write of a field of `Mutation` (whatever the root type is called).
     pub fn mutation(&self, field: &str) -> Option<&Write> {
         let root = self.api.root_operation(OperationType::Mutation)?;
