@@ -253,6 +253,15 @@ fn rows() -> Vec<Row> {
             &[],
             1,
         ),
+        // What a key tells of an item is not shown unless the item is.
+        (ann.clone(), r#"{ book(id: "b1") { first { bookId id } } }"#, json!({ "book": null }), &["NOT_FOUND book.first"], 1),
+        (
+            json!({ "sub": "u2" }),
+            r#"{ book(id: "b1") { first { bookId id } } }"#,
+            json!({ "book": { "first": { "bookId": "b1", "id": "n1" } } }),
+            &[],
+            1,
+        ),
         (nobody.clone(), r#"{ searchNotes(bookId: "b1", text: "secret") { id } }"#, json!({ "searchNotes": [] }), &[], 1),
         (
             ann.clone(),
@@ -265,6 +274,13 @@ fn rows() -> Vec<Row> {
             ann.clone(),
             r#"mutation { putNote(bookId: "b2", id: "n1", ownerId: "u2", shared: false, text: "x") { text } }"#,
             json!({ "putNote": null }),
+            &[],
+            1,
+        ),
+        (
+            ann.clone(),
+            r#"mutation { putNote(bookId: "b2", id: "n2", ownerId: "u1", shared: false, text: "x") { by } }"#,
+            json!({ "putNote": { "by": "u1" } }),
             &[],
             1,
         ),

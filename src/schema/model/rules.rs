@@ -1,5 +1,7 @@
 //! The rules of stored fields: `@default`, `@constraint`, `@unique` and `@version`. Plain data; must not know how values are written.
 
+use crate::schema::expression::claim::ClaimPath;
+
 /// A default value of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefaultValue {
@@ -22,7 +24,9 @@ impl DefaultValue {
 
     /// Whether it has a new value each time that it is made, even if the other fields stay the same.
     pub fn varies(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. }))
+        self.parts
+            .iter()
+            .any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. } | DefaultPart::Claim(_)))
     }
 }
 
@@ -40,6 +44,8 @@ pub enum DefaultPart {
         /// Seconds to add.
         offset: i64,
     },
+    /// `{auth.sub}`: a claim of the caller, as text.
+    Claim(ClaimPath),
     /// `{field}`: another field of the item, as text.
     Field(String),
 }

@@ -2,6 +2,7 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Field;
 use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
 use crate::schema::scalar::value_type::ValueType;
@@ -120,9 +121,8 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
         "now" => return Some(DefaultPart::Now { offset: 0 }),
         _ => {}
     }
-    if inner.starts_with("auth.") {
-        findings.error("KF0601", place, "claims are not available here yet", Some("give the value in `set:`".into()));
-        return None;
+    if let Some(claim) = ClaimPath::parse(inner) {
+        return Some(DefaultPart::Claim(claim));
     }
     if let Some(offset) = inner.strip_prefix("now").filter(|rest| rest.starts_with(['+', '-'])) {
         let read = seconds(offset);
@@ -194,6 +194,7 @@ fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String>
         _ if of.field.ty.is_list() => Some("a text with placeholders, because it is a list".to_owned()),
         Some(DefaultPart::Literal(text)) => (!is_value(kind, text)).then(|| format!("\"{text}\"")),
         Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
+        Some(DefaultPart::Claim(_)) => (!free).then(|| "a claim, which is text".to_owned()),
         Some(DefaultPart::Now { .. }) => (!matches!(kind, V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned()),
         Some(DefaultPart::Field(other)) => {
             let fits = of.record.and_then(|record| record.get(other)).is_some_and(|from| values::fits(&from.value, kind) || free);

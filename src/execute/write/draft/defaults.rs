@@ -1,11 +1,12 @@
 //! Fills in defaults: of an item's fields without a value, and of embedded objects in arguments. Generated values stay the same in all
 //! attempts of a request.
 
+use crate::execute::context::ExecutionContext;
 use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::item::default_value;
 use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
-use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::model::{Field, FieldKind, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
 use serde_json::{Map, Value};
 
@@ -60,7 +61,7 @@ impl Drafting<'_, '_> {
         if let Some(value) = self.generated.get(&slot).filter(|_| !is_made_of_fields(default)) {
             return Some(value.clone());
         }
-        let made = made(field, default, self.job.context.now_millis, others)?;
+        let made = made(field, default, self.job.context, others)?;
         self.generated.insert(slot, made.clone());
         Some(made)
     }
@@ -74,7 +75,7 @@ impl Drafting<'_, '_> {
             return filled.clone();
         }
         let mut filled = given;
-        fill(self.job.context.model, name, &mut filled, self.job.context.now_millis);
+        fill(self.job.context, name, &mut filled);
         self.generated.insert(slot, filled.clone());
         filled
     }
@@ -90,38 +91,38 @@ fn is_made_of_fields(default: &DefaultValue) -> bool {
     default.fields().next().is_some()
 }
 
-fn made(field: &Field, default: &DefaultValue, now: i64, others: &Map<String, Value>) -> Option<Value> {
+fn made(field: &Field, default: &DefaultValue, context: &ExecutionContext<'_>, others: &Map<String, Value>) -> Option<Value> {
     let FieldKind::Stored(stored) = &field.kind else { return None };
     match default.parts.as_slice() {
         // The literal default of a list is the whole list in JSON.
         [DefaultPart::Literal(text)] if field.ty.is_list() => serde_json::from_str(text).ok(),
-        _ => default_value::value(default, &stored.value, now, &|other| others.get(other).cloned()),
+        _ => default_value::value(default, &stored.value, context.now_millis, context.caller, &|other| others.get(other).cloned()),
     }
 }
 
-fn fill(model: &Model, type_name: &str, value: &mut Value, now: i64) {
+fn fill(context: &ExecutionContext<'_>, type_name: &str, value: &mut Value) {
     match value {
-        Value::Array(values) => values.iter_mut().for_each(|value| fill(model, type_name, value, now)),
+        Value::Array(values) => values.iter_mut().for_each(|value| fill(context, type_name, value)),
         Value::Object(fields) => {
-            if let Some(ty) = model.types.get(type_name) {
-                fill_object(model, ty, fields, now);
+            if let Some(ty) = context.model.types.get(type_name) {
+                fill_object(context, ty, fields);
             }
         }
         _ => {}
     }
 }
 
-fn fill_object(model: &Model, ty: &ObjectType, values: &mut Map<String, Value>, now: i64) {
+fn fill_object(context: &ExecutionContext<'_>, ty: &ObjectType, values: &mut Map<String, Value>) {
     for field in ty.fields.values() {
         if let (Some(value), FieldKind::Stored(stored)) = (values.get_mut(&field.name), &field.kind)
             && let ValueType::Embedded(name) = &stored.value
         {
-            fill(model, name, value, now);
+            fill(context, name, value);
         }
     }
     for name in ty.defaults.iter().filter(|name| !values.contains_key(*name)).cloned().collect::<Vec<_>>() {
         let Some(field) = ty.fields.get(&name) else { continue };
-        if let Some(made) = field.rules.default.as_ref().and_then(|default| made(field, default, now, values)) {
+        if let Some(made) = field.rules.default.as_ref().and_then(|default| made(field, default, context, values)) {
             values.insert(name, made);
         }
     }

@@ -1,5 +1,6 @@
 //! `@default`: the value of a field that has none. Must not know whether it has one.
 
+use crate::execute::caller::Caller;
 use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
 use crate::schema::scalar::date_time::{DATE_LENGTH, instant_text};
 use crate::schema::scalar::value_type::ValueType;
@@ -8,12 +9,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The value for a field of this type at this time (milliseconds since 1970). `other` gives the item's other fields. `None` if a field that
-/// it is made of has no value, or if the text is not a value of the type.
+/// The value for a field of this type at this time (milliseconds since 1970). `other` gives the item's other fields. `None` if a field or a
+/// claim that it is made of has no value, or if the text is not a value of the type.
 ///
 /// The text is read in the API's form of the type: an enum's API name, a number, `true`. Lists, embedded objects and JSON are read as JSON
 /// (`[]`). A Date whose default is `{now}` is the UTC day of that time. One process makes UUIDs of version 7 in rising order.
-pub fn value(default: &DefaultValue, kind: &ValueType, now: i64, other: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+pub fn value(default: &DefaultValue, kind: &ValueType, now: i64, caller: &Caller, other: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     let mut text = String::new();
     for part in &default.parts {
         match part {
@@ -21,6 +22,7 @@ pub fn value(default: &DefaultValue, kind: &ValueType, now: i64, other: &dyn Fn(
             DefaultPart::Uuid => text.push_str(&Uuid::new_v4().to_string()),
             DefaultPart::Uuid7 => text.push_str(&Uuid::now_v7().to_string()),
             DefaultPart::Now { offset } => text.push_str(&instant_text(now.checked_add(offset.checked_mul(1000)?)?)?),
+            DefaultPart::Claim(claim) => text.push_str(&caller.text(claim)?),
             DefaultPart::Field(field) => text.push_str(&text_of(&other(field)?)?),
         }
     }
@@ -94,7 +96,7 @@ mod tests {
             "list" => Some(json!([1])),
             _ => None,
         };
-        value(&default(parts), kind, NOW, &other)
+        value(&default(parts), kind, NOW, &Caller::nobody(), &other)
     }
 
     #[test]
@@ -158,7 +160,7 @@ mod tests {
         }
         let hashed = |hash, text: &str| {
             let default = DefaultValue { hash: Some(hash), ..default(&[literal(text)]) };
-            value(&default, &ValueType::String, NOW, &|_| None).unwrap()
+            value(&default, &ValueType::String, NOW, &Caller::nobody(), &|_| None).unwrap()
         };
         // RFC 1321, A.5, and FIPS 180-4's example.
         assert_eq!(hashed(HashFunction::Md5, "abc"), json!("900150983cd24fb0d6963f7d28e17f72"));
