@@ -32,11 +32,10 @@ fn with_posts(posts: usize, bytes: usize) -> TempDir {
     directory
 }
 
-/// `keyfold dev` on these items. The embedded store answers one call after the other, so the innocent client asks for what needs none. On a
-/// busy machine, the attackers' operations take long.
+/// `keyfold dev` on these items. The innocent client reads one item. On a busy machine, the attackers' operations take long.
 async fn target(items: &TempDir, options: &[&str]) -> Target {
     let options = [&["--sample", items.path().to_str().unwrap(), "--request-timeout", "5m"], options].concat();
-    Target::keyfold(|| Server::dev(&options), "{ __typename }").await
+    Target::keyfold(|| Server::dev(&options), &format!("{{ user(id: \\\"{USER}\\\") {{ name }} }}")).await
 }
 
 /// Sends an operation as an attacker.

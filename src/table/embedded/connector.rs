@@ -39,7 +39,8 @@ impl HttpConnector for Connector {
         let (engine, observer) = (self.engine.clone(), self.observer.clone());
         HttpConnectorFuture::new(async move {
             let noted = engine.clone();
-            let answer = engine.run(move |database| {
+            let short = is_short(&operation, request.body().bytes().unwrap_or_default());
+            let work = move |database: &Database| {
                 let sent = request.body().bytes().unwrap_or_default();
                 let (status, body) = match answer(database, &noted.tokens, &operation, sent) {
                     Ok(answer) => {
@@ -57,13 +58,32 @@ impl HttpConnector for Connector {
                     observer.answered(&operation, sent, &body);
                 }
                 (status, body)
-            });
-            let (status, body) = answer.await.map_err(|stopped| ConnectorError::other(stopped, None))?;
+            };
+            let answer = if short { engine.run_short(work).await } else { engine.run(work).await };
+            let (status, body) = answer.map_err(|stopped| ConnectorError::other(stopped, None))?;
             let status = status.try_into().map_err(|invalid| ConnectorError::other(Box::new(invalid), None))?;
             let mut response = HttpResponse::new(status, SdkBody::from(body));
             response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
             Ok(response)
         })
+    }
+}
+
+/// The most items of a short page.
+const SHORT_PAGE: u32 = 25;
+/// The longest request of another kind that is short work, in bytes. It has some 25 keys.
+const SHORT_REQUEST: usize = 4 << 10;
+
+/// Whether an operation takes no longer than a page of a few items.
+fn is_short(operation: &str, body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Page {
+        limit: Option<u32>,
+    }
+    match operation {
+        "Query" | "Scan" => serde_json::from_slice(body).is_ok_and(|page: Page| page.limit.is_some_and(|limit| limit <= SHORT_PAGE)),
+        _ => body.len() <= SHORT_REQUEST,
     }
 }
 

@@ -13,7 +13,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::{Instant, interval_at};
 
@@ -29,8 +29,10 @@ const TRIAL_BYTES: usize = 256 * 1024;
 const READ_WHOLE: u64 = 256 * 1024 * 1024;
 /// How often expired items are deleted. DynamoDB takes up to a few days.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Threads in the engine at once. The engine works under one lock; the second thread decodes requests and encodes answers meanwhile.
-const THREADS: usize = 2;
+/// Threads in the engine at once. The engine works under one lock; the other threads decode requests and encode answers meanwhile.
+const THREADS: usize = 3;
+/// How many of them long work may have, so that short work does not wait for the end of all long work.
+const THREADS_FOR_LONG_WORK: usize = 2;
 /// Items that a bulk load writes in one transaction.
 const ITEMS_PER_LOAD: usize = 1000;
 
@@ -42,6 +44,7 @@ pub(in crate::table) struct EmbeddedEngine {
     /// The transactions whose answers may be requested again.
     pub(super) tokens: Tokens,
     threads: Arc<Semaphore>,
+    threads_for_long_work: Arc<Semaphore>,
     /// Where the data is; `None` in memory.
     directory: Option<PathBuf>,
     /// The last failure of the disk or the data file, until a write succeeds again.
@@ -95,7 +98,16 @@ impl EmbeddedEngine {
 
     fn on(database: Database, directory: Option<PathBuf>, lock: Option<File>) -> Arc<Self> {
         let threads = Arc::new(Semaphore::new(THREADS));
-        Arc::new(Self { database, tokens: Tokens::default(), threads, directory, trouble: Mutex::default(), _lock: lock })
+        let threads_for_long_work = Arc::new(Semaphore::new(THREADS_FOR_LONG_WORK));
+        Arc::new(Self {
+            database,
+            tokens: Tokens::default(),
+            threads,
+            threads_for_long_work,
+            directory,
+            trouble: Mutex::default(),
+            _lock: lock,
+        })
     }
 
     /// Records why the disk or the data file failed, or with `None` that a write succeeded.
@@ -131,11 +143,28 @@ impl EmbeddedEngine {
         self: &Arc<Self>,
         work: impl FnOnce(&Database) -> T + Send + 'static,
     ) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
+        let long = self.threads_for_long_work.clone().acquire_owned().await?;
+        self.run_on_a_thread(Some(long), work).await
+    }
+
+    /// Runs work that takes no longer than a page of a few items. It passes other work.
+    pub(in crate::table) async fn run_short<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Database) -> T + Send + 'static,
+    ) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
+        self.run_on_a_thread(None, work).await
+    }
+
+    async fn run_on_a_thread<T: Send + 'static>(
+        self: &Arc<Self>,
+        long: Option<OwnedSemaphorePermit>,
+        work: impl FnOnce(&Database) -> T + Send + 'static,
+    ) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
         let permit = self.threads.clone().acquire_owned().await?;
         let engine = self.clone();
         let done = spawn_blocking(move || {
-            // The permit belongs to the work, not to the caller, who may be gone before it ends.
-            let _permit = permit;
+            // The permits belong to the work, not to the caller, who may be gone before it ends.
+            let _permits = (permit, long);
             work(&engine.database)
         });
         Ok(done.await?)
