@@ -10,6 +10,8 @@ use serde_json::Value;
 const BEGINNING: &[u8] = b"{\"data\":{";
 /// The length of `{"data":`.
 const DATA: usize = BEGINNING.len() - 1;
+/// In place of extensions that do not fit.
+const OMITTED: &[u8] = br#","extensions":{"keyfold":{"omitted":"The explanation does not fit into the bytes of a response."}}"#;
 
 /// The bounds of a response.
 #[derive(Debug, Clone, Copy)]
@@ -82,9 +84,9 @@ impl ResponseBody {
         let _ = serde_json::to_writer(&mut self.errors, &error.to_json());
     }
 
-    /// The bytes of the response. Without `data`, it is null.
+    /// The bytes of the response. Without `data`, it is null. Extensions that do not fit are omitted.
     pub fn finish(self, has_data: bool, extensions: Option<Value>) -> Vec<u8> {
-        let Self { data: mut body, errors, .. } = self;
+        let Self { data: mut body, errors, limits, .. } = self;
         if has_data {
             body.push(b'}');
         } else {
@@ -92,8 +94,13 @@ impl ResponseBody {
             body.extend_from_slice(b"null");
         }
         if let Some(extensions) = extensions {
+            let written = body.len();
             body.extend_from_slice(b",\"extensions\":");
             let _ = serde_json::to_writer(&mut body, &extensions);
+            if body.len() + errors.len() > limits.bytes {
+                body.truncate(written);
+                body.extend_from_slice(OMITTED);
+            }
         }
         body.push(b'}');
         // The specification recommends that errors come first (section 7.1, "Response Format").
@@ -125,8 +132,15 @@ mod tests {
         body.error(&GraphqlError::new(ErrorCode::Timeout, "Later."));
         assert!(!body.fits(), "errors count");
         let error = |message: &str| format!(r#"{{"message":"{message}","extensions":{{"code":"TIMEOUT"}}}}"#);
-        let text = String::from_utf8(body.finish(true, Some(Value::from(7)))).unwrap_or_default();
-        assert_eq!(text, format!(r#"{{"errors":[{},{}],"data":{{"a":1,"b":2}},"extensions":7}}"#, error("Late."), error("Later.")));
+        let text = String::from_utf8(body.finish(true, None)).unwrap_or_default();
+        assert_eq!(text, format!(r#"{{"errors":[{},{}],"data":{{"a":1,"b":2}}}}"#, error("Late."), error("Later.")));
+    }
+
+    #[test]
+    fn extensions_that_do_not_fit_are_omitted() {
+        let text = |extensions: Value| String::from_utf8(body().finish(true, Some(extensions))).unwrap_or_default();
+        assert_eq!(text(Value::from(7)), r#"{"data":{},"extensions":7}"#);
+        assert!(text("x".repeat(100).into()).contains(r#"{"data":{},"extensions":{"keyfold":{"omitted":"#));
     }
 
     #[test]
