@@ -136,3 +136,19 @@ async fn a_value_that_is_none_of_its_type_is_refused_before_the_field_runs() {
         assert_eq!(server.ask(&query, json!({ "v": null })).await.data(), &json!({"notes": []}));
     }
 }
+
+/// Linux lists the limits of a process; elsewhere this test sees nothing.
+#[test]
+fn the_limit_of_open_files_is_raised() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = schema();
+    let dev = keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", samples().to_str().unwrap()]);
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg("ulimit -S -n 128; exec \"$0\" \"$@\"").arg(dev.get_program()).args(dev.get_args()).current_dir(directory.path());
+    let server = Server::dev_by(shell, directory);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", server.process.id())).unwrap_or_default();
+    if let Some(line) = limits.lines().find_map(|line| line.strip_prefix("Max open files")) {
+        let values: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(values[0], values[1], "soft and hard");
+    }
+}

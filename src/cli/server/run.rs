@@ -26,9 +26,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the address of the settings, or else `default`. `development` decides the features that are not set, and whether every
-    /// host is served.
+    /// Raises the limit of open files, and binds the address of the settings, or else `default`. `development` decides the features that are
+    /// not set, and whether every host is served.
     pub async fn bind(settings: ServerSettings, default: &str, development: bool) -> Result<Self> {
+        // Each connection is an open file. Many systems allow a process 1,024 unless it asks for more.
+        if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+            tracing::warn!(%error, "the limit of open files could not be raised");
+        }
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
