@@ -42,13 +42,17 @@ const ARROWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Crates, by the prefix of their names, and the only layers that may name them.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 11] = [
     ("axum", &["serve"]),
     ("async_graphql", &["serve"]),
     ("aws_", &["table"]),
     ("dynoxide", &["table"]),
     ("rusqlite", &["table"]),
     ("tokio", &["table", "execute", "serve", "cli"]),
+    ("ring", &["serve"]),
+    ("rustls", &["serve"]),
+    ("hyper", &["serve"]),
+    ("subtle", &["serve"]),
     ("anyhow", &["cli"]),
 ];
 

@@ -13,6 +13,7 @@ mod server;
 mod shards;
 mod store_choice;
 mod tables;
+mod token;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -38,6 +39,7 @@ enum Command {
     Import(items::import::Import),
     Export(items::export::Export),
     Shards(shards::Shards),
+    Token(token::PrintToken),
 }
 
 impl Cli {
@@ -54,6 +56,7 @@ impl Cli {
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Shards(command) => command.run(),
+            Command::Token(command) => command.run(),
         }
     }
 }

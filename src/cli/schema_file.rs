@@ -58,9 +58,10 @@ pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostic
     schema::load(&path.display().to_string(), text, &|name| std::env::var(name).ok())
 }
 
-/// Fails for a schema with rules: they need callers who sign in, and no sign-in is configured.
-pub fn needs_no_sign_in(path: &Path, model: &Model) -> Result<()> {
-    ensure!(!model.ruled, "{} has `@auth` rules, but no sign-in is configured, so nobody could be let in", path.display());
+/// Fails for a schema with rules if nobody can sign in: rules need callers who do.
+pub fn check_sign_in(path: &Path, model: &Model, can_sign_in: bool) -> Result<()> {
+    let trouble = "has `@auth` rules, but no sign-in is configured, so nobody could be let in: name an --issuer or an --api-keys-file";
+    ensure!(can_sign_in || !model.ruled, "{} {trouble}", path.display());
     Ok(())
 }
 

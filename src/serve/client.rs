@@ -1,6 +1,7 @@
 //! The address of a peer and the header of its request in, the client whose request it is out. Must not know what a client may do.
 
 use axum::http::HeaderMap;
+use std::fmt::{Display, Formatter};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The header to which each proxy appends the address of its client.
@@ -26,6 +27,12 @@ impl ClientAddress {
         let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
         let address = lines.iter().rev().flat_map(|line| line.rsplit(',')).nth(skipped).and_then(|text| address_in(text.trim()));
         Self::of(address.unwrap_or(peer))
+    }
+}
+
+impl Display for ClientAddress {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite};
+use super::client::ClientAddress;
 use super::settings::RequestLimits;
+use super::sign_in::authenticator::{Authenticator, Identity};
+use super::sign_in::rate_limit::{RateLimit, TooFast};
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::Response;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -20,6 +23,10 @@ pub struct Endpoint {
     pub backend: Arc<dyn Backend>,
     /// Bounds of one request.
     pub limits: RequestLimits,
+    /// Checks who calls.
+    pub authenticator: Authenticator,
+    /// How often a caller may begin an operation.
+    pub rate_limit: Option<RateLimit>,
     /// Whether clients may ask for explanations.
     pub explain: bool,
     /// What all requests share.
@@ -27,6 +34,11 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// Whether a caller may begin an operation now.
+    pub fn may_begin(&self, identity: &Identity, client: ClientAddress) -> Result<(), TooFast> {
+        self.rate_limit.as_ref().map_or(Ok(()), |limit| limit.take(identity, client).map_err(TooFast))
+    }
+
     /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission is
     /// returned when the operation ends.
     ///

@@ -1,7 +1,7 @@
 //! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
 //!
 //! [`listener`] accepts connections, [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
-//! operations, [`admission`] says how many may run, [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
+//! operations, [`sign_in`] says who sends them, [`admission`] says how many may run, [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
 
 pub mod admission;
 pub mod backend;
@@ -16,4 +16,5 @@ pub mod quota;
 pub mod router;
 pub mod settings;
 pub mod shutdown;
+pub mod sign_in;
 pub mod websocket;

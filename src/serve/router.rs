@@ -13,6 +13,8 @@ use super::http::{console, request_log};
 use super::quota::Quota;
 use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
+use super::sign_in::authenticator::Authenticator;
+use super::sign_in::rate_limit::RateLimit;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -31,6 +33,8 @@ const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 pub struct Parts {
     /// Runs the operations.
     pub backend: Arc<dyn Backend>,
+    /// Checks who calls.
+    pub authenticator: Authenticator,
     /// Bounds of one request.
     pub limits: RequestLimits,
     /// Whether clients may ask for explanations.
@@ -60,11 +64,12 @@ pub struct NotAnOrigin(String);
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, limits, explain, console, allow_origins, hosts } = parts;
+    let Parts { backend, authenticator, limits, explain, console, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
-    let endpoint = Arc::new(Endpoint { backend, limits, explain, quotas: quotas.clone() });
+    let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
+    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let console = console.map(Arc::new);

@@ -2,6 +2,8 @@
 
 use crate::execute::request;
 use crate::plan::cost::limits::CostLimits;
+use crate::serve::sign_in::rate_limit::{Rate, rate};
+use crate::serve::sign_in::settings::SignInSettings;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -32,6 +34,10 @@ pub struct ServerSettings {
     /// loopback addresses only; in serve, every host]
     #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
     pub allow_hosts: Vec<String>,
+
+    /// Who may sign in.
+    #[command(flatten)]
+    pub sign_in: SignInSettings,
 
     /// Bounds of one request and of its connection.
     #[command(flatten)]
@@ -113,6 +119,11 @@ pub struct SharedLimits {
     /// Operations of one client that run at once; others get 429 [default: a quarter of --max-requests]
     #[arg(long, env = "KEYFOLD_MAX_REQUESTS_PER_CLIENT", value_name = "N", value_parser = at_least_one)]
     pub max_requests_per_client: Option<usize>,
+
+    /// Operations that one caller may begin, such as 50/s or 1000/m; who is not signed in counts by address. Others get 429 [default: no
+    /// limit]
+    #[arg(long, env = "KEYFOLD_RATE_LIMIT", value_name = "RATE", value_parser = rate)]
+    pub rate_limit: Option<Rate>,
 
     /// Operations of one WebSocket that run at once; others get an error
     #[arg(long, env = "KEYFOLD_MAX_SOCKET_OPERATIONS", value_name = "N", default_value_t = Self::default().max_socket_operations, value_parser = at_least_one)]
@@ -206,6 +217,7 @@ impl Default for SharedLimits {
             max_connections: 8192,
             max_requests: 1024,
             max_requests_per_client: None,
+            rate_limit: None,
             max_socket_operations: 32,
             request_memory: 64 << 20,
             response_memory: 64 << 20,

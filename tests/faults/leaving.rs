@@ -8,6 +8,7 @@ use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
+use keyfold::serve::sign_in::authenticator::Authenticator;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -56,7 +57,11 @@ impl Held {
         };
         let current = Arc::new(CurrentGateway::new(backend.gateway.clone()));
         let (console, allow_origins, hosts) = (None, Vec::new(), Hosts::All);
-        let routes = router(Parts { backend: current, limits: limits.clone(), explain: false, console, allow_origins, hosts }).unwrap();
+        let authenticator = Authenticator::off();
+        let limits_of_all = limits.clone();
+        let routes =
+            router(Parts { backend: current, authenticator, limits: limits_of_all, explain: false, console, allow_origins, hosts })
+                .unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

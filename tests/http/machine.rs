@@ -10,6 +10,7 @@ use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
+use keyfold::serve::sign_in::authenticator::Authenticator;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,8 +114,8 @@ pub fn limits() -> RequestLimits {
 }
 
 pub fn parts(backend: impl Backend) -> Parts {
-    let console = Some(Console::of("{ echo }", true));
-    Parts { backend: Arc::new(backend), limits: limits(), explain: true, console, allow_origins: vec![], hosts: Hosts::All }
+    let (console, authenticator) = (Some(Console::of("{ echo }", true)), Authenticator::off());
+    Parts { backend: Arc::new(backend), authenticator, limits: limits(), explain: true, console, allow_origins: vec![], hosts: Hosts::All }
 }
 
 pub async fn start(parts: Parts) -> Running {

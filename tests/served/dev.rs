@@ -90,6 +90,25 @@ async fn sigterm_lets_requests_finish_and_ends_with_0() {
     assert_eq!(server.process.ended().code(), Some(0));
 }
 
+#[tokio::test]
+async fn a_printed_token_is_accepted_and_no_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let secret = directory.path().join("secret");
+    let secret = ["--token-secret", secret.to_str().unwrap()];
+    let token = |options: &[&str]| run(directory.path(), &[&["token", "--sub", "alice"], options].concat()).well().trim_end().to_owned();
+    // The first command makes the secret, whichever it is.
+    let before = token(&[&secret[..], &["--claim", "role=admin", "--expires", "1d"]].concat());
+    let server = Server::dev(&secret);
+    let after = token(&secret);
+    let foreign = token(&["--token-secret", directory.path().join("other").to_str().unwrap()]);
+    for (token, status) in [(&*before, 200), (&*after, 200), (&*foreign, 401), ("x", 401)] {
+        let request = server.client.post(format!("{}/graphql", server.url)).header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {token}")).body(r#"{"query": "{ __typename }"}"#);
+        assert_eq!(request.send().await.unwrap().status().as_u16(), status, "{token}");
+    }
+    assert_eq!(server.ask("{ __typename }", json!({})).await.status, 200, "who shows nothing is nobody");
+}
+
 #[test]
 fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
     let directory = tempfile::tempdir().unwrap();

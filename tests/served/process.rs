@@ -22,7 +22,12 @@ pub fn keyfold(directory: &Path, arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    command.env("AWS_EC2_METADATA_DISABLED", "true").current_dir(directory).args(arguments).stdin(Stdio::null());
+    command
+        .env("AWS_EC2_METADATA_DISABLED", "true")
+        .env("XDG_STATE_HOME", directory)
+        .current_dir(directory)
+        .args(arguments)
+        .stdin(Stdio::null());
     command
 }
 

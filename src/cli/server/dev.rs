@@ -7,10 +7,12 @@ use crate::cli::items::samples::{self, Samples};
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{ClientChoice, embedded, explained, variable};
+use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
+use crate::serve::sign_in::issuer::Issuer;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -48,6 +50,9 @@ pub struct Dev {
     client: ClientChoice,
 
     #[command(flatten)]
+    secret: TokenSecret,
+
+    #[command(flatten)]
     settings: ServerSettings,
 }
 
@@ -58,8 +63,9 @@ impl Dev {
             self.data = variable("KEYFOLD_DATA").map(PathBuf::from);
         }
         logging::start(&self.settings.log)?;
+        let authenticator = self.settings.sign_in.authenticator(self.dev_issuer())?;
         let loaded = schema_file::load(&self.choice.schema)?;
-        schema_file::needs_no_sign_in(&self.choice.schema, &loaded.model)?;
+        schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
         let store = self.open()?.with_client(self.client.client);
         store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot describe the tables"))?;
@@ -75,11 +81,22 @@ impl Dev {
         output::print(&self.banner(&server, &loaded.model, &samples))?;
         let settings = server.gateway_settings(cursor_key);
         let current = run::current(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone()));
-        let reload = Reload { path: self.choice.schema, store, settings, current: current.clone() };
+        let reload = Reload { path: self.choice.schema, store, settings, can_sign_in: authenticator.is_on(), current: current.clone() };
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
-        let ended = server.run(current).await;
+        let ended = server.run(current, authenticator).await;
         watching.abort();
         ended
+    }
+
+    /// The issuer whose tokens `keyfold token` prints. Without a place for its secret, the server runs without it.
+    fn dev_issuer(&self) -> Option<Issuer> {
+        match self.secret.open() {
+            Ok(issuer) => Some(issuer.issuer()),
+            Err(error) => {
+                tracing::warn!(reason = format!("{error:#}"), "tokens of `keyfold token` are not accepted");
+                None
+            }
+        }
     }
 
     fn open(&self) -> Result<SdkStore> {

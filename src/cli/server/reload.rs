@@ -22,6 +22,8 @@ pub struct Reload {
     pub store: SdkStore,
     /// The settings of the gateway.
     pub settings: Settings,
+    /// Whether callers can sign in.
+    pub can_sign_in: bool,
     /// Where the new gateway goes.
     pub current: Arc<CurrentGateway>,
 }
@@ -89,7 +91,7 @@ async fn apply(reload: &Reload, text: String) -> Result<(), String> {
     let checked = spawn_blocking(move || schema_file::parse(&path, &text)).await.map_err(|error| error.to_string())?;
     let (model, warnings) = checked.map_err(|mistakes| mistakes.render(output::color()))?;
     schema_file::show(&warnings);
-    schema_file::needs_no_sign_in(&reload.path, &model).map_err(|error| error.to_string())?;
+    schema_file::check_sign_in(&reload.path, &model, reload.can_sign_in).map_err(|error| error.to_string())?;
     let made = reload.store.create_missing(&model.tables).await.map_err(|error| format!("cannot create its tables: {}", error.detail))?;
     let differences =
         reload.store.differences(&model.tables).await.map_err(|error| format!("cannot describe its tables: {}", error.detail))?;

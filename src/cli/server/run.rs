@@ -7,6 +7,7 @@ use crate::serve::http::host::Hosts;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, router};
 use crate::serve::settings::{Features, ServerSettings};
+use crate::serve::sign_in::authenticator::Authenticator;
 use anyhow::{Context, Result, anyhow, bail};
 use std::future::Future;
 use std::io::ErrorKind;
@@ -53,11 +54,12 @@ impl Server {
     }
 
     /// Serves until SIGINT or SIGTERM, then lets the requests that have begun finish; a second signal ends it at once.
-    pub async fn run(self, current: Arc<CurrentGateway>) -> Result<ExitCode> {
+    pub async fn run(self, current: Arc<CurrentGateway>, authenticator: Authenticator) -> Result<ExitCode> {
         let explain = self.features.explain == Some(true);
         let console = self.has_playground().then(|| Console::new(current.get().model(), explain));
         let routes = router(Parts {
             backend: current,
+            authenticator,
             limits: self.settings.limits.clone(),
             explain,
             console,

@@ -43,8 +43,9 @@ impl Serve {
     /// Runs the command until it is asked to stop.
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
+        let authenticator = self.settings.sign_in.authenticator(None)?;
         let model = schema_file::load(&self.choice.schema)?.model;
-        schema_file::needs_no_sign_in(&self.choice.schema, &model)?;
+        schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
         let store = self.remote.connect(&model.tables).await?.with_client(self.client.client);
         let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
             .await
@@ -64,7 +65,7 @@ impl Serve {
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
         let store = HedgedStore::new(store.into(), &model.tables, self.hedge);
         let gateway = Gateway::new(Arc::new(model), Arc::new(store) as Arc<dyn DataStore>, server.gateway_settings(cursor_key));
-        server.run(run::current(gateway)).await
+        server.run(run::current(gateway), authenticator).await
     }
 }
 

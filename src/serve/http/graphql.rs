@@ -11,6 +11,8 @@ use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::quota::Share;
+use crate::serve::sign_in::credentials::Credentials;
+use crate::serve::sign_in::origin::RequestOrigin;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -37,12 +39,21 @@ pub async fn handle(
         return refuse(MediaType::Json, &HttpRefusal::Method);
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
+    let origin = RequestOrigin::new(client, request.extensions());
+    let identity = match endpoint.authenticator.identify(Credentials::of_headers(request.headers()), &origin).await {
+        Ok(identity) => identity,
+        Err(fault) => return refuse(media, &fault.into()),
+    };
+    if let Err(too_fast) = endpoint.may_begin(&identity, client) {
+        return refuse(media, &too_fast.into());
+    }
     let may_write = request.method() == Method::POST;
     let explain = endpoint.explain && wants_explanation(request.headers());
-    let (operation, memory) = match read(&endpoint, client, request).await {
+    let (mut operation, memory) = match read(&endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
+    operation.caller = identity.caller;
     // An operation is admitted after its request has arrived, so that slow clients take no place from others.
     let admission = match endpoint.quotas.admit(client, memory) {
         Ok(admission) => admission,
@@ -67,8 +78,11 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     }
-    if refusal.passes() {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if let Some(challenge) = refusal.challenge() {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
+    if let Some(seconds) = refusal.retry_after() {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
 }

@@ -3,6 +3,7 @@
 use super::graphql::{OperationName, refuse};
 use super::media_type::MediaType;
 use super::status::HttpRefusal;
+use crate::serve::sign_in::origin::RequestId;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
@@ -22,7 +23,7 @@ const CLIENT_LEFT: u16 = 499;
 const LONGEST: usize = 256;
 
 /// Runs the handlers with an id and a log line, and turns a panic into 500.
-pub async fn around(request: Request, next: Next) -> Response {
+pub async fn around(mut request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
     let mut line = Line {
         id: id.clone(),
@@ -32,6 +33,7 @@ pub async fn around(request: Request, next: Next) -> Response {
         status: CLIENT_LEFT,
         began: Instant::now(),
     };
+    request.extensions_mut().insert(RequestId(id.clone()));
     let mut response = AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|panic| {
         tracing::error!(request_id = %line.id, panic = panic_text(&*panic), "a request handler panicked");
         refuse(MediaType::Json, &HttpRefusal::Failed)

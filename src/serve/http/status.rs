@@ -3,6 +3,8 @@
 use super::media_type::MediaType;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::serve::quota::Exhausted;
+use crate::serve::sign_in::fault::SignInFault;
+use crate::serve::sign_in::rate_limit::TooFast;
 use axum::http::StatusCode;
 
 /// Why a request was turned away before it was a GraphQL operation.
@@ -28,10 +30,16 @@ pub enum HttpRefusal {
     ForeignOrigin,
     /// The request is for this host, which is not the server's.
     ForeignHost(String),
+    /// The client shows a token or a key that is not accepted.
+    NotSignedIn,
+    /// Nobody's token can be checked now, because the keys of its issuer could not be read.
+    SignInUnavailable,
     /// The server runs as many requests as its settings allow, or is stopping.
     Busy,
     /// The client has as many concurrent requests as the settings allow.
     ClientBusy,
+    /// The caller has begun as many operations as the settings allow for a time.
+    TooFast(TooFast),
     /// The WebSocket has as many concurrent operations as the settings allow.
     SocketBusy,
     /// The request needs more memory than the settings allow for all requests.
@@ -84,8 +92,13 @@ impl HttpRefusal {
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
-            Self::ClientBusy | Self::SocketBusy | Self::ResponseDropped(Exhausted::Part) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy | Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NotSignedIn => StatusCode::UNAUTHORIZED,
+            Self::ClientBusy | Self::TooFast(_) | Self::SocketBusy | Self::ResponseDropped(Exhausted::Part) => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
+            Self::SignInUnavailable | Self::Busy | Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -99,9 +112,18 @@ impl HttpRefusal {
         }
     }
 
-    /// Whether the client may try again in a moment.
-    pub fn passes(&self) -> bool {
-        matches!(self.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS)
+    /// How a client may sign in, for the header `WWW-Authenticate` (RFC 9110 section 11.6.1). It does not say what was wrong.
+    pub fn challenge(&self) -> Option<&'static str> {
+        matches!(self, Self::NotSignedIn).then_some("Bearer")
+    }
+
+    /// After how many seconds the client may try again, for the header `Retry-After`.
+    pub fn retry_after(&self) -> Option<u64> {
+        match self {
+            // A second that has begun counts as a whole one.
+            Self::TooFast(TooFast(wait)) => Some(wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)),
+            _ => matches!(self.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS).then_some(1),
+        }
     }
 
     /// The refusal as an error in the body.
@@ -121,8 +143,11 @@ impl HttpRefusal {
             Self::ForeignHost(host) => {
                 (ErrorCode::Forbidden, format!("This server does not serve the host \"{host}\". Its option --allow-host can allow it."))
             }
+            Self::NotSignedIn => (ErrorCode::Unauthenticated, "The token or key is not accepted. Sign in again.".into()),
+            Self::SignInUnavailable => (ErrorCode::Unavailable, "Tokens cannot be checked now. Try again later.".into()),
             Self::Busy => (ErrorCode::Unavailable, "The server is busy. Try again later.".into()),
             Self::ClientBusy => (ErrorCode::LimitExceeded, "This client has too many requests at once. Try again later.".into()),
+            Self::TooFast(_) => (ErrorCode::LimitExceeded, "This caller has sent too many requests. Try again later.".into()),
             Self::SocketBusy => {
                 (ErrorCode::LimitExceeded, "This WebSocket has too many operations at once. Wait until one is answered.".into())
             }
@@ -146,6 +171,18 @@ impl From<Exhausted> for HttpRefusal {
             Exhausted::Part => Self::ClientBusy,
             Exhausted::TooLarge => Self::TooMuchMemory,
         }
+    }
+}
+
+impl From<TooFast> for HttpRefusal {
+    fn from(too_fast: TooFast) -> Self {
+        Self::TooFast(too_fast)
+    }
+}
+
+impl From<SignInFault> for HttpRefusal {
+    fn from(fault: SignInFault) -> Self {
+        if fault.passes() { Self::SignInUnavailable } else { Self::NotSignedIn }
     }
 }
 

@@ -4,6 +4,7 @@
 //! A page of any origin may open a WebSocket without a preflight, so the origin is checked here.
 
 use super::executor::SocketExecutor;
+use super::identity::{SocketIdentity, TRY_AGAIN_LATER, UNAUTHORIZED};
 use super::messages::{Messages, Unfinished};
 use crate::serve::client::ClientAddress;
 use crate::serve::connection::Received;
@@ -12,16 +13,21 @@ use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Quota;
-use crate::serve::shutdown::{OpenConnection, OpenConnections};
+use crate::serve::shutdown::OpenConnections;
+use crate::serve::sign_in::credentials::Credentials;
+use crate::serve::sign_in::origin::{RequestId, RequestOrigin};
+use async_graphql::Data;
 use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
+use axum::Error;
 use axum::Extension;
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use futures_util::sink::SinkExt;
-use futures_util::stream::StreamExt;
+use futures_util::stream::{SplitSink, SplitStream, StreamExt};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -49,7 +55,7 @@ pub struct Sockets {
 /// Opens a WebSocket.
 pub async fn handle(
     State(sockets): State<Sockets>,
-    (Extension(client), Extension(received)): (Extension<ClientAddress>, Extension<Received>),
+    (Extension(client), Extension(received), request_id): (Extension<ClientAddress>, Extension<Received>, Option<Extension<RequestId>>),
     headers: HeaderMap,
     protocol: GraphQLProtocol,
     upgrade: WebSocketUpgrade,
@@ -57,6 +63,12 @@ pub async fn handle(
     if !may_open(&headers, &sockets.allow_origins) {
         return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }
+    let origin = RequestOrigin { client, request_id: request_id.map(|Extension(id)| id) };
+    let authenticator = sockets.endpoint.authenticator.clone();
+    let identity = match authenticator.identify(Credentials::of_headers(&headers), &origin).await {
+        Ok(identity) => SocketIdentity::new(authenticator, origin, identity),
+        Err(fault) => return refuse(MediaType::Json, &fault.into()),
+    };
     let reserved = sockets.places.take(client, 1).and_then(|place| Ok((place, sockets.endpoint.quotas.requests.take(client, 0)?)));
     let (place, memory) = match reserved {
         Ok(reserved) => reserved,
@@ -68,27 +80,59 @@ pub async fn handle(
         upgrade.protocols(ALL_WEBSOCKET_PROTOCOLS).max_message_size(longest).max_frame_size(longest).read_buffer_size(READ_BUFFER);
     let (open, body_timeout) = (sockets.open.open(), limits.body_timeout);
     upgrade.on_upgrade(move |socket| async move {
-        let executor = SocketExecutor::new(sockets.endpoint, client, open.clone());
-        serve(socket, protocol, executor, Unfinished::new(received, memory, body_timeout), open).await;
+        let executor = SocketExecutor::new(sockets.endpoint, client, identity.clone(), open.clone());
+        let (sink, messages) = socket.split();
+        let messages = Messages::new(messages, executor.clone(), Unfinished::new(received, memory, body_timeout), open);
+        serve((sink, messages), protocol, executor, identity).await;
         drop(place);
     })
 }
 
 /// Serves a WebSocket until its client leaves, or until the server ends it.
-async fn serve(socket: WebSocket, protocol: GraphQLProtocol, executor: SocketExecutor, unfinished: Unfinished, open: OpenConnection) {
-    let (mut sink, messages) = socket.split();
-    let mut messages = Messages::new(messages, executor.clone(), unfinished, open);
-    GraphQLWebSocket::new_with_pair(&mut sink, &mut messages, executor, protocol).keepalive_timeout(KEEP_ALIVE).serve().await;
+async fn serve(
+    (mut sink, mut messages): (SplitSink<WebSocket, Message>, Messages<SplitStream<WebSocket>>),
+    protocol: GraphQLProtocol,
+    executor: SocketExecutor,
+    identity: SocketIdentity,
+) {
+    let first = identity.clone();
+    let initialise = move |payload: Value| async move {
+        if first.initialise(payload).await {
+            return Ok(Data::default());
+        }
+        // The library would choose another code to close the socket with.
+        std::future::pending().await
+    };
+    let answers = (&mut sink).with(|message: Message| std::future::ready(Ok::<_, Error>(with_code(message))));
+    let served = GraphQLWebSocket::new_with_pair(answers, &mut messages, executor, protocol);
+    let served = served.on_connection_init(initialise).keepalive_timeout(KEEP_ALIVE).serve();
+    let over = tokio::select! {
+        () = served => None,
+        frame = identity.over() => Some(frame),
+    };
+    if let Some(frame) = over {
+        messages.end_with(frame);
+    }
     if let (Some(frame), mut messages) = messages.into_end() {
-        let going_away = frame.code == close_code::AWAY;
+        let has_memory = ![TRY_AGAIN_LATER, close_code::POLICY].contains(&frame.code);
         let confirmed = async {
             // Without the client's confirmation, the system may drop bytes that the client has not received yet. The server does not wait
-            // for a refused client, which still has the memory of its message.
-            if sink.send(Message::Close(Some(frame))).await.is_ok() && going_away {
+            // for a client whose message is refused, because it still has the memory of the message.
+            if sink.send(Message::Close(Some(frame))).await.is_ok() && has_memory {
                 while let Some(Ok(_)) = messages.next().await {}
             }
         };
         let _ = timeout(CLOSE_LIMIT, confirmed).await;
+    }
+}
+
+/// The message with the code of the protocol for an operation before the handshake. The library sends that of a server's mistake.
+fn with_code(message: Message) -> Message {
+    match message {
+        Message::Close(Some(frame)) if frame.code == close_code::ERROR => {
+            Message::Close(Some(CloseFrame { code: UNAUTHORIZED, reason: "Unauthorized".into() }))
+        }
+        other => other,
     }
 }
 

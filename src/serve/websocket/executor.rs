@@ -1,5 +1,6 @@
 //! An operation of a WebSocket in, its responses out, as async-graphql passes them on. Must not know what runs the operation.
 
+use super::identity::SocketIdentity;
 use crate::execute::{gateway, request};
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 pub struct SocketExecutor {
     endpoint: Arc<Endpoint>,
     client: ClientAddress,
+    identity: SocketIdentity,
     open: OpenConnection,
     running: Arc<AtomicUsize>,
     expected: Arc<Mutex<Option<Share>>>,
@@ -44,8 +46,8 @@ impl Drop for Unanswered {
 
 impl SocketExecutor {
     /// An executor of this client's WebSocket, which has just been opened.
-    pub fn new(endpoint: Arc<Endpoint>, client: ClientAddress, open: OpenConnection) -> Self {
-        Self { endpoint, client, open, running: Arc::default(), expected: Arc::default() }
+    pub fn new(endpoint: Arc<Endpoint>, client: ClientAddress, identity: SocketIdentity, open: OpenConnection) -> Self {
+        Self { endpoint, client, identity, open, running: Arc::default(), expected: Arc::default() }
     }
 
     /// Whether every operation is answered.
@@ -78,14 +80,16 @@ impl SocketExecutor {
         if others >= self.endpoint.limits.shared.max_socket_operations {
             return Err(HttpRefusal::SocketBusy);
         }
+        let identity = self.identity.current();
+        self.endpoint.may_begin(&identity, self.client)?;
         let memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let variables = match serde_json::to_value(&request.variables).map(exact) {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
         };
-        let request =
-            request::Request { query: request.query, operation_name: request.operation_name, variables, ..request::Request::default() };
+        let caller = identity.caller;
+        let request = request::Request { query: request.query, operation_name: request.operation_name, variables, caller };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
         let endpoint = self.endpoint.clone();

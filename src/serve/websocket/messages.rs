@@ -2,6 +2,7 @@
 //! know their content.
 
 use super::executor::SocketExecutor;
+use super::identity::TRY_AGAIN_LATER;
 use crate::serve::admission::parsed_size;
 use crate::serve::connection::Received;
 use crate::serve::pace::next_bytes_by;
@@ -16,9 +17,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
-
-/// The code of a socket that is closed because the server has too much to do (IANA, "WebSocket Close Code Number Registry").
-const TRY_AGAIN_LATER: CloseCode = 1013;
 
 /// The header of a client's control frame, in bytes (RFC 6455 section 5.2).
 const CONTROL_HEADER: u64 = 6;
@@ -52,6 +50,11 @@ impl<S> Messages<S> {
     pub fn new(messages: S, executor: SocketExecutor, unfinished: Unfinished, mut open: OpenConnection) -> Self {
         let asked = async move { open.closing().await }.boxed();
         Self { messages, executor, unfinished, asked, closing: false, end: None }
+    }
+
+    /// Ends the messages.
+    pub fn end_with(&mut self, frame: CloseFrame) {
+        self.end = Some(frame);
     }
 
     /// The reason why the server ended the messages, if it did, and the messages that still come.

@@ -2,4 +2,5 @@
 
 pub mod connection;
 mod executor;
+mod identity;
 mod messages;

@@ -1,0 +1,126 @@
+//! `keyfold token`: claims in, a token that `keyfold dev` accepts out.
+
+use super::output;
+use super::store_choice::variable;
+use crate::serve::sign_in::dev_issuer::DevIssuer;
+use anyhow::{Context, Result};
+use clap::Args;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Longest lifetime of a token, in seconds: a year.
+const LONGEST: u64 = 365 * 86_400;
+
+/// Print a token for `keyfold dev`
+///
+/// It is signed with a secret of this user, which `keyfold dev` shares. `keyfold serve` does not accept it.
+#[derive(Debug, Args)]
+pub struct PrintToken {
+    /// Subject of the token, the claim `sub`: who acts
+    #[arg(long, value_name = "ID")]
+    sub: String,
+
+    /// Another claim; the value is JSON, or a text if it is none: role=admin, 'groups=["a","b"]', level=3; repeat it for several
+    #[arg(long = "claim", value_name = "NAME=VALUE", value_parser = claim)]
+    claims: Vec<(String, Value)>,
+
+    /// How long the token is valid: 90s, 15m, 1h, 7d
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = lifetime)]
+    expires: Duration,
+
+    #[command(flatten)]
+    secret: TokenSecret,
+}
+
+/// The file of the secret that `keyfold dev` and `keyfold token` share.
+#[derive(Debug, Args)]
+pub struct TokenSecret {
+    /// File of the secret that `keyfold dev` and `keyfold token` share, made if it is missing [default: keyfold/dev-secret among the user's
+    /// state files]
+    #[arg(long = "token-secret", env = "KEYFOLD_TOKEN_SECRET", value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl PrintToken {
+    /// Runs the command.
+    pub fn run(self) -> Result<ExitCode> {
+        let mut claims: Map<String, Value> = Map::from_iter([("sub".to_owned(), self.sub.into())]);
+        claims.extend(self.claims);
+        let ends = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + self.expires;
+        let token = self.secret.open()?.token(claims, i64::try_from(ends.as_secs()).unwrap_or(i64::MAX));
+        output::print(&format!("{token}\n"))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl TokenSecret {
+    /// The issuer with the secret of this file.
+    pub fn open(&self) -> Result<DevIssuer> {
+        let file = self.file.clone().or_else(default_file);
+        let file = file.context("there is no place for the secret of tokens: name a file with --token-secret")?;
+        DevIssuer::open(&file).with_context(|| format!("cannot use the secret of tokens in {}", file.display()))
+    }
+}
+
+/// A file among the user's state files (XDG base directory specification).
+fn default_file() -> Option<PathBuf> {
+    let state = variable("XDG_STATE_HOME").or_else(|| variable("LOCALAPPDATA")).map(PathBuf::from);
+    let state = state.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/state")))?;
+    Some(state.join("keyfold").join("dev-secret"))
+}
+
+fn claim(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write a claim as name=value")?;
+    if matches!(name, "iss" | "aud" | "exp" | "sub") {
+        return Err(format!("the claim {name} cannot be set this way"));
+    }
+    Ok((name.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
+}
+
+/// Reads digits and `s`, `m`, `h` or `d`: more than zero, at most a year.
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 90s, 15m, 1h, 7d".to_owned())?;
+    let unit = match &text[digits.len()..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        unit => return Err(format!("unknown unit \"{unit}\": s, m, h or d")),
+    };
+    match number.checked_mul(unit) {
+        Some(seconds @ 1..=LONGEST) => Ok(Duration::from_secs(seconds)),
+        _ => Err("write a time that is more than zero and at most a year".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_claim_is_json_or_a_text() {
+        let is = |text: &str, name: &str, value: Value| assert_eq!(claim(text), Ok((name.to_owned(), value)));
+        is("role=admin", "role", json!("admin"));
+        is("groups=[\"a\"]", "groups", json!(["a"]));
+        is("level=3", "level", json!(3));
+        is("id=\"3\"", "id", json!("3"));
+        is("note=a=b", "note", json!("a=b"));
+        is("none=", "none", json!(""));
+        for wrong in ["role", "=admin", "", "iss=me", "exp=1", "sub=x"] {
+            assert!(claim(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_lifetime_has_a_unit() {
+        let seconds = ["90s", "15m", "1h", "7d"].map(|text| lifetime(text).map(|time| time.as_secs()));
+        assert_eq!(seconds, [Ok(90), Ok(900), Ok(3_600), Ok(604_800)]);
+        for wrong in ["", "1", "0s", "366d", "1w", "99999999999999999999d", "18446744073709551615d", "-1h", "1é"] {
+            assert!(lifetime(wrong).is_err(), "{wrong}");
+        }
+    }
+}

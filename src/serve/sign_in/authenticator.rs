@@ -1,0 +1,87 @@
+//! What a client shows in, the caller or a fault out. Each fault is one line of the log. Must not know what a caller may do.
+
+use super::api_keys::ApiKeys;
+use super::credentials::Credentials;
+use super::fault::{SignInFault, quoted};
+use super::issuer::Issuer;
+use super::origin::RequestOrigin;
+use super::token::claims;
+use super::token::unchecked::UncheckedToken;
+use crate::execute::caller::Caller;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::Instant;
+
+/// Checks who calls. Copies share the keys.
+#[derive(Debug, Clone, Default)]
+pub struct Authenticator {
+    /// `None` if nobody can sign in.
+    known: Option<Arc<Known>>,
+}
+
+/// Whom the server believes.
+#[derive(Debug)]
+struct Known {
+    issuers: Vec<Issuer>,
+    api_keys: ApiKeys,
+}
+
+/// A caller, and until when the server may take the caller for this one.
+#[derive(Debug, Clone, Default)]
+pub struct Identity {
+    /// The caller.
+    pub caller: Caller,
+    /// Who says so: the issuer of the token. `None` for machines with a key, and for nobody.
+    pub issuer: Option<Arc<str>>,
+    /// When the token ends. What ends later than the next century has no end.
+    pub ends: Option<Instant>,
+}
+
+impl Authenticator {
+    /// Believes these issuers, and machines with these keys.
+    pub fn new(issuers: Vec<Issuer>, api_keys: ApiKeys) -> Self {
+        Self { known: Some(Arc::new(Known { issuers, api_keys })) }
+    }
+
+    /// Lets everybody in as nobody, and looks at no credentials: a proxy in front may have its own.
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// Whether callers can sign in.
+    pub fn is_on(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// The caller who shows these credentials. Who shows nothing is nobody; who shows something wrong is not let in, and the log says why.
+    pub async fn identify(&self, shown: Result<Credentials<'_>, SignInFault>, origin: &RequestOrigin) -> Result<Identity, SignInFault> {
+        let Some(known) = &self.known else { return Ok(Identity::default()) };
+        let checked = match shown {
+            Ok(Credentials::None) => Ok(Identity::default()),
+            Ok(Credentials::Token(text)) => of_token(&known.issuers, text).await,
+            Ok(Credentials::ApiKey(key)) => of_api_key(&known.api_keys, key),
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = &checked {
+            tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id(), "a sign-in was refused");
+        }
+        checked
+    }
+}
+
+fn of_api_key(api_keys: &ApiKeys, shown: &str) -> Result<Identity, SignInFault> {
+    let claims = api_keys.claims(shown).ok_or(SignInFault::ApiKey)?;
+    Ok(Identity { caller: Caller::signed_in(claims.clone()), issuer: None, ends: None })
+}
+
+async fn of_token(issuers: &[Issuer], text: &str) -> Result<Identity, SignInFault> {
+    let token = UncheckedToken::read(text)?;
+    let named = claims::issuer(&token.claims)?;
+    let issuer = issuers.iter().find(|issuer| issuer.name == named).ok_or_else(|| SignInFault::Issuer(quoted(named)))?;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    let ends = issuer.check(&token, now).await?;
+    let left = Duration::from_secs(u64::try_from(ends - now).unwrap_or_default());
+    let issuer = Some(issuer.name.as_str().into());
+    Ok(Identity { caller: Caller::signed_in(token.claims), issuer, ends: Instant::now().checked_add(left) })
+}

@@ -1,0 +1,60 @@
+//! An address in, the bytes of what is there out: bounded in size, without following any redirect. Must not know what the bytes mean.
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Request, StatusCode, header};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::crypto::ring;
+use std::time::Duration;
+use thiserror::Error;
+use url::Url;
+
+/// The most bytes of an answer. Key sets have a few kilobytes.
+const MOST_BYTES: usize = 1 << 20;
+/// How long a connection that nobody uses stays open.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// Reads what is at an address.
+#[derive(Debug, Clone)]
+pub struct Download {
+    client: Client<HttpsConnector<HttpConnector>, Body>,
+}
+
+/// Why nothing was read.
+#[derive(Debug, Error)]
+pub enum DownloadError {
+    /// The request cannot be written.
+    #[error("{0} is no address of a request")]
+    Address(Url),
+    /// The server cannot be reached.
+    #[error("{0} cannot be reached")]
+    Unreachable(Url, #[source] hyper_util::client::legacy::Error),
+    /// The server has something else. Redirects are not followed.
+    #[error("{0} answered {1}")]
+    Status(Url, StatusCode),
+    /// The answer is too long, or was cut off.
+    #[error("the answer of {0} is longer than 1 MiB, or was cut off")]
+    Body(Url, #[source] axum::Error),
+}
+
+impl Download {
+    /// Reads with the certificates that this machine trusts. The error says why there are none.
+    pub fn new() -> std::io::Result<Self> {
+        let https = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())?.https_or_http().enable_http1();
+        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(https.build());
+        Ok(Self { client })
+    }
+
+    /// Reads what is at an address. The caller bounds the time.
+    pub async fn get(&self, url: &Url) -> Result<Bytes, DownloadError> {
+        let request = Request::get(url.as_str()).header(header::ACCEPT, "application/json").header(header::USER_AGENT, "keyfold");
+        let request = request.body(Body::empty()).map_err(|_| DownloadError::Address(url.clone()))?;
+        let answer = self.client.request(request).await.map_err(|error| DownloadError::Unreachable(url.clone(), error))?;
+        if answer.status() != StatusCode::OK {
+            return Err(DownloadError::Status(url.clone(), answer.status()));
+        }
+        to_bytes(Body::new(answer.into_body()), MOST_BYTES).await.map_err(|error| DownloadError::Body(url.clone(), error))
+    }
+}

@@ -1,0 +1,29 @@
+//! A request in; where it comes from out, for the log lines about its caller. Must not know what the request shows.
+
+use crate::serve::client::ClientAddress;
+use axum::http::Extensions;
+
+/// The id of a request, which its log lines share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(pub String);
+
+/// Where a request comes from.
+#[derive(Debug, Clone)]
+pub struct RequestOrigin {
+    /// The address of its client.
+    pub client: ClientAddress,
+    /// Its id.
+    pub request_id: Option<RequestId>,
+}
+
+impl RequestOrigin {
+    /// The origin of this client's request with these extensions.
+    pub fn new(client: ClientAddress, extensions: &Extensions) -> Self {
+        Self { client, request_id: extensions.get().cloned() }
+    }
+
+    /// The id of the request, for a log line.
+    pub fn id(&self) -> Option<&str> {
+        self.request_id.as_ref().map(|id| id.0.as_str())
+    }
+}

@@ -1,0 +1,16 @@
+//! Attacks on the sign-in, one line each: what a client sends in; the refusal that it gets out. The server and the servers of keys run in
+//! this process. docs/security.md has the table.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../http/machine.rs"]
+#[allow(dead_code)]
+mod machine;
+
+mod key_server;
+mod keys;
+mod outages;
+mod rates;
+mod server;
+mod signer;
+mod tokens;
+mod web_socket;
