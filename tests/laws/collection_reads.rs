@@ -79,7 +79,7 @@ impl Library {
         }
         let place = |shelf: &usize| Attribute::M(item(&[("shelfId", &format!("s{shelf}"))]));
         let mut room = item(&[("pk", "room-r"), ("sk", "room")]);
-        room.insert("places".into(), Attribute::L(self.places.iter().map(place).collect()));
+        room.insert("places", Attribute::L(self.places.iter().map(place).collect()));
         items.push(room);
         items
     }

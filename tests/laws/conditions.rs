@@ -96,13 +96,14 @@ fn attribute() -> impl Strategy<Value = Attribute> {
     leaf.prop_recursive(2, 12, 3, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..3).prop_map(Attribute::L),
-            prop::collection::hash_map(select(vec!["x", "y"]).prop_map(str::to_owned), inner, 0..3).prop_map(Attribute::M),
+            prop::collection::hash_map(select(vec!["x", "y"]), inner, 0..3).prop_map(|members| Attribute::M(members.into_iter().collect())),
         ]
     })
 }
 
 fn item() -> impl Strategy<Value = Item> {
-    prop::collection::hash_map(select(vec!["a", "b", "c", "d", "size"]).prop_map(str::to_owned), attribute(), 0..6)
+    prop::collection::hash_map(select(vec!["a", "b", "c", "d", "size"]), attribute(), 0..6)
+        .prop_map(|members| members.into_iter().collect())
 }
 
 fn path() -> impl Strategy<Value = Path> {
@@ -197,7 +198,7 @@ impl Checks {
 
     fn put(&self, item: &Item) {
         let mut item = item.clone();
-        item.insert("PK".into(), Attribute::S("one".into()));
+        item.insert("PK", Attribute::S("one".into()));
         let put = WriteCall { table: self.table.name.as_str().into(), action: WriteAction::Put(item), condition: None };
         self.runtime.block_on(self.loaders().write(&put)).unwrap();
     }

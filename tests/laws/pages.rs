@@ -199,7 +199,7 @@ proptest! {
         let item_of = |(voter, shard, weight): &(String, usize, usize), time: String| {
             let pk = format!("votes#c#{shard}");
             let mut item = item(&[("pk", &pk), ("sk", voter), ("timePk", &pk), ("timeSk", &time)]);
-            item.insert("weight".into(), Attribute::N(weight.to_string()));
+            item.insert("weight", Attribute::N(weight.to_string()));
             item
         };
         let items: Vec<Item> = votes.iter().map(|vote| item_of(vote, minute(choices.below(12)))).collect();

@@ -78,7 +78,9 @@ fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
         let pk = format!("E#e{employee}");
         let mut put = |is_there: bool, sk: &str| {
             let mut one = item(&[("pk", &pk), ("sk", sk), ("name", sk), ("leaderId", ["e0", "e1", "gone"][sk.len() % 3])]);
-            one.retain(|name, _| name != "leaderId" || sk.starts_with("P#"));
+            if !sk.starts_with("P#") {
+                one.remove("leaderId");
+            }
             items.extend(is_there.then_some(one));
         };
         put(!choices.once_in(4), "D");
@@ -97,7 +99,7 @@ fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
                 let (own, day) = (format!("{kind}#{employee}-{number:02}"), format!("{start}#{:02}", number / 3));
                 let mut one = item(&[("pk", &own), ("sk", start), ("dayPk", &pk), ("day", &day), ("name", &own)]);
                 if kind == "TRIP" {
-                    one.insert("points".into(), Attribute::N((number / 4).to_string()));
+                    one.insert("points", Attribute::N((number / 4).to_string()));
                 }
                 items.push(one);
             }
@@ -105,7 +107,7 @@ fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
     }
     let member = |employee: usize| Attribute::M(item(&[("employeeId", &format!("e{employee}"))]));
     let mut team = item(&[("pk", "TEAM#t"), ("sk", "TEAM")]);
-    team.insert("members".into(), Attribute::L((0..choices.below(6)).map(|_| member(choices.below(EMPLOYEES + 1))).collect()));
+    team.insert("members", Attribute::L((0..choices.below(6)).map(|_| member(choices.below(EMPLOYEES + 1))).collect()));
     items.push(team);
     (items, is_foreign)
 }

@@ -17,14 +17,16 @@ pub fn items(system: &str, model: &Model) -> Vec<Vec<Item>> {
     let (_, folder) = support::places(system);
     let of_table = |name: &str| {
         let text = std::fs::read_to_string(folder.join(format!("{name}.jsonl"))).unwrap_or_default();
-        let mut items: Vec<Item> = text.lines().filter_map(|line| parse_line(line).unwrap()).collect();
         // The embedded store returns the elements of a set in ascending order; DynamoDB promises no order.
-        items.iter_mut().flat_map(|item| item.values_mut()).for_each(|attribute| {
-            if let Attribute::Ss(elements) = attribute {
+        let sorted = |attribute| match attribute {
+            Attribute::Ss(mut elements) => {
                 elements.sort();
+                Attribute::Ss(elements)
             }
-        });
-        items
+            other => other,
+        };
+        let items = text.lines().filter_map(|line| parse_line(line).unwrap());
+        items.map(|item| item.into_iter().map(|(name, value)| (name, sorted(value))).collect::<Item>()).collect()
     };
     model.tables.iter().map(|table| of_table(&table.name)).collect()
 }

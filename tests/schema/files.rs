@@ -104,7 +104,7 @@ fn check_keys(model: &Model, keys: &ItemKeys, item: &Item) {
     let fields: Vec<_> = fields.flatten().collect();
     let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
     let value = of_item(&model.tables[keys.table], keys, &value);
-    for (attribute, templates) in keys.keys.iter().filter(|(name, _)| matches!(item.get(*name), Some(Attribute::S(_)))) {
+    for (attribute, templates) in keys.keys.iter().filter(|(name, _)| matches!(item.get(name), Some(Attribute::S(_)))) {
         let text = templates[0].render(&value).unwrap();
         assert_eq!(item.get(attribute), text.map(Attribute::S).as_ref(), "{item:?} is in another shard");
     }
@@ -124,7 +124,7 @@ fn the_samples_of_the_examples_are_items_of_their_types() {
                 let types = model.types.keys().filter_map(|name| model.item(name));
                 let found: Vec<_> = types.filter(|(_, keys)| keys.table == position && is_of(&model, keys, &item)).collect();
                 let [(ty, keys)] = found.as_slice() else { panic!("{example}: {item:?} is of {} types", found.len()) };
-                let strange: Vec<_> = item.keys().filter(|name| !attributes(ty, keys).contains(name.as_str())).collect();
+                let strange: Vec<_> = item.keys().filter(|name| !attributes(ty, keys).contains(&***name)).collect();
                 assert!(strange.is_empty(), "{example}: {} has no {strange:?}", ty.name);
                 check_keys(&model, keys, &item);
                 missing.remove(ty.name.as_str());

@@ -90,7 +90,7 @@ fn read(model: &Model) -> BTreeMap<String, Vec<Fields>> {
                 types.iter().filter_map(|(object, keys)| Some((object.name.clone(), fields(model, object, keys, &item)?))).collect();
             let guard = matches!(item.get("PK"), Some(Attribute::S(key)) if key.starts_with("Unique#"));
             assert_eq!(found.len(), usize::from(!guard), "{found:?}: {item:?}");
-            assert!(guard || item.keys().all(|name| known.contains(name.as_str())), "an attribute of nothing: {item:?}");
+            assert!(guard || item.keys().all(|name| known.contains(&**name)), "an attribute of nothing: {item:?}");
             found.into_iter().for_each(|(name, fields)| read.entry(name).or_default().push(fields));
         }
     }

@@ -48,7 +48,7 @@ async fn of_items_with_one_key_the_last_stays_and_indexes_follow() {
         fill(&store, 3).await;
         let with = |group: &str| {
             let mut item = item("p", "s#0001");
-            item.insert("GroupId".into(), s(group));
+            item.insert("GroupId", s(group));
             item
         };
         let items = vec![with("first"), item("p", "new"), with("last")];
@@ -75,9 +75,9 @@ async fn items_that_the_table_cannot_take_are_refused() {
     let mut no_key = item("p", "a");
     no_key.remove("SK");
     let mut large = item("p", "a");
-    large.insert("text".into(), s("x".repeat(400 * 1024)));
+    large.insert("text", s("x".repeat(400 * 1024)));
     let mut wrong_type = item("p", "a");
-    wrong_type.insert("SK".into(), Attribute::N("1".into()));
+    wrong_type.insert("SK", Attribute::N("1".into()));
     for bulk in [true, false] {
         for refused in [no_key.clone(), large.clone(), wrong_type.clone()] {
             let table = table("things");

@@ -50,7 +50,7 @@ pub fn s(text: impl Into<String>) -> Attribute {
 }
 
 pub fn item(pk: &str, sk: &str) -> Item {
-    Item::from([("PK".into(), s(pk)), ("SK".into(), s(sk)), ("name".into(), s(format!("name of {sk}"))), ("other".into(), Attribute::Null)])
+    Item::from([("PK", s(pk)), ("SK", s(sk)), ("name", s(format!("name of {sk}"))), ("other", Attribute::Null)])
 }
 
 pub fn sort_key(i: usize) -> String {

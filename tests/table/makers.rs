@@ -255,7 +255,7 @@ fn written(item: &Item) -> Value {
             Attribute::M(item) => json!({ "M": written(item) }),
         }
     }
-    item.iter().map(|(name, value)| (name.clone(), one(value))).collect::<Map<_, _>>().into()
+    item.iter().map(|(name, value)| (name.to_string(), one(value))).collect::<Map<_, _>>().into()
 }
 
 /// What a store made of a call: all that it sent, and the result. Texts of errors are the makers' own; their kinds are not.

@@ -43,7 +43,7 @@ async fn a_put_gives_what_was_there_and_a_failed_condition_what_is_there() {
         WriteError::Conditions(failed) => assert_eq!(failed, [ConditionFailure { position: 0, item: Some(item("p", "a")) }]),
         other => panic!("{other:?}"),
     }
-    let second = write(WriteAction::Put(Item::from([("name".into(), s("new")), ("PK".into(), s("p")), ("SK".into(), s("a"))])), None);
+    let second = write(WriteAction::Put(Item::from([("name", s("new")), ("PK", s("p")), ("SK", s("a"))])), None);
     assert_eq!(loaders.write(&second).await.unwrap(), Some(item("p", "a")));
     let sent = recorder.take();
     let expected = json!({
@@ -143,7 +143,7 @@ async fn what_no_transaction_takes_is_not_sent() {
     let (recorder, loaders) = filled(0).await;
     let large = |i: usize| {
         let mut item = item("p", &sort_key(i));
-        item.insert("text".into(), s("x".repeat(390 * 1024)));
+        item.insert("text", s("x".repeat(390 * 1024)));
         write(WriteAction::Put(item), None)
     };
     let too_large = async |calls: Vec<WriteCall>| match loaders.transact(&calls, "token").await.unwrap_err() {
@@ -268,7 +268,7 @@ async fn what_the_table_cannot_take_has_failed() {
     }
     // A size has its own error, because the caller can send less.
     let mut large = item("p", "a");
-    large.insert("text".into(), s("x".repeat(400 * 1024)));
+    large.insert("text", s("x".repeat(400 * 1024)));
     let grown = expression("SET #t = :t", &[("#t", "text")], &[(":t", s("x".repeat(400 * 1024)))]);
     for call in [write(WriteAction::Put(large), None), write(WriteAction::Update(key("p", "s#0000"), Some(grown)), None)] {
         for outcome in [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await] {
@@ -281,7 +281,7 @@ async fn what_the_table_cannot_take_has_failed() {
 async fn an_item_of_more_than_400_kb_is_too_large() {
     let (_, loaders) = filled(1).await;
     let mut large = item("p", "a");
-    large.insert("text".into(), s("x".repeat(400 * 1024)));
+    large.insert("text", s("x".repeat(400 * 1024)));
     let put = write(WriteAction::Put(large), None);
     for outcome in [loaders.write(&put).await.map(|_| ()), loaders.transact(std::slice::from_ref(&put), "token").await] {
         assert!(matches!(outcome, Err(WriteError::TooLarge(ref why)) if why.contains("400 KB")), "{outcome:?}");

@@ -35,7 +35,7 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
     let keys: Vec<&str> = std::iter::once(partition.name.as_str()).chain(sort.map(|sort| sort.name.as_str())).collect();
     let mut shown: HashMap<Option<&str>, usize> = HashMap::new();
     let (mut rows, mut more) = (Vec::new(), 0);
-    for record in records.list.iter().filter(|record| record.table == position && keys.iter().all(|key| record.item.contains_key(*key))) {
+    for record in records.list.iter().filter(|record| record.table == position && keys.iter().all(|key| record.item.contains_key(key))) {
         let count = shown.entry(record.ty.as_deref()).or_default();
         *count += 1;
         if *count <= OF_A_TYPE { rows.push(record) } else { more += 1 }
@@ -44,7 +44,7 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
         return "It holds no samples.\n".into();
     }
     rows.sort_by(|left, right| {
-        let compared = keys.iter().map(|key| compare(left.item.get(*key), right.item.get(*key)));
+        let compared = keys.iter().map(|key| compare(left.item.get(key), right.item.get(key)));
         compared.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     });
     let heading: Vec<String> =

@@ -83,7 +83,7 @@ fn dynamo(attribute: &Attribute) -> Value {
 }
 
 fn dynamo_item(item: &Item) -> Value {
-    item.iter().map(|(name, value)| (name.clone(), dynamo(value))).collect::<Map<_, _>>().into()
+    item.iter().map(|(name, value)| (name.to_string(), dynamo(value))).collect::<Map<_, _>>().into()
 }
 
 fn typed<Q: DeserializeOwned>(request: Value) -> Q {

@@ -11,6 +11,10 @@ use std::sync::Arc;
 pub fn combinations(key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
     let mut all = vec![FieldValues::new()];
     for (field, value) in fields {
+        if let ([only], false) = (all.as_mut_slice(), value.is_array()) {
+            only.insert(field, value);
+            continue;
+        }
         let values = match value {
             Value::Array(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
             value => vec![value],
@@ -20,7 +24,7 @@ pub fn combinations(key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Ve
             return Err(Failure::new(ErrorCode::LimitExceeded, message));
         }
         if let [value] = values.as_slice() {
-            all.iter_mut().for_each(|known| drop(known.insert(field.clone(), value.clone())));
+            all.iter_mut().for_each(|known| known.insert(field.clone(), value.clone()));
             continue;
         }
         let mut crossed = Vec::with_capacity(all.len() * values.len());

@@ -4,6 +4,7 @@ pub mod bind_range;
 pub mod bound;
 pub mod bounds;
 pub mod combinations;
+pub mod encoding;
 pub mod range;
 pub mod resume;
 pub mod sharding;

@@ -31,9 +31,14 @@ impl KeyRange {
             && KeyValue::of(sort).is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
     }
 
+    /// Whether sort keys have to be read back to know which are meant.
+    pub fn reads_keys(&self) -> bool {
+        self.begins_with.is_some() || !self.values.is_empty()
+    }
+
     /// Whether a sort key that meets the condition has the values that are meant.
     pub fn is_meant(&self, template: &Template, sort: &str) -> bool {
-        if self.begins_with.is_none() && self.values.is_empty() {
+        if !self.reads_keys() {
             return true;
         }
         let fields = template.read(sort);

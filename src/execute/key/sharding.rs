@@ -119,7 +119,7 @@ fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues) -> Option<
     let value = |field: &str| values.get(field).cloned();
     let partition = part(&key.partition_attribute, key.partition.as_ref()?, &value)?;
     let sort = match (&key.sort, &key.sort_attribute) {
-        (Some(template), Some(attribute)) if template.fields().iter().all(|field| values.contains_key(*field)) => {
+        (Some(template), Some(attribute)) if template.fields().iter().all(|field| values.get(field).is_some()) => {
             part(attribute, template, &value)?
         }
         _ => Vec::new(),

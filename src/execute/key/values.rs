@@ -14,7 +14,6 @@ use crate::table::data::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 /// The most keys or ranges that the list arguments of one field may make.
 pub const MAX_COMBINATIONS: usize = 100;
@@ -22,8 +21,29 @@ pub const MAX_COMBINATIONS: usize = 100;
 /// The last character, with which a range without an upper bound ends.
 pub(super) const LAST: char = '\u{10FFFF}';
 
-/// Field → value, for one key.
-pub type FieldValues = HashMap<String, Value>;
+/// Field → value, for one key. A key has few fields.
+#[derive(Debug, Clone, Default)]
+pub struct FieldValues(Vec<(String, Value)>);
+
+impl FieldValues {
+    /// No values.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value of a field.
+    pub fn get(&self, field: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known == field).map(|(_, value)| value)
+    }
+
+    /// Sets the value of a field.
+    pub fn insert(&mut self, field: String, value: Value) {
+        match self.0.iter_mut().find(|(known, _)| *known == field) {
+            Some((_, known)) => *known = value,
+            None => self.0.push((field, value)),
+        }
+    }
+}
 
 /// The primary key that the values make; `None` where no item can have it.
 pub fn primary_key(key: &KeyBinding, values: &FieldValues) -> Option<Key> {

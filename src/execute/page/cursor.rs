@@ -8,7 +8,7 @@
 //!
 //! In a list that is merged from several ranges, the item determines the position in each of them ([`crate::execute::key::resume`]).
 
-use super::list_identity::{Digest, List};
+use super::list_identity::List;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::table::data::attribute::{Attribute, Item};
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
@@ -16,8 +16,8 @@ use aes_gcm_siv::{Aes256GcmSiv, Nonce};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hkdf::Hkdf;
-use sha2::Sha256;
-use std::sync::Arc;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, OnceLock};
 
 /// The purpose of the derived key. A new format of cursors takes a new name, so that cursors of the old format are refused.
 const PURPOSE: &[u8] = b"keyfold cursor 2";
@@ -57,7 +57,10 @@ pub struct Position {
 #[derive(Clone)]
 pub struct Cursors {
     key: CursorKey,
-    list: Digest,
+    /// The list's identity.
+    list: Vec<u8>,
+    /// Its digest (SHA-256), which only a list whose cursors are asked for needs.
+    digest: OnceLock<[u8; 32]>,
     /// The attributes of a position.
     attributes: Arc<[String]>,
     ranges: usize,
@@ -72,13 +75,13 @@ impl std::fmt::Debug for Cursors {
 impl Cursors {
     /// The cursors of a list; `attributes` are the key attributes of its table and of its index.
     pub fn new(key: CursorKey, list: &List<'_>, attributes: Arc<[String]>) -> Self {
-        Self { key, list: list.digest(), attributes, ranges: list.ranges.len() }
+        Self { key, list: list.encoded(), digest: OnceLock::new(), attributes, ranges: list.ranges.len() }
     }
 
     /// The cursor of an item that was read from a range.
     pub fn of_item(&self, range: usize, item: &Item) -> String {
         let position = self.written(range, item);
-        let payload = Payload { msg: &position, aad: &self.list };
+        let payload = Payload { msg: &position, aad: self.digest() };
         // Encryption fails only beyond 64 GiB.
         let encrypted = self.key.0.encrypt(&self.nonce(), payload).unwrap_or_default();
         URL_SAFE_NO_PAD.encode(encrypted)
@@ -97,13 +100,17 @@ impl Cursors {
             return None;
         }
         let encrypted = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-        let payload = Payload { msg: &encrypted, aad: &self.list };
+        let payload = Payload { msg: &encrypted, aad: self.digest() };
         self.read(&self.key.0.decrypt(&self.nonce(), payload).ok()?)
+    }
+
+    fn digest(&self) -> &[u8; 32] {
+        self.digest.get_or_init(|| Sha256::digest(&self.list).into())
     }
 
     fn nonce(&self) -> Nonce {
         let mut nonce = [0; NONCE_LENGTH];
-        nonce.copy_from_slice(&self.list[..NONCE_LENGTH]);
+        nonce.copy_from_slice(&self.digest()[..NONCE_LENGTH]);
         nonce.into()
     }
 

@@ -31,8 +31,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let bound = reads.map(|read| bind(context, &state.arguments, (*read, &plan.reads[*read]), state.inputs(*read)).within(&mut room));
         let bound: Vec<BoundRead<'_>> = bound.collect();
         let mut requests = WaveRequests::default();
-        let sources = Sources { context, cache: &cache, filler: &filler };
-        let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&sources, bound)).collect();
+        let mut sources = Sources { context, cache: &mut cache, filler: &filler };
+        let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&mut sources, bound)).collect();
         if context.share_queries {
             let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
             requests.shared = shared_queries(context.model, offers, requests.gets.len());

@@ -2,6 +2,7 @@
 //! later without reading anything twice.
 
 use super::admit::{ItemGate, VisibleItem, visible_count};
+use crate::execute::key::encoding::Encoding;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::span::{KeySpan, SpanSide};
 use crate::execute::key::values::compare;
@@ -14,7 +15,7 @@ use crate::table::data::error::TableError;
 use crate::table::request::loaders::Loaders;
 use futures_util::future::try_join_all;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The most items that one call reads; a page of 1,000 small items stays far below DynamoDB's 1 MB.
@@ -39,7 +40,7 @@ pub struct RangeQuery {
     pub index: Option<Arc<str>>,
     /// The ranges, in the order of the values that made them. No two hold the same item. `None`: nothing of the range remains.
     pub ranges: Vec<Option<KeyRange>>,
-    /// The sort key's template, to read the fields of a range back.
+    /// The sort key's template, if keys of a range have to be read back.
     pub sort: Option<Template>,
     /// The sort key attribute.
     pub sort_attribute: Option<String>,
@@ -99,14 +100,30 @@ impl QueryResult {
 }
 
 impl RangeQuery {
-    /// Two queries with equal cache keys find the same.
-    pub fn cache_key(&self) -> String {
+    /// Two queries with equal identities find the same.
+    pub fn identity(&self) -> Vec<u8> {
         let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, gate, .. } = self;
-        let start = start.as_ref().map(|start| (start.range, start.key.iter().collect::<BTreeMap<_, _>>()));
-        let order = (forward, last_first);
-        // Items of different types may lie in one range, so the types are part of the key.
-        let types: Vec<&str> = gate.types().types.iter().map(|marks| marks.item.as_str()).collect();
-        format!("{types:?}\0{table}\0{index:?}\0{ranges:?}\0{filter:?}\0{projection:?}\0{order:?}{consistent}{wanted:?}\0{start:?}")
+        let types = &gate.types().types;
+        let mut encoding = Encoding::default();
+        // Items of different types may lie in one range, so the types are part of it.
+        encoding.number(types.len());
+        types.iter().for_each(|marks| encoding.bytes(marks.item.as_bytes()));
+        encoding.bytes(table.as_bytes());
+        encoding.option(index.as_ref(), |encoding, index| encoding.bytes(index.as_bytes()));
+        encoding.number(ranges.len());
+        ranges.iter().for_each(|range| encoding.option(range.as_ref(), Encoding::range));
+        encoding.option(filter.as_ref(), Encoding::expression);
+        encoding.option(projection.as_ref(), |encoding, names| {
+            encoding.number(names.len());
+            names.iter().for_each(|name| encoding.bytes(name.as_bytes()));
+        });
+        [forward, last_first, consistent].into_iter().for_each(|flag| encoding.tag(u8::from(*flag)));
+        encoding.option(*wanted, |encoding, wanted| encoding.number(wanted as usize));
+        encoding.option(start.as_ref(), |encoding, start| {
+            encoding.number(start.range);
+            encoding.item(&start.key);
+        });
+        encoding.finish()
     }
 
     /// The result before anything is read.

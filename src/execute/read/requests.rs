@@ -2,7 +2,7 @@
 //! know results or the response.
 
 use super::bind::read::{BoundRead, BoundRow};
-use super::query_cache::QueryCache;
+use super::query_cache::{QueryCache, QueryId};
 use super::range_query::RangeQuery;
 use super::shared::collection::SharedQuery;
 use crate::execute::context::ExecutionContext;
@@ -14,7 +14,7 @@ use crate::execute::page::result::PageRequest;
 use crate::plan::tree::{Read, ReadId};
 use crate::table::data::attribute::Key;
 use crate::table::data::call::Get;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A position without a Get, for a key that no item can have.
@@ -46,8 +46,8 @@ pub struct ReadRequests<'a> {
 
 /// A query of a wave and how many items of it are needed.
 pub struct PendingQuery {
-    /// Its key in the request's cache.
-    pub cache_key: String,
+    /// Its id in the request's cache.
+    pub id: QueryId,
     /// The query.
     pub query: RangeQuery,
     /// How many items are needed; `None` counts all.
@@ -61,7 +61,7 @@ pub struct Sources<'a> {
     /// The request's context.
     pub context: &'a ExecutionContext<'a>,
     /// What the request has queried before.
-    pub cache: &'a QueryCache,
+    pub cache: &'a mut QueryCache,
     /// The dangling links of the request's pages.
     pub filler: &'a PageFiller,
 }
@@ -75,18 +75,18 @@ pub struct WaveRequests {
     pub queries: Vec<PendingQuery>,
     /// The Queries that some of these share.
     pub shared: Vec<SharedQuery>,
-    positions: HashMap<String, usize>,
+    positions: BTreeMap<QueryId, usize>,
 }
 
 impl WaveRequests {
     /// Adds what the rows of a read ask for.
-    pub fn add<'a>(&mut self, sources: &Sources<'_>, bound: BoundRead<'a>) -> ReadRequests<'a> {
+    pub fn add<'a>(&mut self, sources: &mut Sources<'_>, bound: BoundRead<'a>) -> ReadRequests<'a> {
         let BoundRead { id, read, filter, rows } = bound;
+        let table: Arc<str> = sources.context.model.tables[read.table].name.as_str().into();
         let rows = rows.into_iter().map(|row| match row {
             BoundRow::Absent => RowRequest::Absent,
             BoundRow::Failed(why) => RowRequest::Failed(why),
             BoundRow::Keys(keys) => {
-                let table: Arc<str> = sources.context.model.tables[read.table].name.as_str().into();
                 let get = |key: Key| Get { table: table.clone(), key, projection: read.projection.clone(), consistent: read.consistent };
                 RowRequest::Gets(keys.into_iter().map(|key| key.map_or(NOTHING, |key| self.get(get(key)))).collect())
             }
@@ -106,18 +106,18 @@ impl WaveRequests {
     }
 
     /// Adds a query unless it is there already, and gives its position.
-    fn query(&mut self, sources: &Sources<'_>, (id, read): (ReadId, &Read), query: RangeQuery) -> Result<usize, Arc<Failure>> {
-        let cache_key = query.cache_key();
-        let needed = match (query.wanted, sources.cache.get(&cache_key)) {
+    fn query(&mut self, sources: &mut Sources<'_>, (read_id, read): (ReadId, &Read), query: RangeQuery) -> Result<usize, Arc<Failure>> {
+        let id = sources.cache.id(&query);
+        let needed = match (query.wanted, sources.cache.get(id)) {
             (Some(wanted), Some(Ok(known))) => {
                 let table = &sources.context.model.tables[read.table];
                 let links = known.items.iter().map(|item| key_of(table, item));
-                Some(sources.filler.needed(id, wanted, links, sources.context.max_nodes)?)
+                Some(sources.filler.needed(read_id, wanted, links, sources.context.max_nodes)?)
             }
             (wanted, _) => wanted,
         };
         let may_wait = read.may_wait;
-        Ok(match self.positions.get(&cache_key) {
+        Ok(match self.positions.get(&id) {
             Some(known) => {
                 let pending = &mut self.queries[*known];
                 pending.needed = pending.needed.max(needed);
@@ -125,8 +125,8 @@ impl WaveRequests {
                 *known
             }
             None => {
-                self.positions.insert(cache_key.clone(), self.queries.len());
-                self.queries.push(PendingQuery { cache_key, query, needed, may_wait });
+                self.positions.insert(id, self.queries.len());
+                self.queries.push(PendingQuery { id, query, needed, may_wait });
                 self.queries.len() - 1
             }
         })

@@ -110,9 +110,9 @@ impl<'a> WaveResults<'a> {
     fn calls(&mut self, round: &Round<'_>) -> Vec<Call> {
         let mut calls: Vec<(usize, Call)> = Vec::new();
         for position in &round.queries {
-            let PendingQuery { cache_key, query, needed, .. } = &self.requests.queries[*position];
-            if self.cache.needs_more(cache_key, *needed) {
-                calls.push((*position, Call::Query(*position, self.cache.resume(cache_key, query))));
+            let PendingQuery { id, query, needed, .. } = &self.requests.queries[*position];
+            if self.cache.needs_more(*id, *needed) {
+                calls.push((*position, Call::Query(*position, self.cache.resume(*id, query))));
             }
         }
         for (position, shared) in round.shared.iter().enumerate() {
@@ -154,7 +154,7 @@ impl<'a> WaveResults<'a> {
     }
 
     fn keep(&mut self, query: usize, result: Result<QueryResult, Arc<Failure>>) {
-        self.cache.insert(self.requests.queries[query].cache_key.clone(), result);
+        self.cache.insert(self.requests.queries[query].id, result);
     }
 
     /// What the Get at a position found; `None` where no Get has been made.
@@ -164,7 +164,7 @@ impl<'a> WaveResults<'a> {
 
     /// What the query at a position found.
     pub fn query(&self, position: usize) -> Option<&Result<QueryResult, Arc<Failure>>> {
-        self.cache.get(&self.requests.queries[position].cache_key)
+        self.cache.get(self.requests.queries[position].id)
     }
 
     /// Whether a read's rows request something that has yet to be read.
@@ -172,8 +172,8 @@ impl<'a> WaveResults<'a> {
         requests.rows.iter().any(|row| match row {
             RowRequest::Gets(positions) => positions.iter().any(|position| self.needs_get(*position)),
             RowRequest::Query(position, _) => {
-                let PendingQuery { cache_key, needed, .. } = &self.requests.queries[*position];
-                self.cache.needs_more(cache_key, *needed)
+                let PendingQuery { id, needed, .. } = &self.requests.queries[*position];
+                self.cache.needs_more(*id, *needed)
             }
             RowRequest::Absent | RowRequest::Failed(_) => false,
         })

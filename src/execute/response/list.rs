@@ -1,10 +1,11 @@
 //! Lists, connections and counts of a response: writes the rows of a find for an object, without those that are not there.
 
-use super::writer::{PathStep, Place, Unwritten, Writer, json, text};
+use super::writer::{PathStep, Place, Unwritten, Writer, json};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::page::result::PageResult;
 use crate::execute::read::state::{ItemState, Present, ReadResult};
 use crate::plan::tree::*;
+use crate::table::data::json_text::push_json_text;
 use apollo_compiler::ast::Type;
 use serde_json::Value;
 use std::ops::Range;
@@ -155,7 +156,7 @@ impl<'a> Writer<'a> {
             PagePart::StartCursor => self.cursor(context, context.rows.clone().next()),
             PagePart::EndCursor => self.cursor(context, context.rows.clone().next_back()),
             PagePart::Typename(name) => {
-                text(&mut self.body.data, name);
+                push_json_text(&mut self.body.data, name);
                 Ok(())
             }
             PagePart::Node(..) | PagePart::Cursor => Ok(()),
@@ -179,7 +180,7 @@ impl<'a> Writer<'a> {
                         }
                         PagePart::Cursor => writer.cursor(context, Some(row)),
                         PagePart::Typename(name) => {
-                            text(&mut writer.body.data, name);
+                            push_json_text(&mut writer.body.data, name);
                             Ok(())
                         }
                         _ => Ok(()),
@@ -200,7 +201,7 @@ impl<'a> Writer<'a> {
     fn cursor(&mut self, context: &PageContext<'a>, row: Option<usize>) -> Result<(), Unwritten> {
         let cursor = row.and_then(|row| self.cursor_of(context, row));
         match cursor {
-            Some(cursor) => text(&mut self.body.data, &cursor),
+            Some(cursor) => push_json_text(&mut self.body.data, &cursor),
             None => self.body.data.extend_from_slice(b"null"),
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! Objects of a response: the fields of a selection for a row, in their order, and embedded objects.
 
-use super::writer::{PathStep, Place, Unwritten, Writer, json, text};
+use super::writer::{PathStep, Place, Unwritten, Writer, json};
 use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
 use crate::execute::read::state::Present;
 use crate::execute::values::decode;
 use crate::plan::tree::*;
 use crate::table::data::attribute::Attribute;
+use crate::table::data::json_text::push_json_text;
 use apollo_compiler::ast::Type;
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ impl<'a> Writer<'a> {
         }
         match &output.value {
             OutputValue::Typename => {
-                text(&mut self.body.data, type_name);
+                push_json_text(&mut self.body.data, type_name);
                 Ok(())
             }
             OutputValue::Introspection => {
@@ -122,6 +123,10 @@ impl<'a> Writer<'a> {
         };
         match item.and_then(|item| decode::find(reader, item)) {
             None | Some(decode::StoredValue::Attribute(Attribute::Null)) => self.absent(&output.ty, type_name, &reader.field),
+            Some(decode::StoredValue::Text(value)) => {
+                push_json_text(&mut self.body.data, value);
+                Ok(())
+            }
             Some(decode::StoredValue::Key(value)) => {
                 json(&mut self.body.data, &value);
                 Ok(())

@@ -1,10 +1,11 @@
 //! Attributes and values → JSON bytes, straight into the response.
 
-use super::writer::{PathStep, Unwritten, Writer, json, text};
+use super::writer::{PathStep, Unwritten, Writer, json};
 use crate::execute::error::ErrorCode;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::data::attribute::Attribute;
+use crate::table::data::json_text::push_json_text;
 use apollo_compiler::ast::Type;
 
 /// Whether a text is an instant in the form that is written, `2026-11-20T09:30:00.000Z`, so that it need not be parsed. Days that not every
@@ -65,7 +66,7 @@ impl Writer<'_> {
 
     fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         match (kind, attribute) {
-            (ValueType::Id | ValueType::String, Attribute::S(value)) => text(&mut self.body.data, value),
+            (ValueType::Id | ValueType::String, Attribute::S(value)) => push_json_text(&mut self.body.data, value),
             (ValueType::Boolean, Attribute::Bool(value)) => self.body.data.extend_from_slice(if *value { b"true" } else { b"false" }),
             (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
                 self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
@@ -73,7 +74,9 @@ impl Writer<'_> {
             (ValueType::Long, Attribute::N(number)) if let Ok(value) = number.parse::<i64>() => {
                 self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
-            (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => text(&mut self.body.data, value),
+            (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => {
+                push_json_text(&mut self.body.data, value)
+            }
             (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.body.data.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {
                 Some(value) => json(&mut self.body.data, &value),

@@ -166,12 +166,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes text as a JSON string. Writing to a vector cannot fail.
-pub(super) fn text(out: &mut Vec<u8>, text: &str) {
-    let _ = serde_json::to_writer(out, text);
-}
-
-/// Writes a JSON value.
+/// Writes a JSON value. Writing to a vector cannot fail.
 pub(super) fn json(out: &mut Vec<u8>, value: &Value) {
     let _ = serde_json::to_writer(out, value);
 }

@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub enum StoredValue<'i> {
     /// An attribute.
     Attribute(&'i Attribute),
+    /// A text that is the end of a key.
+    Text(&'i str),
     /// A value that was read from a key.
     Key(Value),
 }
@@ -26,7 +28,7 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
     reader.templates.iter().find_map(|(name, templates)| match item.get(name)? {
         Attribute::S(text) => templates.iter().find_map(|template| {
             if let Some((field, rest)) = free_end(template) {
-                return text.strip_prefix(rest).filter(|_| field == reader.field).map(|value| StoredValue::Key(value.into()));
+                return text.strip_prefix(rest).filter(|_| field == reader.field).map(StoredValue::Text);
             }
             let fields = template.read(text)?;
             fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
@@ -53,6 +55,7 @@ pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> 
 /// A field's value as JSON; `None` for null, missing and unfit values.
 pub fn value(reader: &FieldReader, item: &Item) -> Option<Value> {
     match find(reader, item)? {
+        StoredValue::Text(text) => Some(text.into()),
         StoredValue::Key(value) => Some(value),
         StoredValue::Attribute(attribute) => of_type(&reader.ty, &reader.stored.value, attribute),
     }
@@ -148,10 +151,6 @@ fn json_of(attribute: &Attribute) -> Value {
         Attribute::Ns(values) => values.iter().map(number).collect(),
         Attribute::Bs(values) => values.iter().map(|bytes| base64(bytes)).collect(),
         Attribute::L(values) => values.iter().map(json_of).collect(),
-        Attribute::M(map) => {
-            let mut names: Vec<&String> = map.keys().collect();
-            names.sort_unstable();
-            Value::Object(names.into_iter().map(|name| (name.clone(), json_of(&map[name]))).collect())
-        }
+        Attribute::M(map) => Value::Object(map.iter().map(|(name, value)| (name.to_string(), json_of(value))).collect()),
     }
 }

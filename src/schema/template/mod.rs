@@ -26,6 +26,9 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+/// The bytes of most keys.
+const USUAL_KEY: usize = 64;
+
 /// A parsed key template.
 #[derive(Debug, Clone)]
 pub struct Template {
@@ -77,7 +80,7 @@ impl Template {
     /// The text of the first `parts` parts, exactly as a whole key begins. To match only the keys with these values, let `parts` include
     /// the literal after the last placeholder, if there is one: `Group#1` also begins `Group#10`, but `Group#1#` does not.
     pub fn render_parts(&self, parts: usize, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
-        let (mut key, mut longest) = (String::new(), (0, ""));
+        let (mut key, mut longest) = (String::with_capacity(USUAL_KEY), (0, ""));
         for (position, part) in self.parts.iter().enumerate().take(parts) {
             let (field, kind, width) = match part {
                 Part::Literal(literal) => {
@@ -87,7 +90,10 @@ impl Template {
                 Part::Placeholder { field, value, width } => (field, value, *width),
             };
             let Some(value) = value(field).filter(|value| !value.is_null()) else { return Ok(None) };
-            let text = form::write(kind, width, &value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?;
+            let text = match value {
+                Value::String(text) if form::is_free_text(kind) => text,
+                value => form::write(kind, width, &value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?,
+            };
             longest = longest.max((text.len(), field));
             match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
                 // A value that is too long for a key is refused below, so escaping it would be wasted work.

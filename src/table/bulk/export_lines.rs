@@ -48,9 +48,7 @@ pub fn write_line(item: &Item) -> String {
 }
 
 fn item_to_json(item: &Item) -> Value {
-    let mut members: Vec<(&String, &Attribute)> = item.iter().collect();
-    members.sort_by_key(|(name, _)| *name);
-    Value::Object(members.into_iter().map(|(name, value)| (name.clone(), attribute_to_json(value))).collect())
+    Value::Object(item.iter().map(|(name, value)| (name.to_string(), attribute_to_json(value))).collect())
 }
 
 fn attribute_to_json(value: &Attribute) -> Value {
@@ -69,13 +67,13 @@ fn attribute_to_json(value: &Attribute) -> Value {
 }
 
 fn item_from_json(members: Map<String, Value>, path: &mut Vec<String>) -> Result<Item, LineError> {
-    let mut item = Item::with_capacity(members.len());
+    let mut read = Vec::with_capacity(members.len());
     for (name, value) in members {
         path.push(name.clone());
-        item.insert(name, attribute_from_json(value, path)?);
+        read.push((name.into(), attribute_from_json(value, path)?));
         path.pop();
     }
-    Ok(item)
+    Ok(Item::of_members(read))
 }
 
 fn attribute_from_json(value: Value, path: &mut Vec<String>) -> Result<Attribute, LineError> {

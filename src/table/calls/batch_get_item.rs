@@ -3,7 +3,7 @@
 use super::call::Call;
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::decode::{JsonCapacity, JsonItem, units};
+use crate::table::client::decode::{JsonCapacity, JsonItem, JsonItems, units};
 use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -92,7 +92,7 @@ struct BatchRead {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Answer {
-    responses: Option<HashMap<String, Vec<JsonItem>>>,
+    responses: Option<HashMap<String, JsonItems>>,
     unprocessed_keys: Option<HashMap<String, UnprocessedKeys>>,
     consumed_capacity: Option<Vec<JsonCapacity>>,
 }
@@ -125,7 +125,7 @@ impl Call for BatchGetItem<'_> {
     }
 
     fn answer(&self, answer: Answer) -> Result<Metered<BatchRead>, AttemptFailure> {
-        let of_table = |(table, all): (String, Vec<JsonItem>)| all.into_iter().map(move |JsonItem(item)| (table.clone(), Arc::new(item)));
+        let of_table = |(table, JsonItems(items)): (String, JsonItems)| items.into_iter().map(move |item| (table.clone(), item));
         let items = answer.responses.into_iter().flatten().flat_map(of_table).collect();
         let of_table = |(table, rest): (String, UnprocessedKeys)| rest.keys.into_iter().map(move |JsonItem(key)| (table.clone(), key));
         let unprocessed = answer.unprocessed_keys.into_iter().flatten().flat_map(of_table).collect();

@@ -3,7 +3,7 @@
 use super::call::Call;
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::decode::{JsonCapacity, JsonItem, present, units};
+use crate::table::client::decode::{JsonCapacity, JsonItem, JsonItems, present, units};
 use crate::table::client::encode::BodyWriter;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -13,7 +13,6 @@ use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk,
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Select};
 use serde::Deserialize;
-use std::sync::Arc;
 use tokio::time::Instant;
 
 /// Reads one page. Gives it and the capacity units consumed.
@@ -35,7 +34,7 @@ struct ReadPage<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Answer {
-    items: Option<Vec<JsonItem>>,
+    items: Option<JsonItems>,
     #[serde(default)]
     count: u32,
     #[serde(default)]
@@ -93,7 +92,7 @@ impl Call for ReadPage<'_> {
 
     fn answer(&self, answer: Answer) -> Result<Metered<Page>, AttemptFailure> {
         let page = Page {
-            items: answer.items.into_iter().flatten().map(|JsonItem(item)| Arc::new(item)).collect(),
+            items: answer.items.map(|JsonItems(items)| items).unwrap_or_default(),
             count: answer.count,
             scanned: answer.scanned_count,
             last_key: present(answer.last_evaluated_key),

@@ -1,11 +1,17 @@
 //! JSON of an answer in; its items and its capacity out, read once. Must not know kinds of calls.
+//!
+//! The items of a list mostly have the same attributes in the same order, so their names are read once and shared.
 
-use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, AttributeName, Item};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-use serde::{Deserialize, de};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
+use std::sync::Arc;
+
+/// Most names that are kept to be shared. Maps with free keys have any number of names.
+const MOST_NAMES: usize = 64;
 
 /// What a call or one of its tables consumed.
 #[derive(Deserialize)]
@@ -17,6 +23,9 @@ pub(in crate::table) struct JsonCapacity {
 /// An item or a key as DynamoDB writes it.
 pub(in crate::table) struct JsonItem(pub(in crate::table) Item);
 
+/// A list of items.
+pub(in crate::table) struct JsonItems(pub(in crate::table) Vec<Arc<Item>>);
+
 /// The capacity units of an answer.
 pub(in crate::table) fn units<'c>(parts: impl IntoIterator<Item = &'c JsonCapacity>) -> f64 {
     parts.into_iter().filter_map(|part| part.capacity_units).sum()
@@ -27,30 +36,110 @@ pub(in crate::table) fn present(item: Option<JsonItem>) -> Option<Item> {
     item.map(|JsonItem(item)| item).filter(|item| !item.is_empty())
 }
 
+/// The names that the items of a list have had so far.
+#[derive(Default)]
+struct Names {
+    known: Vec<AttributeName>,
+    /// The name that comes next, if this item is like the one before.
+    next: usize,
+}
+
+impl Names {
+    /// The name with this text, shared if it is known.
+    fn name(&mut self, text: &str) -> AttributeName {
+        let is_text = |name: &AttributeName| **name == *text;
+        let expected = Some(self.next).filter(|next| self.known.get(*next).is_some_and(is_text));
+        if let Some(place) = expected.or_else(|| self.known.iter().position(is_text)) {
+            self.next = place + 1;
+            return self.known[place].clone();
+        }
+        let name: AttributeName = text.into();
+        if self.known.len() < MOST_NAMES {
+            self.known.push(name.clone());
+            self.next = self.known.len();
+        }
+        name
+    }
+}
+
 impl<'de> Deserialize<'de> for JsonItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Item;
+        OneItem(&mut Names::default()).deserialize(deserializer).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonItems {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = JsonItems;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map of attribute values")
+                f.write_str("a list of items")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
-                let mut item = Item::with_capacity(map.size_hint().unwrap_or(8));
-                while let Some(name) = map.next_key()? {
-                    item.insert(name, map.next_value_seed(OneAttribute)?);
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonItems, A::Error> {
+                let (mut items, mut names) = (Vec::new(), Names::default());
+                while let Some(item) = seq.next_element_seed(OneItem(&mut names))? {
+                    items.push(Arc::new(item));
                 }
-                Ok(item)
+                Ok(JsonItems(items))
             }
         }
-        deserializer.deserialize_map(Members).map(JsonItem)
+        deserializer.deserialize_seq(List)
+    }
+}
+
+/// Reads one item, or a map within one.
+struct OneItem<'n>(&'n mut Names);
+
+impl<'de> DeserializeSeed<'de> for OneItem<'_> {
+    type Value = Item;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneItem<'_> {
+    type Value = Item;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map of attribute values")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
+        let mut members = Vec::with_capacity(self.0.known.len().max(4));
+        while let Some(name) = map.next_key_seed(OneName(self.0))? {
+            members.push((name, map.next_value_seed(OneAttribute(self.0))?));
+        }
+        Ok(Item::of_members(members))
+    }
+}
+
+/// Reads the name of an attribute.
+struct OneName<'n>(&'n mut Names);
+
+impl<'de> DeserializeSeed<'de> for OneName<'_> {
+    type Value = AttributeName;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<AttributeName, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for OneName<'_> {
+    type Value = AttributeName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of an attribute")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<AttributeName, E> {
+        Ok(self.0.name(text))
     }
 }
 
 /// Reads one attribute value: an object whose only member names the type.
-struct OneAttribute;
+struct OneAttribute<'n>(&'n mut Names);
 
-impl<'de> DeserializeSeed<'de> for OneAttribute {
+impl<'de> DeserializeSeed<'de> for OneAttribute<'_> {
     type Value = Attribute;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Attribute, D::Error> {
         deserializer.deserialize_map(self)
@@ -58,8 +147,7 @@ impl<'de> DeserializeSeed<'de> for OneAttribute {
 }
 
 /// The types of attribute values.
-#[derive(Deserialize, Debug)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Debug, Clone, Copy)]
 enum Tag {
     S,
     N,
@@ -73,7 +161,35 @@ enum Tag {
     M,
 }
 
-impl<'de> Visitor<'de> for OneAttribute {
+impl<'de> Deserialize<'de> for Tag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = Tag;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the type of an attribute value")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Tag, E> {
+                Ok(match text {
+                    "S" => Tag::S,
+                    "N" => Tag::N,
+                    "B" => Tag::B,
+                    "BOOL" => Tag::Bool,
+                    "NULL" => Tag::Null,
+                    "SS" => Tag::Ss,
+                    "NS" => Tag::Ns,
+                    "BS" => Tag::Bs,
+                    "L" => Tag::L,
+                    "M" => Tag::M,
+                    other => return Err(E::custom(format_args!("an attribute value has the unknown type {other:?}"))),
+                })
+            }
+        }
+        deserializer.deserialize_str(Name)
+    }
+}
+
+impl<'de> Visitor<'de> for OneAttribute<'_> {
     type Value = Attribute;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,28 +205,45 @@ impl<'de> Visitor<'de> for OneAttribute {
             Tag::B => Attribute::B(map.next_value::<Binary>()?.0),
             Tag::Bool => Attribute::Bool(map.next_value()?),
             Tag::Null => {
-                map.next_value::<de::IgnoredAny>()?;
+                map.next_value::<IgnoredAny>()?;
                 Attribute::Null
             }
             Tag::Ss => Attribute::Ss(map.next_value()?),
             Tag::Ns => Attribute::Ns(map.next_value()?),
             Tag::Bs => Attribute::Bs(map.next_value::<Vec<Binary>>()?.into_iter().map(|Binary(bytes)| bytes).collect()),
-            Tag::L => Attribute::L(map.next_value::<Vec<Element>>()?.into_iter().map(|Element(value)| value).collect()),
-            Tag::M => Attribute::M(map.next_value::<JsonItem>()?.0),
+            Tag::L => Attribute::L(map.next_value_seed(Elements(self.0))?),
+            Tag::M => Attribute::M(map.next_value_seed(OneItem(self.0))?),
         };
-        match map.next_key::<de::IgnoredAny>()? {
+        match map.next_key::<IgnoredAny>()? {
             None => Ok(value),
             Some(_) => Err(A::Error::custom("an attribute value has two types")),
         }
     }
 }
 
-/// An element of a list.
-struct Element(Attribute);
+/// Reads the elements of a list.
+struct Elements<'n>(&'n mut Names);
 
-impl<'de> Deserialize<'de> for Element {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        OneAttribute.deserialize(deserializer).map(Element)
+impl<'de> DeserializeSeed<'de> for Elements<'_> {
+    type Value = Vec<Attribute>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Attribute>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Elements<'_> {
+    type Value = Vec<Attribute>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of attribute values")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<Attribute>, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(element) = seq.next_element_seed(OneAttribute(self.0))? {
+            elements.push(element);
+        }
+        Ok(elements)
     }
 }
 
@@ -121,5 +254,29 @@ impl<'de> Deserialize<'de> for Binary {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         STANDARD.decode(text.as_bytes()).map(Binary).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_a_list_share_their_names() {
+        let text = r#"[{"b":{"S":"1"},"a":{"M":{"x":{"N":"1"}}}},{"b":{"S":"2"},"a":{"L":[{"M":{"x":{"N":"2"}}}]}},{"c":{"NULL":true},"b":{"S":""}}]"#;
+        let JsonItems(items) = serde_json::from_str(text).unwrap();
+        let name = |item: usize, name: &str| items[item].keys().find(|known| ***known == *name).cloned().unwrap();
+        assert!(Arc::ptr_eq(&name(0, "b"), &name(1, "b")) && Arc::ptr_eq(&name(0, "b"), &name(2, "b")));
+        assert_eq!(*items[2], Item::from([("b", Attribute::S(String::new())), ("c", Attribute::Null)]));
+        assert_eq!(items[1]["a"], Attribute::L(vec![Attribute::M(Item::from([("x", Attribute::N("2".into()))]))]));
+    }
+
+    #[test]
+    fn any_number_of_names_can_be_read() {
+        let members: Vec<String> = (0..3 * MOST_NAMES).map(|number| format!(r#""n{number}":{{"N":"{number}"}}"#)).collect();
+        let JsonItems(items) = serde_json::from_str(&format!("[{{{0}}},{{{0}}}]", members.join(","))).unwrap();
+        assert_eq!((items.len(), items[0].len()), (2, 3 * MOST_NAMES));
+        assert_eq!(items[0], items[1]);
     }
 }

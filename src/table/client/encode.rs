@@ -3,6 +3,7 @@
 
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
+use crate::table::data::json_text::push_json_text;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -33,14 +34,14 @@ impl BodyWriter {
         if self.out.last() != Some(&b'{') {
             self.out.push(b',');
         }
-        text(&mut self.out, name);
+        push_json_text(&mut self.out, name);
         self.out.push(b':');
     }
 
     /// A text.
     pub(in crate::table) fn text(&mut self, name: &str, value: &str) {
         self.name(name);
-        text(&mut self.out, value);
+        push_json_text(&mut self.out, value);
     }
 
     /// A Boolean.
@@ -136,11 +137,6 @@ impl BodyWriter {
     }
 }
 
-/// A JSON string. Writing to a vector cannot fail.
-fn text(out: &mut Vec<u8>, text: &str) {
-    let _ = serde_json::to_writer(out, text);
-}
-
 fn truth(value: bool) -> &'static [u8] {
     if value { b"true" } else { b"false" }
 }
@@ -157,13 +153,13 @@ fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, mut write: im
 }
 
 /// An object of named values.
-fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m String, T)>, mut write: impl FnMut(&mut Vec<u8>, T)) {
+fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m str, T)>, mut write: impl FnMut(&mut Vec<u8>, T)) {
     out.push(b'{');
     for (position, (name, value)) in members.into_iter().enumerate() {
         if position > 0 {
             out.push(b',');
         }
-        text(out, name);
+        push_json_text(out, name);
         out.push(b':');
         write(out, value);
     }
@@ -172,30 +168,30 @@ fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m Stri
 
 fn key(out: &mut Vec<u8>, key: &Key) {
     let attributes = std::iter::once(&key.partition).chain(&key.sort);
-    members(out, attributes.map(|(name, value)| (name, value)), key_value);
+    members(out, attributes.map(|(name, value)| (name.as_str(), value)), key_value);
 }
 
 fn key_value(out: &mut Vec<u8>, value: &KeyValue) {
     match value {
-        KeyValue::S(value) => tagged(out, "S", |out| text(out, value)),
-        KeyValue::N(number) => tagged(out, "N", |out| text(out, number)),
+        KeyValue::S(value) => tagged(out, "S", |out| push_json_text(out, value)),
+        KeyValue::N(number) => tagged(out, "N", |out| push_json_text(out, number)),
         KeyValue::B(bytes) => tagged(out, "B", |out| binary(out, bytes)),
     }
 }
 
 fn item(out: &mut Vec<u8>, item: &Item) {
-    members(out, item, attribute);
+    members(out, item.iter().map(|(name, value)| (&**name, value)), attribute);
 }
 
 fn attribute(out: &mut Vec<u8>, value: &Attribute) {
     match value {
-        Attribute::S(value) => tagged(out, "S", |out| text(out, value)),
-        Attribute::N(number) => tagged(out, "N", |out| text(out, number)),
+        Attribute::S(value) => tagged(out, "S", |out| push_json_text(out, value)),
+        Attribute::N(number) => tagged(out, "N", |out| push_json_text(out, number)),
         Attribute::B(bytes) => tagged(out, "B", |out| binary(out, bytes)),
         Attribute::Bool(value) => tagged(out, "BOOL", |out| out.extend_from_slice(truth(*value))),
         Attribute::Null => tagged(out, "NULL", |out| out.extend_from_slice(b"true")),
-        Attribute::Ss(texts) => tagged(out, "SS", |out| list(out, texts, |out, value| text(out, value))),
-        Attribute::Ns(numbers) => tagged(out, "NS", |out| list(out, numbers, |out, number| text(out, number))),
+        Attribute::Ss(texts) => tagged(out, "SS", |out| list(out, texts, |out, value| push_json_text(out, value))),
+        Attribute::Ns(numbers) => tagged(out, "NS", |out| list(out, numbers, |out, number| push_json_text(out, number))),
         Attribute::Bs(all) => tagged(out, "BS", |out| list(out, all, |out, bytes| binary(out, bytes))),
         Attribute::L(values) => tagged(out, "L", |out| list(out, values, attribute)),
         Attribute::M(map) => tagged(out, "M", |out| item(out, map)),
@@ -212,5 +208,5 @@ fn tagged(out: &mut Vec<u8>, tag: &str, write: impl FnOnce(&mut Vec<u8>)) {
 }
 
 fn binary(out: &mut Vec<u8>, bytes: &[u8]) {
-    text(out, &STANDARD.encode(bytes));
+    push_json_text(out, &STANDARD.encode(bytes));
 }

@@ -20,6 +20,8 @@ impl DirectMaker {
         call.body(&mut body);
         body.text("ReturnConsumedCapacity", "TOTAL");
         let answer = self.connection.send(call.operation(), body.end()).await?;
-        call.answer(serde_json::from_slice(&answer).map_err(|error| unreadable(&error))?)
+        // The text is checked as a whole, not string by string. Bytes that are no text are read for the error.
+        let json = std::str::from_utf8(&answer).map_or_else(|_| serde_json::from_slice(&answer), serde_json::from_str);
+        call.answer(json.map_err(|error| unreadable(&error))?)
     }
 }

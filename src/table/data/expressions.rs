@@ -95,9 +95,17 @@ impl<'a> Expressions<'a> {
     pub(in crate::table) fn project(mut self, attributes: &'a [String]) -> Self {
         if !attributes.is_empty() {
             let prefix = self.free_prefix("#p");
-            let placeholders: Vec<String> = (0..attributes.len()).map(|i| format!("{prefix}{i}")).collect();
-            self.projection = Some(placeholders.join(", "));
-            self.names.extend(placeholders.into_iter().map(Cow::Owned).zip(attributes.iter().map(String::as_str)));
+            let mut text = String::with_capacity(attributes.len() * 6);
+            self.names.reserve(attributes.len() + 2);
+            for (position, attribute) in attributes.iter().enumerate() {
+                let placeholder = numbered(&prefix, position);
+                if position > 0 {
+                    text.push_str(", ");
+                }
+                text.push_str(&placeholder);
+                self.names.push((placeholder, attribute));
+            }
+            self.projection = Some(text);
         }
         self
     }
@@ -106,42 +114,60 @@ impl<'a> Expressions<'a> {
     pub(in crate::table) fn key_condition(mut self, partition: &'a (String, KeyValue), sort: Option<(&'a str, &'a SortCondition)>) -> Self {
         use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
         let (names, values) = (self.free_prefix("#k"), self.free_prefix(":k"));
-        self.names.push((format!("{names}0").into(), &partition.0));
-        self.values.push((format!("{values}0").into(), PlaceholderValue::Key(&partition.1)));
-        let mut text = format!("{names}0 = {values}0");
-        if let Some((name, condition)) = sort {
-            let (sort, first, second) = (format!("{names}1"), format!("{values}1"), format!("{values}2"));
-            let (condition, operands) = match condition {
-                Equal(value) => (format!("{sort} = {first}"), vec![value]),
-                Less(value) => (format!("{sort} < {first}"), vec![value]),
-                LessOrEqual(value) => (format!("{sort} <= {first}"), vec![value]),
-                Greater(value) => (format!("{sort} > {first}"), vec![value]),
-                GreaterOrEqual(value) => (format!("{sort} >= {first}"), vec![value]),
-                Between(low, high) => (format!("{sort} BETWEEN {first} AND {second}"), vec![low, high]),
-                BeginsWith(value) => (format!("begins_with({sort}, {first})"), vec![value]),
+        let (name, value) = (numbered(&names, 0), numbered(&values, 0));
+        let mut text = String::with_capacity(64);
+        text.extend([&*name, " = ", &*value]);
+        self.names.push((name, &partition.0));
+        self.values.push((value, PlaceholderValue::Key(&partition.1)));
+        if let Some((attribute, condition)) = sort {
+            let (sort, first, second) = (numbered(&names, 1), numbered(&values, 1), numbered(&values, 2));
+            let (before, comparison, after, low, high) = match condition {
+                Equal(value) => ("", " = ", "", value, None),
+                Less(value) => ("", " < ", "", value, None),
+                LessOrEqual(value) => ("", " <= ", "", value, None),
+                Greater(value) => ("", " > ", "", value, None),
+                GreaterOrEqual(value) => ("", " >= ", "", value, None),
+                Between(low, high) => ("", " BETWEEN ", "", low, Some(high)),
+                BeginsWith(value) => ("begins_with(", ", ", ")", value, None),
             };
-            text = format!("{text} AND {condition}");
-            self.values.extend([first, second].into_iter().map(Cow::Owned).zip(operands.into_iter().map(PlaceholderValue::Key)));
-            self.names.push((sort.into(), name));
+            text.extend([" AND ", before, &*sort, comparison, &*first]);
+            if high.is_some() {
+                text.extend([" AND ", &*second]);
+            }
+            text.push_str(after);
+            let operands = [Some(low), high].into_iter().flatten().map(PlaceholderValue::Key);
+            self.values.extend([first, second].into_iter().zip(operands));
+            self.names.push((sort, attribute));
         }
         self.key_condition = Some(text);
         self
     }
 
-    /// A prefix that no placeholder begins with yet.
-    fn free_prefix(&self, prefix: &str) -> String {
-        let mut prefix = prefix.to_owned();
-        while self
-            .names
-            .iter()
-            .map(|(taken, _)| taken)
-            .chain(self.values.iter().map(|(taken, _)| taken))
-            .any(|taken| taken.starts_with(&prefix))
-        {
-            prefix.push('x');
+    /// A prefix that no placeholder begins with yet: this one, as a rule.
+    fn free_prefix(&self, prefix: &'static str) -> Cow<'static, str> {
+        let taken = |prefix: &str| {
+            let names = self.names.iter().map(|(taken, _)| taken);
+            names.chain(self.values.iter().map(|(taken, _)| taken)).any(|taken| taken.starts_with(prefix))
+        };
+        let mut free = Cow::Borrowed(prefix);
+        while taken(&free) {
+            free.to_mut().push('x');
         }
-        prefix
+        free
     }
+}
+
+/// The placeholder of a prefix and a number. The usual ones are there already.
+fn numbered(prefix: &str, number: usize) -> Cow<'static, str> {
+    const PROJECTED: [&str; 16] =
+        ["#p0", "#p1", "#p2", "#p3", "#p4", "#p5", "#p6", "#p7", "#p8", "#p9", "#p10", "#p11", "#p12", "#p13", "#p14", "#p15"];
+    let usual: &[&'static str] = match prefix {
+        "#p" => &PROJECTED,
+        "#k" => &["#k0", "#k1"],
+        ":k" => &[":k0", ":k1", ":k2"],
+        _ => &[],
+    };
+    usual.get(number).map_or_else(|| Cow::Owned(format!("{prefix}{number}")), |usual| Cow::Borrowed(*usual))
 }
 
 /// Adds a placeholder with its meaning. If the placeholder already means something else, it gets this other name, which is the result.

@@ -5,6 +5,7 @@ pub mod call;
 pub mod error;
 pub(in crate::table) mod expressions;
 pub(in crate::table) mod item_size;
+pub mod json_text;
 pub(in crate::table) mod key_identity;
 pub mod limits;
 pub mod sort_range;

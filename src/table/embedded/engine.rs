@@ -238,7 +238,7 @@ async fn sweep(engine: Weak<EmbeddedEngine>) {
 }
 
 fn to_engine(item: Item) -> dynoxide::types::Item {
-    item.into_iter().map(|(name, value)| (name, attribute_to_engine(value))).collect()
+    item.into_iter().map(|(name, value)| (name.to_string(), attribute_to_engine(value))).collect()
 }
 
 fn attribute_to_engine(value: Attribute) -> AttributeValue {

@@ -15,11 +15,7 @@ pub(in crate::table) type SdkItem = HashMap<String, AttributeValue>;
 
 /// An item of the SDK as ours; `None` if a value has a type that this SDK does not know, because an item with a gap would be wrong.
 pub(in crate::table) fn item_from_sdk(item: SdkItem) -> Option<Item> {
-    let mut ours = Item::with_capacity(item.len());
-    for (name, value) in item {
-        ours.insert(name, attribute_from_sdk(value)?);
-    }
-    Some(ours)
+    item.into_iter().map(|(name, value)| Some((name, attribute_from_sdk(value)?))).collect()
 }
 
 /// An item of an answer as ours.
@@ -49,7 +45,7 @@ pub(in crate::table) fn strong(consistent: bool) -> Option<bool> {
 
 /// Our item as the SDK's.
 pub(in crate::table) fn item_to_sdk(item: Item) -> SdkItem {
-    item.into_iter().map(|(name, value)| (name, attribute_to_sdk(value))).collect()
+    item.into_iter().map(|(name, value)| (name.to_string(), attribute_to_sdk(value))).collect()
 }
 
 /// A key as the SDK's item of one or two attributes.

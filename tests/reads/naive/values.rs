@@ -102,10 +102,7 @@ fn json_of(attribute: &Attribute) -> Value {
         Attribute::Ns(numbers) => numbers.iter().map(number).collect(),
         Attribute::Bs(all) => all.iter().map(|bytes| base64(bytes)).collect(),
         Attribute::L(values) => values.iter().map(json_of).collect(),
-        Attribute::M(map) => {
-            let sorted: std::collections::BTreeMap<&String, &Attribute> = map.iter().collect();
-            Value::Object(sorted.into_iter().map(|(name, value)| (name.clone(), json_of(value))).collect())
-        }
+        Attribute::M(map) => Value::Object(map.iter().map(|(name, value)| (name.to_string(), json_of(value))).collect()),
     }
 }
 

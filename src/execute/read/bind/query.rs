@@ -52,11 +52,12 @@ pub fn range_query(
             ResumePoint { range: start.range, key, ascending: forward, last_first: backward }.rest_of_all(&ranges)
         }
     };
+    let sort = query.key.sort.as_ref().filter(|_| ranges.iter().flatten().any(KeyRange::reads_keys)).cloned();
     let range_query = RangeQuery {
         table: table.name.as_str().into(),
         index: index.map(Arc::from),
         ranges,
-        sort: query.key.sort.clone(),
+        sort,
         sort_attribute,
         filter: arguments.query_filter.clone()?,
         projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),

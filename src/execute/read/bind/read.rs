@@ -93,7 +93,7 @@ fn bind_key(context: &ExecutionContext<'_>, read: &Read, arguments: &ReadArgumen
         return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
     }
     let keys = values.iter().map(|values| primary_key(binding, values));
-    Ok(BoundRow::Keys(match read.answers_each_value {
+    Ok(BoundRow::Keys(match read.answers_each_value || values.len() < 2 {
         true => keys.collect(),
         // A list has each item once, where its value comes first.
         false => keys.collect::<IndexSet<_>>().into_iter().collect(),

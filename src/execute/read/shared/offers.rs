@@ -35,8 +35,8 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
             Some(Offer { part, partition: partition.clone(), span, condition: None, member: item, need: 1 })
         }
         RowRequest::Query(position, page) => {
-            let PendingQuery { cache_key, query, needed, may_wait } = &requests.queries[*position];
-            let (range, span) = query.span().filter(|_| cache.get(cache_key).is_none())?;
+            let PendingQuery { id, query, needed, may_wait } = &requests.queries[*position];
+            let (range, span) = query.span().filter(|_| cache.get(*id).is_none())?;
             let member = GroupMember {
                 forward: Some(query.forward),
                 wants_all: page.wants_all(),

@@ -120,7 +120,7 @@ fn attributes_of(job: &WriteJob<'_>, ty: &ObjectType, field: &str, found: &Item)
         // Of several keys that contain the field, the find read the first.
         None => stored.keys.first().cloned().into_iter().collect(),
         Some(own) => {
-            let told = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| found.contains_key(*key));
+            let told = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| found.contains_key(key));
             std::iter::once(own).chain(told).cloned().collect()
         }
     }

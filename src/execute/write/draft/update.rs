@@ -37,9 +37,7 @@ impl ItemChanges {
     /// The update expression of the replica with this number. Only index keys differ.
     pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Option<Expression> {
         let mut changes = self.changes.clone();
-        let mut keys: Vec<(String, Attribute)> = replicas::replica(job, ty, &self.keys, number).into_iter().collect();
-        keys.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for (attribute, value) in keys {
+        for (attribute, value) in replicas::replica(job, ty, &self.keys, number) {
             changes.set(&path(&attribute), value);
         }
         for attribute in &self.removed {

@@ -88,6 +88,7 @@ pub fn embedded(model: &Model, type_name: &str, values: &Map<String, Value>) -> 
 pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
     let value = |(field, declared): (&String, &Field)| {
         let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
+            decode::StoredValue::Text(text) => text.into(),
             decode::StoredValue::Key(value) => value,
             decode::StoredValue::Attribute(attribute) => stored_values::read(model, &declared.ty, &ty.stored(field)?.value, attribute)?,
         };
