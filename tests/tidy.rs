@@ -49,7 +49,7 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("dynoxide", &["table"]),
     ("rusqlite", &["table"]),
     ("tokio", &["table", "execute", "serve", "cli"]),
-    ("ring", &["serve"]),
+    ("ring", &["serve", "table"]),
     ("rustls", &["serve"]),
     ("hyper", &["serve"]),
     ("subtle", &["serve"]),

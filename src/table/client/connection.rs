@@ -39,8 +39,12 @@ pub(in crate::table) struct DynamoConnection {
     ahead: AtomicI64,
 }
 
+/// Why a request could not be built.
+type Unbuilt = Box<dyn std::error::Error + Send + Sync>;
+
 struct Target {
-    destination: Destination,
+    /// A request with what all requests have in common.
+    blank: HttpRequest,
     signer: Option<Signer>,
 }
 
@@ -79,20 +83,20 @@ impl DynamoConnection {
 
     async fn find(&self) -> Result<Target, AttemptFailure> {
         let destination = destination(&self.sdk).await?;
-        let signer = destination.region.as_ref().map(|region| Signer::new(destination.host.clone(), region.clone()));
-        Ok(Target { destination, signer })
+        let blank = blank(&destination).map_err(|error| unbuilt(&*error))?;
+        let signer = destination.region.map(|region| Signer::new(&destination.host, region));
+        Ok(Target { blank, signer })
     }
 
     fn request(
         &self,
-        Target { destination, signer }: &Target,
+        Target { blank, signer }: &Target,
         credentials: Option<&Credentials>,
         operation: &str,
         body: &Bytes,
-    ) -> Result<HttpRequest, Box<dyn std::error::Error + Send + Sync>> {
-        let mut request = HttpRequest::new(SdkBody::from(body.clone()));
-        request.set_method("POST")?;
-        request.set_uri(destination.url.as_str())?;
+    ) -> Result<HttpRequest, Unbuilt> {
+        let mut request = blank.try_clone().ok_or("a request without a body can be copied")?;
+        *request.body_mut() = SdkBody::from(body.clone());
         let target = format!("{API}.{operation}");
         let headers = request.headers_mut();
         if let (Some(signer), Some(credentials)) = (signer, credentials) {
@@ -104,9 +108,7 @@ impl DynamoConnection {
             }
         }
         headers.try_insert("x-amz-target", target)?;
-        headers.try_insert("content-type", CONTENT_TYPE)?;
         headers.try_insert("content-length", body.len().to_string())?;
-        headers.try_insert("user-agent", destination.user_agent.clone())?;
         Ok(request)
     }
 
@@ -146,6 +148,16 @@ impl DynamoConnection {
 /// How far a signature's time may be from the server's, in seconds (AWS IAM user guide, "Signature Version 4": five minutes), less a
 /// margin for the way there.
 const SIGNATURE_SECONDS: i64 = 4 * 60;
+
+/// A request without a body, a target and a signature.
+fn blank(destination: &Destination) -> Result<HttpRequest, Unbuilt> {
+    let mut request = HttpRequest::new(SdkBody::empty());
+    request.set_method("POST")?;
+    request.set_uri(destination.url.as_str())?;
+    request.headers_mut().try_insert("content-type", CONTENT_TYPE)?;
+    request.headers_mut().try_insert("user-agent", destination.user_agent.clone())?;
+    Ok(request)
+}
 
 fn seconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))

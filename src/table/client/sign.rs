@@ -2,8 +2,8 @@
 //! AWS API request"). The signing key is derived once for a day, a region and an access key.
 
 use aws_credential_types::Credentials;
-use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
-use sha2::{Digest, Sha256};
+use aws_sigv4::sign::v4::generate_signing_key;
+use ring::{digest, hmac};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -15,7 +15,8 @@ const SERVICE: &str = "dynamodb";
 
 /// Signs requests to one host and region.
 pub(super) struct Signer {
-    host: String,
+    /// The beginning of every canonical request, hashed.
+    beginning: digest::Context,
     region: String,
     key: Mutex<Option<Arc<SigningKey>>>,
 }
@@ -24,7 +25,7 @@ pub(super) struct Signer {
 struct SigningKey {
     day: String,
     access_key: String,
-    bytes: Vec<u8>,
+    key: hmac::Key,
 }
 
 /// The headers that a signature adds to a request.
@@ -37,35 +38,42 @@ pub(super) struct Signature {
 
 impl Signer {
     /// A signer for a host, with its port where it is not the scheme's own, and a region.
-    pub(super) fn new(host: String, region: String) -> Self {
-        Self { host, region, key: Mutex::new(None) }
+    pub(super) fn new(host: &str, region: String) -> Self {
+        let mut beginning = digest::Context::new(&digest::SHA256);
+        beginning.update(format!("POST\n/\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:").as_bytes());
+        Self { beginning, region, key: Mutex::new(None) }
     }
 
     /// Signs a request at a time: its target (`DynamoDB_20120810.GetItem`) and its body.
     pub(super) fn sign(&self, credentials: &Credentials, now: SystemTime, target: &str, body: &[u8]) -> Signature {
         let date = date(now);
         let day = date.get(..8).unwrap_or_default();
-        let mut canonical = String::with_capacity(512);
-        let Self { host, region, .. } = self;
-        let _ = write!(canonical, "POST\n/\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:{date}\n");
+        let mut end = String::with_capacity(256);
+        let Self { region, .. } = self;
+        let _ = writeln!(end, "{date}");
         let signed = match credentials.session_token() {
             Some(token) => {
-                let _ = writeln!(canonical, "x-amz-security-token:{token}");
+                let _ = writeln!(end, "x-amz-security-token:{token}");
                 "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"
             }
             None => "content-type;host;x-amz-date;x-amz-target",
         };
-        let _ = write!(canonical, "x-amz-target:{target}\n\n{signed}\n");
-        push_hex(&mut canonical, &Sha256::digest(body));
+        let _ = write!(end, "x-amz-target:{target}\n\n{signed}\n");
+        push_hex(&mut end, digest::digest(&digest::SHA256, body).as_ref());
+        let mut canonical = self.beginning.clone();
+        canonical.update(end.as_bytes());
         let mut text = String::with_capacity(192);
         let _ = write!(text, "AWS4-HMAC-SHA256\n{date}\n{day}/{region}/{SERVICE}/aws4_request\n");
-        push_hex(&mut text, &Sha256::digest(canonical.as_bytes()));
+        push_hex(&mut text, canonical.finish().as_ref());
         let key = self.key(credentials, now, day);
-        let signature = calculate_signature(&key.bytes, text.as_bytes());
+        let signature = hmac::sign(&key.key, text.as_bytes());
         let access_key = credentials.access_key_id();
-        let authorization = format!(
-            "AWS4-HMAC-SHA256 Credential={access_key}/{day}/{region}/{SERVICE}/aws4_request, SignedHeaders={signed}, Signature={signature}"
+        let mut authorization = String::with_capacity(256);
+        let _ = write!(
+            authorization,
+            "AWS4-HMAC-SHA256 Credential={access_key}/{day}/{region}/{SERVICE}/aws4_request, SignedHeaders={signed}, Signature="
         );
+        push_hex(&mut authorization, signature.as_ref());
         Signature { date, authorization }
     }
 
@@ -74,8 +82,9 @@ impl Signer {
         match &*known {
             Some(key) if key.day == day && key.access_key == credentials.access_key_id() => key.clone(),
             _ => {
-                let bytes = generate_signing_key(credentials.secret_access_key(), now, &self.region, SERVICE).as_ref().to_vec();
-                let key = Arc::new(SigningKey { day: day.to_owned(), access_key: credentials.access_key_id().to_owned(), bytes });
+                let derived = generate_signing_key(credentials.secret_access_key(), now, &self.region, SERVICE);
+                let key = hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref());
+                let key = Arc::new(SigningKey { day: day.to_owned(), access_key: credentials.access_key_id().to_owned(), key });
                 *known = Some(key.clone());
                 key
             }
@@ -119,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_signature_is_that_of_the_sdk() {
-        let signer = Signer::new("db.example:8000".into(), "eu-central-1".into());
+        let signer = Signer::new("db.example:8000", "eu-central-1".into());
         let known = Credentials::new("AKID", "secret", None, None, "test");
         let session = Credentials::new("ASIA", "other", Some("token/+=".into()), None, "test");
         // Two days, so that the key is derived anew, and back.
