@@ -65,11 +65,6 @@ pub trait DataStore: Send + Sync {
     /// What bounds the retries of all requests together.
     fn retries(&self) -> &RetryBudget;
 
-    /// Whether the table has just throttled a call, so that optional calls should wait.
-    fn throttles(&self, _table: &str) -> bool {
-        false
-    }
-
     /// Whether global indexes may be behind their tables.
     fn has_eventual_indexes(&self) -> bool;
 }

@@ -1,15 +1,11 @@
-//! Reads that take far longer than usual are made a second time, by any store. Time is paused.
+//! Reads that take far longer than usual are made a second time. Time is paused.
 
-use crate::fixture::{deadline, get, query, table};
-use futures_util::future::{BoxFuture, FutureExt, join_all};
-use keyfold::schema::table::Table;
-use keyfold::table::data::attribute::Item;
+use crate::fixture::{get, query, table};
+use futures_util::future::{FutureExt, join_all};
 use keyfold::table::data::call::{Page, Query};
 use keyfold::table::data::error::{TableError, TableErrorKind};
-use keyfold::table::data::write::{BatchWrite, WriteCall, WriteError};
-use keyfold::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
-use keyfold::table::hedge::hedged_store::HedgedStore;
-use keyfold::table::retry::budget::RetryBudget;
+use keyfold::table::data_store::{GetResult, ItemRequest, Metered};
+use keyfold::table::hedge::late_reads::LateReads;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,13 +19,12 @@ struct Slow {
     script: Mutex<Box<dyn FnMut() -> Fate + Send>>,
     calls: AtomicUsize,
     throttles: AtomicBool,
-    budget: RetryBudget,
 }
 
 impl Slow {
     fn new(script: impl FnMut() -> Fate + Send + 'static) -> Arc<Self> {
         let (calls, throttles) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Arc::new(Self { script: Mutex::new(Box::new(script)), calls, throttles, budget: RetryBudget::default() })
+        Arc::new(Self { script: Mutex::new(Box::new(script)), calls, throttles })
     }
 
     fn calls(&self) -> usize {
@@ -44,51 +39,39 @@ impl Slow {
     }
 }
 
-impl DataStore for Slow {
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], _: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
-        async move {
-            let called = self.call().await;
+/// A slow store whose late reads are made twice.
+struct Hedged {
+    slow: Arc<Slow>,
+    late: LateReads,
+}
+
+impl Hedged {
+    /// Second calls are at most this share.
+    fn new(slow: &Arc<Slow>, share: f64) -> Self {
+        Self { slow: slow.clone(), late: LateReads::new(&[table("things"), table("users")], share) }
+    }
+
+    fn throttles(&self) -> bool {
+        self.slow.throttles.load(Ordering::SeqCst)
+    }
+
+    async fn get_items(&self, requests: &[ItemRequest<'_>]) -> Metered<Vec<GetResult>> {
+        let answer = || async move {
+            let called = self.slow.call().await;
             (requests.iter().map(|_| called.clone().map(|()| None)).collect(), 1.0)
-        }
-        .boxed()
+        };
+        self.late.get_items(requests, |_| self.throttles(), || answer().boxed()).await
     }
 
-    fn read_page<'a>(&'a self, _: &'a Query, _: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
-        async move { self.call().await.map(|()| (Page::default(), 1.0)) }.boxed()
-    }
-
-    fn write<'a>(&'a self, _: &'a WriteCall, _: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
-        async move { self.call().await.map(|()| (None, 1.0)).map_err(WriteError::Failed) }.boxed()
-    }
-
-    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
-        async move { self.call().await.map(|()| ((), 1.0)).map_err(WriteError::Failed) }.boxed()
-    }
-
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: Instant) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
-        async move { self.call().await.map(|()| ((), 1.0)) }.boxed()
-    }
-
-    fn ready<'a>(&'a self, _: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {
-        self.call().boxed()
-    }
-
-    fn retries(&self) -> &RetryBudget {
-        &self.budget
-    }
-
-    fn throttles(&self, _: &str) -> bool {
-        self.throttles.load(Ordering::SeqCst)
-    }
-
-    fn has_eventual_indexes(&self) -> bool {
-        true
+    async fn read_page(&self, query: &Query) -> Result<Metered<Page>, TableError> {
+        let answer = || async { self.slow.call().await.map(|()| (Page::default(), 1.0)) };
+        self.late.read_page(query, |_| self.throttles(), || answer().boxed()).await
     }
 }
 
-/// A hedged store around a slow one, with the usual share.
-fn hedged(slow: &Arc<Slow>) -> HedgedStore {
-    HedgedStore::new(slow.clone(), &[table("things"), table("users")], 0.05)
+/// Late reads of a slow store, with the usual share.
+fn hedged(slow: &Arc<Slow>) -> Hedged {
+    Hedged::new(slow, 0.05)
 }
 
 /// The kinds of reads.
@@ -101,13 +84,13 @@ enum Kind {
 
 const KINDS: [Kind; 3] = [Kind::Get, Kind::Batch, Kind::Query];
 
-async fn read(store: &dyn DataStore, kind: Kind, consistent: bool) -> Result<(), TableError> {
+async fn read(store: &Hedged, kind: Kind, consistent: bool) -> Result<(), TableError> {
     let gets = [get("things", "p", "a"), get("things", "p", "b")];
     let requests = gets.each_ref().map(|get| ItemRequest { table: "things", key: &get.key, projection: &[], consistent });
     match kind {
-        Kind::Get => store.get_items(&requests[..1], deadline()).await.0.pop().unwrap().map(drop),
-        Kind::Batch => store.get_items(&requests, deadline()).await.0.pop().unwrap().map(drop),
-        Kind::Query => store.read_page(&Query { consistent, ..query("things", "p") }, deadline()).await.map(drop),
+        Kind::Get => store.get_items(&requests[..1]).await.0.pop().unwrap().map(drop),
+        Kind::Batch => store.get_items(&requests).await.0.pop().unwrap().map(drop),
+        Kind::Query => store.read_page(&Query { consistent, ..query("things", "p") }).await.map(drop),
     }
 }
 
@@ -118,7 +101,7 @@ fn usually_fast(late: u32) -> impl FnMut() -> Fate + Send {
 }
 
 /// The times of this many reads, 20 at once, sorted.
-async fn times(store: &dyn DataStore, kind: Kind, reads: usize) -> Vec<Duration> {
+async fn times(store: &Hedged, kind: Kind, reads: usize) -> Vec<Duration> {
     let mut times = Vec::with_capacity(reads);
     for _ in 0..reads / 20 {
         let timed = (0..20).map(|_| async {
@@ -166,9 +149,9 @@ async fn what_may_not_be_read_twice_is_not() {
         join_all((0..300).map(|_| read(&store, kind, true))).await;
     }
     let scan = Query { partition: None, ..query("things", "p") };
-    join_all((0..300).map(|_| store.read_page(&scan, deadline()))).await;
+    join_all((0..300).map(|_| store.read_page(&scan))).await;
     let elsewhere = query("not in the schema", "p");
-    join_all((0..300).map(|_| store.read_page(&elsewhere, deadline()))).await;
+    join_all((0..300).map(|_| store.read_page(&elsewhere))).await;
     assert_eq!(slow.calls(), before + 1_500);
 }
 
@@ -179,7 +162,7 @@ async fn a_table_that_throttles_and_a_share_of_zero_end_it() {
     times(&hedged(&slow), Kind::Query, 1_000).await;
     assert_eq!(slow.calls(), 1_000, "it throttles");
     let slow = Slow::new(usually_fast(2));
-    times(&HedgedStore::new(slow.clone(), &[table("things")], 0.0), Kind::Query, 1_000).await;
+    times(&Hedged::new(&slow, 0.0), Kind::Query, 1_000).await;
     assert_eq!(slow.calls(), 1_000, "the share is zero");
 }
 

@@ -6,8 +6,7 @@ use crate::cli::store_choice::{ClientChoice, Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
-use crate::table::data_store::DataStore;
-use crate::table::hedge::hedged_store::HedgedStore;
+use crate::table::hedge::late_reads::LateReads;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::process::ExitCode;
@@ -63,8 +62,8 @@ impl Serve {
         let server = Server::bind(self.settings, "0.0.0.0:4000", false).await?;
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
-        let store = HedgedStore::new(store.into(), &model.tables, self.hedge);
-        let gateway = Gateway::new(Arc::new(model), Arc::new(store) as Arc<dyn DataStore>, server.gateway_settings(cursor_key));
+        let store = store.with_late_reads(LateReads::new(&model.tables, self.hedge));
+        let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
         server.run(run::current(gateway), authenticator).await
     }
 }

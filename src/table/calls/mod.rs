@@ -31,14 +31,22 @@ use tokio::time::Instant;
 
 impl DataStore for SdkStore {
     fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
-        match requests {
+        let make = move || match requests {
             [only] => get_item(self.caller(), *only, deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
             _ => batch_get_items(self.caller(), requests, deadline).boxed(),
+        };
+        match self.late_reads() {
+            Some(late) => late.get_items(requests, |table| self.health().throttles(table), make),
+            None => make(),
         }
     }
 
     fn read_page<'a>(&'a self, query: &'a Query, deadline: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
-        read_page(self.caller(), query, deadline).boxed()
+        let make = move || read_page(self.caller(), query, deadline).boxed();
+        match self.late_reads() {
+            Some(late) => late.read_page(query, |table| self.health().throttles(table), make),
+            None => make(),
+        }
     }
 
     fn write<'a>(&'a self, call: &'a WriteCall, deadline: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
@@ -64,10 +72,6 @@ impl DataStore for SdkStore {
 
     fn retries(&self) -> &RetryBudget {
         SdkStore::retries(self)
-    }
-
-    fn throttles(&self, table: &str) -> bool {
-        self.health().throttles(table)
     }
 
     fn has_eventual_indexes(&self) -> bool {

@@ -9,6 +9,7 @@ use crate::table::data::error::TableError;
 use crate::table::embedded::connector::Connector;
 use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
 use crate::table::embedded::observer::CallObserver;
+use crate::table::hedge::late_reads::LateReads;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
 use aws_sdk_dynamodb::Client;
@@ -25,6 +26,7 @@ use tokio::time::Instant;
 pub struct SdkStore {
     inner: Arc<Inner>,
     client: ClientKind,
+    late_reads: Option<Arc<LateReads>>,
 }
 
 /// What makes the calls of requests. Everything about tables is called by the AWS SDK.
@@ -110,6 +112,11 @@ impl SdkStore {
         Self { client, ..self }
     }
 
+    /// The same store, which makes late reads twice.
+    pub fn with_late_reads(self, late_reads: LateReads) -> Self {
+        Self { late_reads: Some(Arc::new(late_reads)), ..self }
+    }
+
     fn on(client: ConfiguredClient) -> Self {
         Self::of(client, None)
     }
@@ -122,11 +129,16 @@ impl SdkStore {
     fn of(ConfiguredClient { sdk, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
         let direct = DirectMaker { connection: DynamoConnection::new(connector, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
-        Self { inner: Arc::new(Inner { sdk, direct, retries, health, embedded }), client: ClientKind::of_environment() }
+        Self { inner: Arc::new(Inner { sdk, direct, retries, health, embedded }), client: ClientKind::of_environment(), late_reads: None }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
         &self.inner.sdk
+    }
+
+    /// What makes late reads twice, if anything does.
+    pub(in crate::table) fn late_reads(&self) -> Option<&LateReads> {
+        self.late_reads.as_deref()
     }
 
     /// What bounds the retries of all requests together.
