@@ -4,12 +4,18 @@
 //! of a thousand siblings could fill the response again. Bytes that no longer fit are never written.
 
 use crate::execute::error::GraphqlError;
+use crate::table::data::limits::ITEM_BYTES;
 use serde_json::Value;
 
 /// The first bytes of the body.
 const BEGINNING: &[u8] = b"{\"data\":{";
 /// The length of `{"data":`.
 const DATA: usize = BEGINNING.len() - 1;
+/// A response of more bytes moves into a block of its own.
+const LARGE: usize = 1 << 20;
+/// The least size of such a block. The GNU C library keeps a freed block of up to 32 MiB for the thread that had it, and returns a larger one
+/// to the system (mallopt(3), `M_MMAP_THRESHOLD`). A page of it that nothing is written to takes no memory.
+const BLOCK: usize = 33 << 20;
 /// In place of extensions that do not fit.
 const OMITTED: &[u8] = br#","extensions":{"keyfold":{"omitted":"The explanation does not fit into the bytes of a response."}}"#;
 
@@ -55,8 +61,13 @@ impl ResponseBody {
         self.objects <= self.limits.objects
     }
 
-    /// Whether the response is within its bytes.
-    pub(super) fn fits(&self) -> bool {
+    /// Whether the response is within its bytes. Asked after every value.
+    pub(super) fn fits(&mut self) -> bool {
+        let block = self.limits.bytes.saturating_add(ITEM_BYTES).max(BLOCK);
+        if self.data.len() > LARGE && self.data.capacity() < block {
+            // Without it, the vector doubles as it always does.
+            let _ = self.data.try_reserve_exact(block - self.data.len());
+        }
         self.data.len() + self.errors.len() <= self.limits.bytes
     }
 
