@@ -1,8 +1,8 @@
 //! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways around a guarded field.
 //! Must not know how a rule is written.
 
+use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_write};
 use super::rule::RulePlace;
-use super::told::{told_by_default, told_by_find, told_by_write};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::condition::Condition;
@@ -63,22 +63,22 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             let Some(field) = ty.fields.get(name.as_str()).filter(|field| field.auth.is_empty()) else { continue };
             let place = span::of(definition.name.location());
             let coordinate = format!("{}.{name}", object.name);
-            let told = match &field.kind {
-                FieldKind::Find(find) => told_by_find((draft.tables.as_slice(), types), ty, find),
+            let disclosed = match &field.kind {
+                FieldKind::Find(find) => disclosed_by_find((draft.tables.as_slice(), types), ty, find),
                 FieldKind::Write(write) => {
                     if let Some(item) = unguarded(types, write) {
                         let message = format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
                         let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
                         findings.error("KF0610", &place, message, Some(help));
                     }
-                    told_by_write((draft.tables.as_slice(), types), ty, write)
+                    disclosed_by_write((draft.tables.as_slice(), types), ty, write)
                 }
-                FieldKind::Stored(_) => told_by_default(ty, field),
+                FieldKind::Stored(_) => disclosed_by_default(ty, field),
                 FieldKind::Page => None,
             };
-            if let Some(told) = told {
-                let message = format!("the result of `{coordinate}` depends on `{told}`, which not everybody may read");
-                findings.error("KF0611", &place, message, Some(format!("put `@auth` on `{coordinate}`: who may search by `{told}`?")));
+            if let Some(disclosed) = disclosed {
+                let message = format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
+                findings.error("KF0611", &place, message, Some(format!("put `@auth` on `{coordinate}`: who may search by `{disclosed}`?")));
             }
         }
     }

@@ -1,13 +1,13 @@
 //! `@auth` in; out: who may read and write each type and field, or why a rule cannot be enforced. Must not know callers.
 //!
-//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] judges the rules of the whole schema.
+//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] checks the rules of the whole schema.
 //! A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
 
 mod checks;
+mod disclosure;
 mod misplaced;
 mod names;
 mod rule;
-mod told;
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::{AuthRule, AuthRules};

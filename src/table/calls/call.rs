@@ -19,7 +19,7 @@ pub(in crate::table) trait Call: Sync {
     /// Writes the members of the request's body, but for `ReturnConsumedCapacity`, which every request has.
     fn body(&self, body: &mut BodyWriter);
 
-    /// Takes what an answer tells, and the capacity units consumed, from its JSON.
+    /// Reads the result of an answer, and the capacity units consumed, from its JSON.
     fn answer(&self, json: Self::Json) -> Result<Metered<Self::Answer>, AttemptFailure>;
 
     /// Makes one attempt by the AWS SDK.

@@ -1,5 +1,5 @@
-//! A find or a write in; out: a guarded field whose value its result tells, although it does not return the field. What is found by a value,
-//! filtered or sorted by it, tells the value. Must not know how that is reported.
+//! A find or a write in; out: a guarded field whose value its result discloses, although it does not return the field. What is found by a value,
+//! filtered or sorted by it, discloses the value. Must not know how that is reported.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::auth::{AuthAction, LetsIn};
@@ -13,51 +13,51 @@ use indexmap::IndexMap;
 /// The tables and the types of the schema.
 pub type SchemaParts<'a> = (&'a [Table], &'a IndexMap<String, ObjectType>);
 
-/// A guarded field that a find of this parent tells.
-pub fn told_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Find) -> Option<String> {
+/// A guarded field that a find of this parent discloses.
+pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Find) -> Option<String> {
     let (_, types) = parts;
     let (members, paths): (Vec<&String>, _) = match &find.via {
         Via::Keys(paths) => (vec![&find.item], paths),
         Via::AbstractType(shared) => (shared.members.iter().collect(), &shared.paths),
-        Via::Through(relations) => return told_on_the_way(types, parent, relations),
+        Via::Through(relations) => return disclosed_on_the_way(types, parent, relations),
     };
     let of_parent = || paths.iter().flat_map(sources).find_map(|field| guarded(parent, &field));
     let of_member = |member: &ObjectType| {
         let by_key = paths.iter().flat_map(|path| key_fields(parts.0, member, path)).find_map(|field| guarded(member, &field));
-        by_key.or_else(|| find.filter.as_ref().and_then(|filter| told_by_condition(member, filter)))
+        by_key.or_else(|| find.filter.as_ref().and_then(|filter| disclosed_by_condition(member, filter)))
     };
     of_parent().or_else(|| members.into_iter().filter_map(|member| types.get(member)).find_map(of_member))
 }
 
-/// A guarded field that the success or the failure of a write tells.
-pub fn told_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &Write) -> Option<String> {
-    let by_find = write.find.iter().find_map(|find| told_by_find(parts, parent, find));
+/// A guarded field that the success or the failure of a write discloses.
+pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &Write) -> Option<String> {
+    let by_find = write.find.iter().find_map(|find| disclosed_by_find(parts, parent, find));
     by_find.or_else(|| {
         write.actions.iter().find_map(|action| {
             let ty = parts.1.get(&action.item)?;
             let by_target = match &action.target {
                 WriteTarget::Key(fields) => fields.keys().find_map(|field| guarded(ty, field)),
-                WriteTarget::Read { find, .. } => told_by_find(parts, parent, find),
+                WriteTarget::Read { find, .. } => disclosed_by_find(parts, parent, find),
             };
             let is_unique = |field: &&String| action.at.is_none() && ty.fields.get(*field).is_some_and(|field| field.rules.unique);
             by_target
-                .or_else(|| action.condition.as_ref().and_then(|condition| told_by_condition(ty, condition)))
+                .or_else(|| action.condition.as_ref().and_then(|condition| disclosed_by_condition(ty, condition)))
                 .or_else(|| action.values.keys().filter(is_unique).find_map(|field| guarded(ty, field)))
         })
     })
 }
 
 /// A guarded field of which the default of a stored field is made.
-pub fn told_by_default(ty: &ObjectType, field: &Field) -> Option<String> {
+pub fn disclosed_by_default(ty: &ObjectType, field: &Field) -> Option<String> {
     field.rules.default.iter().flat_map(|default| default.fields()).find_map(|name| guarded(ty, name))
 }
 
 /// The first guarded relation on a path.
-fn told_on_the_way(types: &IndexMap<String, ObjectType>, parent: &ObjectType, relations: &[String]) -> Option<String> {
+fn disclosed_on_the_way(types: &IndexMap<String, ObjectType>, parent: &ObjectType, relations: &[String]) -> Option<String> {
     let mut at = parent;
     for name in relations {
-        if let Some(told) = guarded(at, name) {
-            return Some(told);
+        if let Some(disclosed) = guarded(at, name) {
+            return Some(disclosed);
         }
         let FieldKind::Find(find) = &at.fields.get(name)?.kind else { return None };
         at = types.get(&find.item)?;
@@ -109,7 +109,7 @@ fn parents(source: &Source, names: &mut Vec<String>) {
 }
 
 /// A guarded field that a condition reads.
-fn told_by_condition(ty: &ObjectType, condition: &Condition) -> Option<String> {
+fn disclosed_by_condition(ty: &ObjectType, condition: &Condition) -> Option<String> {
     let read = condition.attributes();
     ty.fields.iter().find_map(|(name, field)| {
         let FieldKind::Stored(stored) = &field.kind else { return None };
