@@ -46,7 +46,7 @@ async fn begin(streams: &mut [TcpStream], operations: usize, expected: usize) ->
 async fn a_web_socket_with_a_thousand_operations() {
     let target = Target::machine(limits()).await;
     let mut stream = target.connect().await;
-    upgrade(&mut stream).await;
+    assert!(upgrade(&mut stream).await);
     let (refused, harm) = target.under(begin(std::slice::from_mut(&mut stream), 1000, 1000 - 32)).await;
     assert_eq!(refused, 1000 - 32);
     harm.is_small();
@@ -59,7 +59,7 @@ async fn a_client_with_many_web_sockets_and_requests() {
         let mut sockets = Vec::new();
         for _ in 0..10 {
             let mut stream = target.connect().await;
-            upgrade(&mut stream).await;
+            assert!(upgrade(&mut stream).await);
             sockets.push(stream);
         }
         // A quarter of --max-requests is 256.
@@ -78,7 +78,7 @@ async fn a_client_with_many_web_sockets_and_requests() {
 async fn a_web_socket_that_sends_operations_and_reads_nothing() {
     let target = Target::machine(limits()).await;
     let mut stream = target.connect().await;
-    upgrade(&mut stream).await;
+    assert!(upgrade(&mut stream).await);
     let all: Vec<u8> = (0..10_000).flat_map(subscribe).collect();
     let flood = async {
         for _ in 0..50 {

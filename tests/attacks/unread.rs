@@ -94,7 +94,7 @@ async fn web_sockets_that_never_read_their_responses() {
         let mut streams = Vec::new();
         for _ in 0..30 {
             let mut stream = target.connect().await;
-            upgrade(&mut stream).await;
+            assert!(upgrade(&mut stream).await);
             stream.write_all(&subscribe).await.unwrap();
             // The first bytes of the response arrive.
             stream.readable().await.unwrap();
