@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-const CASES: u64 = 2_000;
+const CASES: u64 = 8_000;
 const TEXTS: [&str; 9] = ["", "a", "tag#17", "\"\\/", "\u{1}\u{1f}\n\t", "ü€", "🍲", "\u{2028}", "long long long text"];
 const NUMBERS: [&str; 5] = ["0", "-1.5", "12345678901234567890123456789012345678", "1E+20", "0.1"];
-const CODES: [(u16, &str); 14] = [
+const CODES: [(u16, &str); 26] = [
     (400, "ConditionalCheckFailedException"),
     (400, "TransactionCanceledException"),
     (400, "TransactionConflictException"),
@@ -30,6 +30,18 @@ const CODES: [(u16, &str); 14] = [
     (500, "InternalServerError"),
     (503, "ServiceUnavailable"),
     (400, "SomethingNew"),
+    (400, "RequestLimitExceeded"),
+    (400, "LimitExceededException"),
+    (400, "SerializationException"),
+    (400, "ReplicatedWriteConflictException"),
+    (400, "UnrecognizedClientException"),
+    (400, "ExpiredTokenException"),
+    (400, "InvalidSignatureException"),
+    (403, "MissingAuthenticationTokenException"),
+    (408, "RequestTimeout"),
+    (429, "TooManyRequestsException"),
+    (503, "ThrottlingException"),
+    (500, "InternalFailure"),
 ];
 const MESSAGES: [&str; 5] = [
     "said so",
@@ -38,7 +50,28 @@ const MESSAGES: [&str; 5] = [
     "The table does not have the specified index: x",
     "Transaction request cannot include multiple operations on one item",
 ];
-const REASONS: [&str; 5] = ["None", "ConditionalCheckFailed", "TransactionConflict", "ThrottlingError", "ValidationError"];
+const REASONS: [&str; 9] = [
+    "None",
+    "ConditionalCheckFailed",
+    "TransactionConflict",
+    "ThrottlingError",
+    "ProvisionedThroughputExceeded",
+    "ItemCollectionSizeLimitExceeded",
+    "ValidationError",
+    "DuplicateItem",
+    "SomethingNew",
+];
+
+/// The first answer of a server.
+#[derive(Debug, Clone)]
+enum First {
+    /// Status and body.
+    Body(u16, String),
+    /// Status, the code in the header, and the body.
+    Code(u16, String, String),
+    /// None: the attempt ends by its time limit.
+    None,
+}
 
 /// Random values from a seed.
 struct Dice(fastrand::Rng);
@@ -209,13 +242,13 @@ impl Dice {
     }
 
     /// Any answer: a good one, a refusal, one that is cut off, none.
-    fn answer(&mut self, call: &Call) -> (u16, String, bool) {
+    fn answer(&mut self, call: &Call) -> First {
         let good = self.good(call).to_string();
         match self.below(8) {
-            0..=3 => (200, good, true),
-            4 => (200, good.chars().take(good.chars().count() / 2).collect(), true),
-            5 => (self.of(&[502, 404, 200]), "<html>".to_owned(), true),
-            6 => (200, good, false),
+            0..=2 => First::Body(200, good),
+            3 => First::Body(200, good.chars().take(good.chars().count() / 2).collect()),
+            4 => First::Body(self.of(&[502, 404, 200]), "<html>".to_owned()),
+            5 if self.half() => First::None,
             _ => {
                 let (status, code) = self.of(&CODES);
                 let reason = |dice: &mut Self| match dice.of(&REASONS) {
@@ -228,7 +261,12 @@ impl Dice {
                     "TransactionCanceledException" => body["CancellationReasons"] = (0..2).map(|_| reason(self)).collect(),
                     _ => {}
                 }
-                (status, body.to_string(), true)
+                // The header may have an address after the code, and the body may be lost.
+                match self.below(4) {
+                    0 => First::Code(status, format!("{code}:http://internal.amazon.com/"), body.to_string()),
+                    1 => First::Code(status, code.to_owned(), String::new()),
+                    _ => First::Body(status, body.to_string()),
+                }
             }
         }
     }
@@ -259,14 +297,15 @@ fn written(item: &Item) -> Value {
 }
 
 /// What a store made of a call: all that it sent, and the result. Texts of errors are the makers' own; their kinds are not.
-async fn result_of(kind: ClientKind, call: &Call, first: (u16, String, bool), then: &str) -> (Vec<(String, Value)>, String) {
+async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (Vec<(String, Value)>, String) {
     let sent: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
     let (seen, then) = (sent.clone(), then.to_owned());
     let server = Server::new(move |before, operation, body| {
         seen.lock().unwrap().push((operation.to_owned(), body));
         match (before, &first) {
-            (0, (_, _, false)) => Reply::Never,
-            (0, (status, body, true)) => Reply::Body(*status, body.clone()),
+            (0, First::None) => Reply::Never,
+            (0, First::Body(status, body)) => Reply::Body(*status, body.clone()),
+            (0, First::Code(status, code, body)) => Reply::Code(*status, code.clone(), body.clone()),
             _ => Reply::Body(200, then.clone()),
         }
     });

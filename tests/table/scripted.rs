@@ -14,6 +14,8 @@ use tokio::sync::Notify;
 pub enum Reply {
     /// Answers with status and body.
     Body(u16, String),
+    /// Answers with status, the header `x-amzn-errortype` and body.
+    Code(u16, String, String),
     /// Breaks the connection.
     Reset,
     /// Refuses the connection.
@@ -98,15 +100,17 @@ impl HttpConnector for Server {
             *requests += 1;
             *requests - 1
         };
-        answer((self.script)(before, &operation, body))
+        played((self.script)(before, &operation, body))
     }
 }
 
-fn answer(reply: Reply) -> HttpConnectorFuture {
+/// What a client gets of a reply.
+pub fn played(reply: Reply) -> HttpConnectorFuture {
     match reply {
-        Reply::Body(status, body) => {
-            let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
-            response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+        Reply::Body(status, body) => HttpConnectorFuture::ready(Ok(response(status, body))),
+        Reply::Code(status, code, body) => {
+            let mut response = response(status, body);
+            response.headers_mut().insert("x-amzn-errortype", code);
             HttpConnectorFuture::ready(Ok(response))
         }
         Reply::Reset => HttpConnectorFuture::ready(Err(ConnectorError::io("connection reset by peer".into()))),
@@ -117,7 +121,13 @@ fn answer(reply: Reply) -> HttpConnectorFuture {
         Reply::Never => HttpConnectorFuture::new(std::future::pending()),
         Reply::Held(release, reply) => HttpConnectorFuture::new(async move {
             release.notified().await;
-            answer(*reply).await
+            played(*reply).await
         }),
     }
+}
+
+fn response(status: u16, body: String) -> HttpResponse {
+    let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    response
 }

@@ -3,12 +3,10 @@
 
 use crate::random_schema::keys::Attributes;
 use crate::random_schema::{Rng, Schema};
-use crate::scripted::{LOST, REFUSED, Reply};
+use crate::scripted::{LOST, REFUSED, Reply, played};
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
-use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
-use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
 use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
@@ -175,16 +173,7 @@ impl HttpConnector for Way {
             for _ in 0..way.engine.turns() {
                 tokio::task::yield_now().await;
             }
-            match reply {
-                Reply::Body(status, body) => {
-                    let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
-                    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
-                    Ok(response)
-                }
-                Reply::Reset => Err(ConnectorError::io("connection reset by peer".into())),
-                Reply::Refused => Err(ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into())),
-                Reply::Never | Reply::Held(..) => std::future::pending().await,
-            }
+            played(reply).await
         })
     }
 }

@@ -84,7 +84,7 @@ impl DynamoConnection {
     async fn find(&self) -> Result<Target, AttemptFailure> {
         let destination = destination(&self.sdk).await?;
         let blank = blank(&destination).map_err(|error| unbuilt(&*error))?;
-        let signer = destination.region.map(|region| Signer::new(&destination.host, region));
+        let signer = destination.region.map(|region| Signer::new(&destination.host, &destination.path, region));
         Ok(Target { blank, signer })
     }
 
@@ -215,17 +215,23 @@ mod tests {
     /// The status, the headers and the body of an answer.
     type Scripted = (u16, Vec<(&'static str, String)>, &'static str);
 
-    /// A server that answers by a script, and keeps the date and the token of each request.
+    /// A server that answers by a script, and keeps each request.
     #[derive(Debug, Clone)]
     struct Server {
         answers: Arc<Mutex<VecDeque<Scripted>>>,
-        sent: Arc<Mutex<Vec<(String, String)>>>,
+        sent: Arc<Mutex<Vec<HttpRequest>>>,
+    }
+
+    impl Server {
+        /// A header of each request so far.
+        fn sent(&self, name: &str) -> Vec<String> {
+            self.sent.lock().unwrap().iter().map(|request| request.headers().get(name).unwrap_or_default().to_owned()).collect()
+        }
     }
 
     impl HttpConnector for Server {
         fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-            let header = |name: &str| request.headers().get(name).unwrap_or_default().to_owned();
-            self.sent.lock().unwrap().push((header("x-amz-date"), header("x-amz-security-token")));
+            self.sent.lock().unwrap().push(request);
             let (status, headers, body) = self.answers.lock().unwrap().pop_front().unwrap();
             let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
             for (name, value) in headers {
@@ -275,6 +281,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_request_names_its_operation_its_sender_and_its_token() {
+        let (server, connection) = connected([good()]);
+        assert!(send(&connection).await.is_ok());
+        assert_eq!(server.sent("x-amz-target"), ["DynamoDB_20120810.Query"]);
+        assert_eq!((server.sent("content-type"), server.sent("content-length")), (vec![CONTENT_TYPE.to_owned()], vec!["2".to_owned()]));
+        assert_eq!(server.sent("x-amz-security-token"), ["token0"]);
+        assert!(server.sent("user-agent")[0].starts_with("aws-sdk-rust/"));
+        let authorization = &server.sent("authorization")[0];
+        assert!(authorization.starts_with("AWS4-HMAC-SHA256 Credential=AKID0/"), "{authorization}");
+        assert!(authorization.contains("/eu-central-1/dynamodb/aws4_request, SignedHeaders="), "{authorization}");
+    }
+
+    #[tokio::test]
     async fn an_answer_that_does_not_match_its_checksum_is_no_answer() {
         let damaged = (200, vec![("x-amz-crc32", "1".to_owned())], "{\"Count\":1}");
         let (_, connection) = connected([damaged, good()]);
@@ -287,7 +306,7 @@ mod tests {
     async fn a_request_is_signed_anew_with_the_time_of_the_server() {
         let (server, connection) = connected([refusal("InvalidSignatureException"), good(), good(), refusal("InvalidSignatureException")]);
         assert!(send(&connection).await.is_ok() && send(&connection).await.is_ok());
-        let dates: Vec<i64> = server.sent.lock().unwrap().iter().map(|(date, _)| minutes(date)).collect();
+        let dates: Vec<i64> = server.sent("x-amz-date").iter().map(|date| minutes(date)).collect();
         assert!((59..=61).contains(&(dates[1] - dates[0])) && (59..=61).contains(&(dates[2] - dates[0])), "{dates:?}");
         // The clock is right by now, so it was not the reason.
         assert_eq!(send(&connection).await.unwrap_err().error.kind, TableErrorKind::Denied);
@@ -304,8 +323,7 @@ mod tests {
     async fn expired_credentials_are_replaced_once() {
         let (server, connection) = connected([refusal("ExpiredTokenException"), good(), good()]);
         assert!(send(&connection).await.is_ok() && send(&connection).await.is_ok());
-        let tokens: Vec<String> = server.sent.lock().unwrap().iter().map(|(_, token)| token.clone()).collect();
-        assert_eq!(tokens, ["token0", "token1", "token1"]);
+        assert_eq!(server.sent("x-amz-security-token"), ["token0", "token1", "token1"]);
 
         let (server, connection) = connected([refusal("ExpiredTokenException"), refusal("ExpiredTokenException")]);
         assert_eq!(send(&connection).await.unwrap_err().error.kind, TableErrorKind::Denied);

@@ -21,6 +21,8 @@ pub(super) struct Destination {
     pub(super) url: String,
     /// The host, with the port where it is not the scheme's own.
     pub(super) host: String,
+    /// The path, as signatures have it.
+    pub(super) path: String,
     /// The region of the signatures; `None` where requests are not signed.
     pub(super) region: Option<String>,
     /// The `User-Agent`.
@@ -68,5 +70,66 @@ fn read(request: &HttpRequest) -> Option<Destination> {
     let scope = request.headers().get("authorization").and_then(|value| value.split("Credential=").nth(1));
     let region = scope.and_then(|scope| scope.split('/').nth(2)).map(str::to_owned);
     let user_agent = request.headers().get("user-agent").unwrap_or("keyfold").to_owned();
-    Some(Destination { url: url.into(), host, region, user_agent })
+    // A signature encodes the path once more (AWS IAM user guide, "Create a signed AWS API request", canonical URI).
+    let path = url.path().replace('%', "%25");
+    Some(Destination { url: url.into(), host, path, region, user_agent })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use aws_credential_types::Credentials;
+    use aws_sdk_dynamodb::config::retry::RetryConfig;
+    use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Config, Region};
+
+    /// Where the requests of a configured client go.
+    async fn of(region: &'static str, configure: impl FnOnce(Builder) -> Builder) -> Destination {
+        let credentials = Credentials::new("AKID", "secret", None, None, "test");
+        let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(region));
+        let config = config.credentials_provider(credentials).retry_config(RetryConfig::disabled()).http_client(Captured::default());
+        destination(&Client::from_conf(configure(config).build())).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_sdk_says_where_requests_go() {
+        let account = |config: Builder| {
+            let credentials = Credentials::builder().access_key_id("AKID").secret_access_key("secret").account_id("123456789012");
+            config.credentials_provider(credentials.provider_name("test").build())
+        };
+        for (region, configure, url) in [
+            ("eu-central-1", (|config| config) as fn(Builder) -> Builder, "https://dynamodb.eu-central-1.amazonaws.com/"),
+            ("cn-north-1", |config| config, "https://dynamodb.cn-north-1.amazonaws.com.cn/"),
+            ("us-east-1", |config| config.use_fips(true), "https://dynamodb-fips.us-east-1.amazonaws.com/"),
+            ("us-east-1", |config| config.use_dual_stack(true), "https://dynamodb.us-east-1.api.aws/"),
+            ("us-east-1", |config| config.use_fips(true).use_dual_stack(true), "https://dynamodb-fips.us-east-1.api.aws/"),
+            ("eu-central-1", account, "https://123456789012.ddb.eu-central-1.amazonaws.com/"),
+            ("eu-central-1", |config| config.endpoint_url("http://db.example:8000"), "http://db.example:8000/"),
+            ("eu-central-1", |config| config.endpoint_url("https://db.example/a%20b/v1/"), "https://db.example/a%20b/v1/"),
+        ] {
+            let found = of(region, configure).await;
+            assert_eq!((found.url.as_str(), found.region.as_deref()), (url, Some(region)));
+        }
+    }
+
+    #[tokio::test]
+    async fn signatures_have_the_port_and_the_path_of_an_address() {
+        let found = of("eu-central-1", |config| config.endpoint_url("http://db.example:8000/a%20b/")).await;
+        assert_eq!((found.host.as_str(), found.path.as_str()), ("db.example:8000", "/a%2520b/"));
+        let found = of("eu-central-1", |config| config).await;
+        assert_eq!((found.host.as_str(), found.path.as_str()), ("dynamodb.eu-central-1.amazonaws.com", "/"));
+    }
+
+    #[tokio::test]
+    async fn the_user_agent_is_that_of_the_sdk() {
+        let found = of("eu-central-1", |config| config).await;
+        assert!(found.user_agent.starts_with("aws-sdk-rust/") && found.user_agent.contains("api/dynamodb/"), "{}", found.user_agent);
+    }
+
+    #[tokio::test]
+    async fn without_credentials_nothing_is_signed() {
+        let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("eu-central-1")).allow_no_auth();
+        let config = config.endpoint_url("http://embedded").http_client(Captured::default());
+        assert_eq!(destination(&Client::from_conf(config.build())).await.unwrap().region, None);
+    }
 }

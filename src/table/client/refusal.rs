@@ -133,3 +133,91 @@ fn unsent(kind: TableErrorKind, detail: String, again: bool) -> AttemptFailure {
     let error = TableError { kind, detail };
     AttemptFailure { error, again, uncertain: false, never_connected: false, verdict: Verdict::Unknown, refusal: Refusal::Plain }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::table::data::attribute::Attribute;
+
+    fn answer(status: u16, error_type: Option<&str>, body: &'static str) -> Answer {
+        Answer { status, error_type: error_type.map(str::to_owned), date: None, body: Bytes::from_static(body.as_bytes()) }
+    }
+
+    #[test]
+    fn the_code_is_in_the_header_or_in_the_body() {
+        for (header, body) in [
+            (Some("ThrottlingException"), ""),
+            (Some("ThrottlingException:http://internal.amazon.com/coral/com.amazon.coral.availability/"), "{}"),
+            (Some("com.amazon.coral.availability#ThrottlingException:http://internal.amazon.com/"), r#"{"__type":"x#Other"}"#),
+            // The body was lost on the way.
+            (Some("ThrottlingException"), r#"{"__type":"com.amaz"#),
+            (None, r#"{"__type":"com.amazon.coral.availability#ThrottlingException","message":"Rate exceeded"}"#),
+            (None, r#"{"message":"Rate exceeded","__type":"ThrottlingException"}"#),
+        ] {
+            let failure = refused(&answer(400, header, body));
+            assert_eq!(
+                (failure.error.kind, failure.again, failure.uncertain),
+                (TableErrorKind::Throttled, true, false),
+                "{header:?} {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_answer_without_a_code_is_cut_off_or_not_dynamodb_s() {
+        let told = |status, body| {
+            let failure = refused(&answer(status, None, body));
+            (failure.error.kind, failure.again, failure.uncertain)
+        };
+        assert_eq!(told(400, r#"{"__type":"com.amaz"#), (TableErrorKind::Unavailable, true, false));
+        assert_eq!(told(500, "{"), (TableErrorKind::Unavailable, true, true));
+        assert_eq!(told(502, "<html>"), (TableErrorKind::Unavailable, true, true));
+        assert_eq!(told(404, "<html>"), (TableErrorKind::Unavailable, false, false));
+        assert_eq!(told(307, ""), (TableErrorKind::Unavailable, false, true));
+    }
+
+    #[test]
+    fn the_message_is_found_in_either_spelling() {
+        for body in [r#"{"__type":"x#ValidationException","message":"said so"}"#, r#"{"__type":"ValidationException","Message":"said so"}"#]
+        {
+            assert_eq!(refused(&answer(400, None, body)).error.detail, "ValidationException: said so");
+        }
+    }
+
+    #[test]
+    fn a_failed_condition_gives_the_item() {
+        let refusal = refused(&answer(400, None, r#"{"__type":"x#ConditionalCheckFailedException","Item":{"n":{"N":"1"}}}"#)).refusal;
+        assert!(matches!(refusal, Refusal::Condition(Some(item)) if item == Item::from([("n", Attribute::N("1".into()))])));
+        let refusal = refused(&answer(400, Some("ConditionalCheckFailedException"), "")).refusal;
+        assert!(matches!(refusal, Refusal::Condition(None)));
+    }
+
+    #[test]
+    fn a_canceled_transaction_gives_its_reasons_in_order() {
+        let body = r#"{"__type":"x#TransactionCanceledException","Message":"cancelled","CancellationReasons":[
+            {"Code":"None"},
+            {"Code":"ConditionalCheckFailed","Message":"failed","Item":{"n":{"N":"1"}}},
+            {"Code":"ItemCollectionSizeLimitExceeded","Message":"too large"},
+            {"Code":"TransactionConflict","Item":{}},
+            {"Code":"ProvisionedThroughputExceeded"},
+            {"Code":"ThrottlingError"},
+            {"Code":"ValidationError","Message":null},
+            {}]}"#;
+        let Refusal::Canceled(reasons) = refused(&answer(400, None, body)).refusal else { unreachable!() };
+        let told: Vec<_> = reasons.iter().map(|reason| (reason.code.as_str(), reason.message.as_deref(), reason.item.is_some())).collect();
+        assert_eq!(
+            told,
+            [
+                ("None", None, false),
+                ("ConditionalCheckFailed", Some("failed"), true),
+                ("ItemCollectionSizeLimitExceeded", Some("too large"), false),
+                ("TransactionConflict", None, false),
+                ("ProvisionedThroughputExceeded", None, false),
+                ("ThrottlingError", None, false),
+                ("ValidationError", None, false),
+                ("None", None, false),
+            ]
+        );
+    }
+}

@@ -37,10 +37,10 @@ pub(super) struct Signature {
 }
 
 impl Signer {
-    /// A signer for a host, with its port where it is not the scheme's own, and a region.
-    pub(super) fn new(host: &str, region: String) -> Self {
+    /// A signer for a host, with its port where it is not the scheme's own, a path, and a region.
+    pub(super) fn new(host: &str, path: &str, region: String) -> Self {
         let mut beginning = digest::Context::new(&digest::SHA256);
-        beginning.update(format!("POST\n/\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:").as_bytes());
+        beginning.update(format!("POST\n{path}\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:").as_bytes());
         Self { beginning, region, key: Mutex::new(None) }
     }
 
@@ -122,13 +122,14 @@ mod tests {
         let params = SigningParams::builder().identity(&identity).region("eu-central-1").name(SERVICE).time(now);
         let params = params.settings(SigningSettings::default()).build().unwrap().into();
         let headers = [("content-type", "application/x-amz-json-1.0"), ("host", "db.example:8000"), ("x-amz-target", TARGET)];
-        let request = SignableRequest::new("POST", "http://db.example:8000/", headers.into_iter(), SignableBody::Bytes(body)).unwrap();
+        let url = "http://db.example:8000/a%20b/v1";
+        let request = SignableRequest::new("POST", url, headers.into_iter(), SignableBody::Bytes(body)).unwrap();
         sign(request, &params).unwrap().signature().to_owned()
     }
 
     #[test]
     fn a_signature_is_that_of_the_sdk() {
-        let signer = Signer::new("db.example:8000", "eu-central-1".into());
+        let signer = Signer::new("db.example:8000", "/a%2520b/v1", "eu-central-1".into());
         let known = Credentials::new("AKID", "secret", None, None, "test");
         let session = Credentials::new("ASIA", "other", Some("token/+=".into()), None, "test");
         // Two days, so that the key is derived anew, and back.
