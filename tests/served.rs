@@ -22,6 +22,8 @@ mod mistakes;
 mod pages;
 #[path = "served/process.rs"]
 mod process;
+#[path = "served/proxies.rs"]
+mod proxies;
 #[path = "served/server.rs"]
 mod server;
 #[path = "served/waves.rs"]

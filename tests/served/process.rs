@@ -18,7 +18,8 @@ pub fn repository(path: &str) -> PathBuf {
 pub fn keyfold(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
     for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("KEYFOLD_") || name.starts_with("AWS_")) {
+        let is_setting = |name: &str| name.starts_with("KEYFOLD_") || name.starts_with("AWS_") || name.to_lowercase().ends_with("_proxy");
+        if name.to_str().is_some_and(is_setting) {
             command.env_remove(name);
         }
     }

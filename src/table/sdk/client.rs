@@ -56,7 +56,7 @@ pub(super) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> C
 /// the container or the machine. A compatible server gets placeholder credentials if there are none, because such servers ignore them.
 pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<ConfiguredClient, TableError> {
     let endpoint = endpoint_url.map(server_url).transpose()?;
-    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(https_client());
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(https_client(proxy_of_credentials()));
     if let Some(region) = region {
         loader = loader.region(Region::new(region.to_owned()));
     }
@@ -64,7 +64,7 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
         loader = loader.endpoint_url(url);
     }
     let found = loader.load().await;
-    let mut config = Builder::from(&found);
+    let mut config = Builder::from(&found).http_client(https_client(ProxyConfig::from_env()));
     if found.region().is_none() {
         if endpoint_url.is_none() {
             return Err(invalid("no AWS region is set; use --region or AWS_REGION".to_owned()));
@@ -79,18 +79,32 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
     Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), connector: connector(), credentials })
 }
 
-/// What sends the requests of calls without the SDK: a pool of connections of its own, with the SDK's time limits and the proxies that the
-/// environment names.
+/// What sends the requests of calls without the SDK: a pool of connections of its own, with the SDK's time limits.
 fn connector() -> SharedHttpConnector {
     let limits = HttpConnectorSettings::builder().connect_timeout(CONNECT_LIMIT).read_timeout(ATTEMPT_LIMIT).build();
-    let builder = aws_smithy_http_client::Connector::builder().connector_settings(limits);
-    let builder = builder.proxy_config(ProxyConfig::from_env());
-    SharedHttpConnector::new(builder.tls_provider(Provider::Rustls(CryptoMode::Ring)).build())
+    SharedHttpConnector::new(connector_with(limits, ProxyConfig::from_env()))
 }
 
-/// The HTTP client for `https://` and `http://`. All calls share its pool of connections.
-fn https_client() -> SharedHttpClient {
-    aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https()
+/// The SDK's HTTP client for `https://` and `http://`. All its calls share a pool of connections.
+fn https_client(proxies: ProxyConfig) -> SharedHttpClient {
+    aws_smithy_http_client::Builder::new()
+        .build_with_connector_fn(move |settings, _| connector_with(settings.cloned().unwrap_or_default(), proxies.clone()))
+}
+
+fn connector_with(settings: HttpConnectorSettings, proxies: ProxyConfig) -> aws_smithy_http_client::Connector {
+    let builder = aws_smithy_http_client::Connector::builder().connector_settings(settings).proxy_config(proxies);
+    builder.tls_provider(Provider::Rustls(CryptoMode::Ring)).build()
+}
+
+/// The proxy that the environment names for `https://` alone. Credentials of a container or a machine come by `http://` from an address
+/// that no proxy reaches.
+fn proxy_of_credentials() -> ProxyConfig {
+    let variable = |name: &str| [name.to_uppercase(), name.to_owned()].iter().find_map(|name| std::env::var(name).ok());
+    let url = variable("https_proxy").or_else(|| variable("all_proxy"));
+    match url.and_then(|url| ProxyConfig::https(url).ok()) {
+        Some(proxy) => proxy.no_proxy(variable("no_proxy").unwrap_or_default()),
+        None => ProxyConfig::disabled(),
+    }
 }
 
 async fn has_credentials(found: &aws_config::SdkConfig) -> bool {
@@ -146,11 +160,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn missing_credentials_are_told_at_once() {
-        let sources = aws_config::provider_config::ProviderConfig::without_region().with_http_client(https_client());
+        let sources = aws_config::provider_config::ProviderConfig::without_region().with_http_client(https_client(ProxyConfig::disabled()));
         let nobody = aws_config::profile::ProfileFileCredentialsProvider::builder().configure(&sources);
         let nobody = nobody.profile_name("there is no such profile").build();
         let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
-        let config = config.credentials_provider(nobody).http_client(https_client());
+        let config = config.credentials_provider(nobody).http_client(https_client(ProxyConfig::disabled()));
         let client = Client::from_conf(with_limits(config).build());
         let begun = tokio::time::Instant::now();
         let budget = crate::table::retry::budget::RetryBudget::default();
