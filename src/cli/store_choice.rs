@@ -22,8 +22,8 @@ pub struct Remote {
 /// What makes the calls of requests.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ClientChoice {
-    /// Client that calls the tables: "sdk" is the AWS SDK, "direct" is Keyfold's own, which needs less CPU time
-    #[arg(long, env = ClientKind::VARIABLE, value_name = "NAME", default_value = "sdk")]
+    /// Client that calls the tables: "direct" is Keyfold's own, "sdk" is the AWS SDK, which needs more CPU time
+    #[arg(long, env = ClientKind::VARIABLE, value_name = "NAME", default_value = "direct")]
     pub client: ClientKind,
 }
 

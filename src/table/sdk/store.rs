@@ -33,9 +33,9 @@ pub struct SdkStore {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientKind {
     /// The AWS SDK.
-    #[default]
     Sdk,
     /// Keyfold's own client, which needs a fraction of the SDK's time.
+    #[default]
     Direct,
 }
 
