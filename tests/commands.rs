@@ -263,6 +263,29 @@ fn usage_is_explained() {
     assert!(in_pantry(&["dev", "--request-timeout", "never"]).badly(2).contains("500ms, 30s, 2m"));
 }
 
+/// A schema of one type with these keys and rules.
+fn small(keys: &str, rules: &str) -> String {
+    format!(
+        "extend schema @table(name: \"data\", partitionKey: \"pk\")
+type Note @item(keys: {{ pk: \"{keys}\" }}) {rules} {{ id: ID! }}
+type Query {{ note(id: ID!): Note @find }}
+"
+    )
+}
+
+#[test]
+fn serve_does_not_start_with_rules_or_claims_that_nobody_can_meet() {
+    for (keys, rules, says) in [
+        ("{id}", "@auth(signedIn: true)", "has `@auth` rules, but no sign-in is configured, so nobody could be let in"),
+        ("{auth.tenant}#{id}", "", "has claims in its keys, but no sign-in is configured, so nobody could find anything"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("schema.graphql"), small(keys, rules)).unwrap();
+        let error = run(directory.path(), &["serve", "--endpoint-url", "http://127.0.0.1:9"]).badly(1);
+        assert!(error.contains(says) && error.contains("--issuer"), "{error}");
+    }
+}
+
 /// The settings of a command: each option, with what the help says of it.
 fn settings(command: &str) -> Vec<(String, String)> {
     let help = in_pantry(&[command, "--help"]).well();

@@ -4,7 +4,7 @@ use super::output;
 use crate::schema;
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::schema::model::Model;
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -58,11 +58,16 @@ pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostic
     schema::load(&path.display().to_string(), text, &|name| std::env::var(name).ok())
 }
 
-/// Fails for a schema with rules if nobody can sign in: rules need callers who do.
+/// Fails for a schema with rules, or with claims in its keys, if nobody can sign in: both need callers who do.
 pub fn check_sign_in(path: &Path, model: &Model, can_sign_in: bool) -> Result<()> {
-    let trouble = "has `@auth` rules, but no sign-in is configured, so nobody could be let in: name an --issuer or an --api-keys-file";
-    ensure!(can_sign_in || !model.ruled, "{} {trouble}", path.display());
-    Ok(())
+    let has_claims = model.types.keys().filter_map(|name| model.item(name)).any(|(_, keys)| !keys.claims().is_empty());
+    let trouble = match (model.ruled, has_claims) {
+        _ if can_sign_in => return Ok(()),
+        (true, _) => "has `@auth` rules, but no sign-in is configured, so nobody could be let in",
+        (false, true) => "has claims in its keys, but no sign-in is configured, so nobody could find anything",
+        (false, false) => return Ok(()),
+    };
+    bail!("{} {trouble}: name an --issuer or an --api-keys-file", path.display())
 }
 
 /// Shows diagnostics, if there are any, on standard error.

@@ -248,7 +248,7 @@ fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
 
 /// The fields that a path binds, by equality and in a range.
 fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbered) -> Vec<BoundField> {
-    let equal = path.bindings.iter().filter_map(|(field, source)| {
+    let equal = own(path).filter_map(|(field, source)| {
         let rule = number(field, *path.rules.get(field)?, source);
         Some(BoundField { field: field.split(':').next().unwrap_or(field).to_owned(), operator: "=", source: said(source), rule })
     });
@@ -292,9 +292,14 @@ fn said(source: &Source) -> String {
     }
 }
 
+/// The bindings of fields. What a claim in a template is bound to, the template says itself.
+fn own(path: &AccessPath) -> impl Iterator<Item = (&String, &Source)> {
+    path.bindings.iter().filter(|(name, _)| path.rules.get(*name) != Some(&BindingRule::Template))
+}
+
 /// The bindings of the fields, and the shards or the replica that is read.
 fn bindings(table: &Table, keys: &ItemKeys, path: &AccessPath) -> Vec<String> {
-    let bound = path.bindings.iter().map(|(name, source)| format!("{name} = {}", text_of(source)));
+    let bound = own(path).map(|(name, source)| format!("{name} = {}", text_of(source)));
     bound.chain(path.reading(table, keys).map(|reading| reading.to_string())).collect()
 }
 

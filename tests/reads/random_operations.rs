@@ -7,6 +7,7 @@ use crate::naive::rows::World;
 use crate::random::operations::{Maker, Pool};
 use crate::random::trial::{Seen, Trial};
 use crate::support;
+use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::sdk::store::SdkStore;
@@ -42,7 +43,7 @@ fn a_query_gives_what_reading_field_by_field_gives() {
         let rules = rules_of(system);
         let otherwise = disagreements(&model, &rules);
         assert!(otherwise.is_empty(), "{system}: {otherwise:#?}");
-        let world = World { model: &model, rules: &rules, items: &items };
+        let world = World { model: &model, rules: &rules, items: &items, caller: &Caller::nobody() };
         let pool = Pool::of(&model, &items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
         let mut seen = Seen::default();

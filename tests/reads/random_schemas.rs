@@ -10,6 +10,7 @@ use crate::random::trial::{Seen, Trial};
 use crate::random_operations::{MOST, cases, settings};
 use crate::random_schema::{Dimensions, Rng, Schema, keys, values};
 use crate::support;
+use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
 use keyfold::schema::model::Model;
@@ -86,7 +87,7 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
         let rules = Rules::of(&made.sdl);
         let otherwise = disagreements(&made.model, &rules);
         assert!(otherwise.is_empty(), "seed {seed}: {otherwise:#?}\n{}", made.sdl);
-        let world = World { model: &made.model, rules: &rules, items: &made.items };
+        let world = World { model: &made.model, rules: &rules, items: &made.items, caller: &Caller::nobody() };
         let pool = Pool::of(&made.model, &made.items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
         let mut maker = Maker::new(&made.model, &pool, Rng::with_seed(seed));

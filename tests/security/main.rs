@@ -12,5 +12,6 @@ mod outages;
 mod rates;
 mod server;
 mod signer;
+mod tenants;
 mod tokens;
 mod web_socket;

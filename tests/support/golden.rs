@@ -2,7 +2,7 @@
 //! are written.
 //!
 //! The operation is `tests/golden/<system>/<case>.graphql`, or one of an example's `operations/`; a first line `# {…}` holds its
-//! variables. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
+//! variables, and one `# as {…}` the claims of its caller. Without it, the caller is the first of the system's `callers.json`, or nobody. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
 //! `<case>.response.json`.
 
 use keyfold::execute::gateway::plan;
@@ -55,11 +55,13 @@ impl Case {
     /// The operation with its variables.
     pub fn request(&self) -> Result<Request, Failed> {
         let text = std::fs::read_to_string(&self.operation)?;
-        let variables = match text.lines().next().and_then(|line| line.strip_prefix("# {")) {
-            Some(rest) => serde_json::from_str(&format!("{{{rest}"))?,
-            None => json!({}),
+        let comment = |start: &str| text.lines().take_while(|line| line.starts_with('#')).find_map(|line| line.strip_prefix(start));
+        let variables = comment("# {").map_or_else(|| Ok(json!({})), |rest| serde_json::from_str(&format!("{{{rest}")))?;
+        let caller = match comment("# as ") {
+            Some(claims) => super::caller(serde_json::from_str(claims)?),
+            None => super::first_caller(&self.system),
         };
-        Ok(super::request(&text, variables))
+        Ok(Request { caller, ..super::request(&text, variables) })
     }
 
     /// Plans and runs the operation, and compares the results with the files.

@@ -6,6 +6,7 @@ pub mod golden;
 pub mod made;
 pub mod rows;
 
+use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema;
@@ -30,6 +31,7 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
         "cycles" => example("cycle-items"),
         "patterns" => example("patterns"),
         "audiobooks" => example("audiobook-sync"),
+        "tenants" => example("tenants"),
         other => (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other)),
     }
 }
@@ -92,4 +94,20 @@ pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
         Err(errors) => Response::refused(&errors),
     };
     serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))
+}
+
+/// A caller with these claims; null is nobody.
+pub fn caller(claims: Value) -> Caller {
+    match claims {
+        Value::Object(claims) => Caller::signed_in(claims),
+        _ => Caller::nobody(),
+    }
+}
+
+/// The first caller of a system's samples, or nobody.
+pub fn first_caller(system: &str) -> Caller {
+    let (_, items) = places(system);
+    let Ok(text) = std::fs::read_to_string(items.join("callers.json")) else { return Caller::nobody() };
+    let callers: Value = serde_json::from_str(&text).unwrap();
+    caller(callers[0]["claims"].clone())
 }

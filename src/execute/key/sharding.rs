@@ -12,9 +12,11 @@
 //! partition key, or else from the bound part of the key.
 
 use super::values::{FieldValues, MAX_COMBINATIONS};
+use crate::execute::caller::Caller;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::values::encode;
 use crate::plan::tree::KeyBinding;
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::sharding::{KeyChoice, Reading};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
@@ -50,10 +52,11 @@ pub fn shard_of(table: &Table, keys: &ItemKeys, spread: Spread, value: Lookup<'_
     Some(number(spread, &part(&table.partition)?, &sort))
 }
 
-/// The values of an item's keys: those given, and the number of its shard, or 0 for the first replica.
-pub fn of_item<'a>(table: &Table, keys: &ItemKeys, value: Lookup<'a>) -> impl Fn(&str) -> Option<Value> + 'a {
+/// The values of an item's keys: those given, the caller's claims, and the number of its shard, or 0 for the first replica.
+pub fn of_item<'a>(table: &Table, keys: &ItemKeys, caller: &'a Caller, value: Lookup<'a>) -> impl Fn(&str) -> Option<Value> + 'a {
+    let value = move |name: &str| value(name).or_else(|| caller.text(&ClaimPath::parse(name)?).map(Value::String));
     let number = |spread: Spread| match spread.kind {
-        SpreadKind::Shard => shard_of(table, keys, spread, value),
+        SpreadKind::Shard => shard_of(table, keys, spread, &value),
         SpreadKind::Replica => Some(0),
     };
     let number = keys.spread().and_then(|spread| Some((spread.placeholder(), json!(number(spread)?))));

@@ -264,9 +264,9 @@ pub const RULES: &[Rule] = &[
         "`@put`, `@update`, `@delete` and `@check` belong on fields of the `Mutation` type, and each of its fields needs at least one of them.",
         r#"type Mutation { renameUser(id: ID!, name: String!): User @update }"#),
 
-    rule("KF0601", "Claims are not available in keys yet",
-        "Keyfold knows the caller's claims (`auth.…`) in rules, in `where:`, `set:`, `@default`, conditions and expressions, but not yet in key templates. There, store the value in a field and give it in `set:`.",
-        r#"addNote(title: String!): Note @put(set: { userId: "{auth.sub}" })"#),
+    rule("KF0601", "A claim in a key keeps callers apart",
+        "A claim in a key template (`{auth.tenant}`) says whose items are meant, and nothing else may lead to these keys. So the primary key has every claim that the key of an index has, all templates of a key have the same claims, and types whose items could have the same key have them in the same place.",
+        r##"type Note @item(keys: { PK: "TENANT#{auth.tenant}#NOTE#{id}", SK: "Note" }) { id: ID! title: String! }"##),
     rule("KF0604", "Subscriptions are not available yet",
         "Keyfold does not deliver changes of items yet. Remove the subscription.",
         r#"type Query { post(id: ID!): Post @find }"#),

@@ -13,7 +13,7 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
-use crate::schema::template::part::{Part, spread_of};
+use crate::schema::template::part::{Part, claim_of, spread_of};
 use crate::schema::types::fields;
 use indexmap::IndexMap;
 
@@ -108,8 +108,9 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
             continue;
         }
         for sort in sort_choices(&active, bindings, ask, sorts) {
-            let number = template.parts.iter().filter(|part| spread_of(part).is_some()).filter_map(|part| bound_name(part, &active));
-            let used: Vec<&str> = template.fields().into_iter().chain(number).chain(sort.fields.iter().copied()).collect();
+            let is_hidden = |part: &&Part| spread_of(part).is_some() || claim_of(part).is_some();
+            let hidden = template.parts.iter().filter(is_hidden).filter_map(|part| bound_name(part, &active));
+            let used: Vec<&str> = template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
             let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
             let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
             let told = whole && place.is_none() && is_told(wanted, used.iter().filter_map(|field| active.get(field).copied()));
@@ -119,7 +120,8 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
             let ordered =
                 ask.order.is_none_or(|field| sort.next == Some(field) || used.contains(&field) || (single && whole && place.is_none()));
             if consumed && ranges_consumed && ordered {
-                let sort_fields = sort.fields.len() + usize::from(sort.ranged.is_some());
+                let own_fields = sort.fields.iter().filter(|field| wanted.record.contains_key(**field)).count();
+                let sort_fields = own_fields + usize::from(sort.ranged.is_some());
                 let access = access(wanted, ask, place, (position, sort.access));
                 let bound = || used.iter().filter_map(|field| Some(((*field).to_owned(), *active.get(field)?)));
                 let path = AccessPath {

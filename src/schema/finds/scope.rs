@@ -186,7 +186,7 @@ fn is_by(wanted: &FindContext, rule: BindingRule, own: &str, name: &str) -> bool
         }
         BindingRule::ParentName => long_name(wanted.parent, own) == name,
         BindingRule::TargetName => own == long_name(target, name),
-        BindingRule::Where | BindingRule::Argument | BindingRule::TargetArgument | BindingRule::SameName => false,
+        _ => false,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
+use crate::schema::template::part::Part;
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use indexmap::IndexMap;
@@ -53,9 +54,17 @@ impl<'a> FindContext<'a> {
         self.keys.spread().filter(|spread| spread.kind.word() == word && !self.record.contains_key(word))
     }
 
-    /// Whether a field is part of a key of the target, so that a path can use it.
+    /// Whether a field or a claim is part of a key of the target, so that a path can use it.
     pub fn in_keys(&self, field: &str) -> bool {
-        self.keys.keys.values().flatten().any(|template| template.fields().contains(&field))
+        let holds = |part: &Part| matches!(part, Part::Placeholder { field: name, .. } if name == field);
+        self.keys.keys.values().flatten().any(|template| template.parts.iter().any(holds))
+    }
+
+    /// The claims in the target's keys, each bound to the caller's. Every path uses them all, so that no caller names another's key.
+    pub fn claims(&self) -> impl Iterator<Item = (String, Binding)> {
+        let (rule, need) = (BindingRule::Template, Need::Always);
+        let bound = move |claim| Binding { source: Source::Claim(claim), arguments: Vec::new(), rule, fallback: false, need };
+        self.keys.claims().into_iter().map(move |claim| (claim.to_string(), bound(claim)))
     }
 
     /// The name of the table (`None`) or of the index at a position, for messages and `describe`.

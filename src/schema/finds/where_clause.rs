@@ -1,4 +1,4 @@
-//! `where:` of a find in, equalities and ranges of the target's fields out. Must not know keys.
+//! `where:` of a find in, equalities and ranges of the target's fields out, with the claims in its keys. Must not know which key uses them.
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -63,6 +63,7 @@ pub fn read_where(wanted: &FindContext, findings: &mut Findings) -> Option<Bindi
             },
         }
     }
+    bindings.equal.extend(wanted.claims());
     sound.then_some(bindings)
 }
 

@@ -5,6 +5,7 @@
 //! marked, so that their writes also check the constants.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::keys::claims;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::syntax::directives::named;
 use crate::schema::table::Table;
@@ -15,12 +16,17 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     let mut sharing: Vec<usize> = Vec::new();
     for (position, (name, keys)) in draft.items.iter().enumerate() {
         for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {
-            let shared = other.table == keys.table && draft.tables.get(keys.table).is_some_and(|table| share_keys(table, keys, other));
-            if !shared {
-                continue;
-            }
+            let table = draft.tables.get(keys.table).filter(|table| other.table == keys.table && share_keys(table, keys, other));
+            let Some(table) = table else { continue };
             sharing.extend([earlier, position]);
             let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
+            if let (Some(claims), Some(directive)) = (claims::apart(table, keys, other), directive) {
+                let message =
+                    format!("an item of `{other_name}` could have a key of `{name}`, but not with the same {claims} in the same place");
+                let help = "begin both keys alike up to the claim, or put different texts into the sort keys";
+                findings.error("KF0601", &named(directive), message, Some(help.into()));
+                continue;
+            }
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
                 let message = format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
                 let help = format!(

@@ -2,6 +2,7 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::keys::claims;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::syntax::directives::{argument, items, member, named, string};
@@ -48,7 +49,8 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
     }
     let constants = constants(item, findings)?;
     let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false };
-    (sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings)).then_some(keys)
+    let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
+    (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
 }
 
 /// A type is spread in only one way. If it has replicas, the partition keys of the table and of every index hold the replica's number, so
@@ -159,14 +161,7 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
 fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, findings: &mut Findings) {
     let place = span::within(item.text, &text.span, &mistake.span);
     let type_name = &item.object.name;
-    let claim = text.value.get(mistake.span.clone()).is_some_and(|written| written.starts_with("{auth."));
     match &mistake.kind {
-        _ if claim => findings.error(
-            "KF0601",
-            &place,
-            "claims are not available here yet",
-            Some("store the value in a field, and give it in `set:`".into()),
-        ),
         TemplateMistakeKind::Spread(why) => {
             findings.error("KF0217", &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
         }

@@ -1,4 +1,5 @@
 //! `@item` in, key templates and constants out, with the proof that no item can be taken for one of another type.
 
 pub mod ambiguity;
+pub mod claims;
 pub mod items;

@@ -1,5 +1,6 @@
 //! Where the items of a type live: their table, key templates and constants. Plain data.
 
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::template::Template;
 use indexmap::IndexMap;
 
@@ -15,4 +16,17 @@ pub struct ItemKeys {
     pub constants: Vec<(String, String)>,
     /// Whether an item of another type can have the same primary key, so that only the constants tell which type an item is of.
     pub shares_keys: bool,
+}
+
+impl ItemKeys {
+    /// The claims of the caller in the keys, each once. The checker makes sure that the primary key has all of them.
+    pub fn claims(&self) -> Vec<ClaimPath> {
+        let mut claims: Vec<ClaimPath> = Vec::new();
+        for claim in self.keys.values().flatten().flat_map(Template::claims) {
+            if !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
+        claims
+    }
 }

@@ -35,6 +35,8 @@ pub enum BindingRule {
     TargetName,
     /// A field of the parent of the same name.
     SameName,
+    /// It is a claim in the key's template, and no field.
+    Template,
 }
 
 /// A part of [`Source::Text`].

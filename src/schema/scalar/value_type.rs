@@ -1,6 +1,7 @@
 //! Scalar and enum types as they are kept in items, and the text and JSON forms of their values: any JSON in, the canonical value or its
 //! key text out. Must not know where a value comes from or goes.
 
+use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{canonical_instant, is_date};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
 use crate::schema::scalar::spread::Spread;
@@ -41,6 +42,8 @@ pub enum ValueType {
     Set(Box<ValueType>),
     /// The number of a shard or replica, from 0. Occurs only in key templates and in what binds the number.
     Spread(Spread),
+    /// A claim of the caller, as text. Occurs only in key templates.
+    Claim,
 }
 
 /// How a DateTime is stored.
@@ -99,6 +102,7 @@ impl ValueType {
             ValueType::Embedded(name) => name.clone(),
             ValueType::Set(element) => format!("[{}]", element.name()),
             ValueType::Spread(_) => "Int".to_owned(),
+            ValueType::Claim => "String".to_owned(),
         }
     }
 
@@ -110,6 +114,7 @@ impl ValueType {
             ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
             ValueType::Enum(values) => values.stored.get(value.as_str()?).cloned(),
             ValueType::Float => canonical_float(value.as_f64()?),
+            ValueType::Claim => value.as_str().map(claim_text::write),
             _ => match value {
                 Value::String(text) => Some(text),
                 Value::Number(number) => Some(number.to_string()),
@@ -134,6 +139,7 @@ impl ValueType {
                 (number.to_string() == text).then(|| self.coerce(&number.into()).ok()).flatten()
             }
             ValueType::Float => (numeral_length(text)? == text.len()).then(|| float(text.parse().ok()?)).flatten(),
+            ValueType::Claim => claim_text::read(text).map(Value::from),
             ValueType::Boolean => text.parse().ok().map(Value::Bool),
             ValueType::Enum(values) => values.api_name(text).map(Value::from),
             _ => self.coerce(&Value::from(text)).ok(),
@@ -147,7 +153,9 @@ impl ValueType {
         let canonical = match (self, value) {
             (_, Value::Null) | (ValueType::Embedded(_), Value::Object(_)) => Some(value.clone()),
             (ValueType::Json, _) => return numbers_fit(value).map(|()| value.clone()),
-            (ValueType::Id | ValueType::String, Value::String(_)) | (ValueType::Boolean, Value::Bool(_)) => Some(value.clone()),
+            (ValueType::Id | ValueType::String | ValueType::Claim, Value::String(_)) | (ValueType::Boolean, Value::Bool(_)) => {
+                Some(value.clone())
+            }
             (ValueType::Id, Value::Number(number)) => (!number.is_f64()).then(|| number.to_string().into()),
             (ValueType::Int, _) => integer(value).and_then(|integer| i32::try_from(integer).ok()).map(Value::from),
             (ValueType::Long, Value::String(text)) => text.parse::<i64>().ok().map(Value::from),
@@ -172,7 +180,7 @@ impl ValueType {
     fn expectation(&self) -> String {
         match self {
             ValueType::Id => "it is a string or an integer".to_owned(),
-            ValueType::String => "it is a string".to_owned(),
+            ValueType::String | ValueType::Claim => "it is a string".to_owned(),
             ValueType::Int => "it is an integer of 32 bits".to_owned(),
             ValueType::Float => "it is a number with a magnitude from 1E-130 to 9.9E+125, or 0".to_owned(),
             ValueType::Boolean => "it is true or false".to_owned(),

@@ -10,9 +10,11 @@
 //! | DateTime | an instant, written in its canonical 24 characters |
 //! | Date | 10 characters |
 //! | Boolean | `true` or `false` |
+//! | claim of the caller | its own letters and digits, all else as `%XX` |
 //! | Binary | base64, only as a whole key |
 //! | shard, replica | its number in plain digits, below their count |
 
+use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{DATE_LENGTH, instant_lengths};
 use crate::schema::scalar::decimal::numeral_length;
 use crate::schema::scalar::value_type::ValueType;
@@ -42,12 +44,13 @@ pub fn is_integer(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Int | ValueType::Long)
 }
 
-/// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of shards and replicas, have
-/// some.
+/// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of shards and replicas, and
+/// claims have some.
 pub fn continuations(part: &Part) -> &'static str {
     match part {
         Part::Placeholder { value: ValueType::Int | ValueType::Long | ValueType::Spread(_), width: None, .. } => "0123456789",
         Part::Placeholder { value: ValueType::Float | ValueType::Decimal, .. } => "0123456789.eE",
+        Part::Placeholder { value: ValueType::Claim, .. } => claim_text::CHARACTERS,
         _ => "",
     }
 }
@@ -88,6 +91,7 @@ pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
             if digits > 0 { vec![digits] } else { Vec::new() }
         }
         ValueType::Float | ValueType::Decimal => numeral_length(text).into_iter().collect(),
+        ValueType::Claim => vec![text.find(|sign| !claim_text::CHARACTERS.contains(sign)).unwrap_or(text.len())],
         ValueType::DateTime(_) => instant_lengths(text),
         ValueType::Date => text.get(..DATE_LENGTH).map(str::len).into_iter().collect(),
         ValueType::Boolean => ["true", "false"].iter().filter(|word| begins(word)).map(|word| word.len()).collect(),

@@ -2,7 +2,7 @@
 //!
 //! A text is read from left to right. A part that begins at a known place ends at a known place if it is a literal, if its form has a fixed
 //! length or ends by itself (an instant, a Boolean), if it is free text before a literal ([`super::escape`]), or if it is the last part.
-//! Two kinds remain. An unpadded number ends only before a character that cannot continue it. An enum may have a value that begins another.
+//! Two kinds remain. An unpadded number or a claim ends only before a character that cannot continue it. An enum may have a value that begins another.
 
 use super::syntax::SpannedPart;
 use crate::schema::scalar::value_type::{EnumValues, ValueType};
@@ -44,7 +44,8 @@ fn runs_on(part: &Part, next: &Part) -> Option<String> {
             "`{literal}` after `{field}` begins with a character of escapes (% 0-9 A-F); put a separator such as # before it."
         )),
         Part::Literal(literal) if !free && literal.starts_with(|letter| continuations.contains(letter)) => Some(format!(
-            "`{literal}` after the number `{field}` could be part of the number; put a separator such as # before it, or pad the number."
+            "`{literal}` after `{field}` could be part of its value; put a separator such as # before it{}.",
+            if form::is_number(value) { ", or pad the number" } else { "" }
         )),
         Part::Literal(_) => None,
     }

@@ -18,10 +18,11 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::template::part::{Fields, LONGEST_KEY, Part, RenderMistake, TemplateMistake, spread_of};
+use crate::schema::template::part::{Fields, LONGEST_KEY, Part, RenderMistake, TemplateMistake, claim_of, spread_of};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -49,12 +50,13 @@ impl Template {
         Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
     }
 
-    /// The fields of the placeholders, in order, each once. The number of a shard or replica is not a field.
+    /// The fields of the placeholders, in order, each once. The number of a shard or replica is not a field, and neither is a claim.
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<&str> = Vec::new();
         for part in &self.parts {
             if let Part::Placeholder { field, value, .. } = part
                 && !matches!(value, ValueType::Spread(_))
+                && claim_of(part).is_none()
                 && !fields.contains(&field.as_str())
             {
                 fields.push(field);
@@ -159,7 +161,7 @@ impl Template {
         Template { parts: self.parts.iter().map(number).collect() }
     }
 
-    /// Reads the fields back from a key text, each once; `None` if the text does not match this template.
+    /// Reads the fields and claims back from a key text, each once; `None` if the text does not match this template.
     pub fn read(&self, text: &str) -> Option<Fields> {
         // A longer text is not a key. This check also bounds the work.
         if text.len() > LONGEST_KEY && !self.is_binary() {
@@ -244,6 +246,11 @@ impl Template {
     /// The spread of the template, if it has one.
     pub fn spread(&self) -> Option<Spread> {
         self.spreads().next()
+    }
+
+    /// The claims of the caller in the template, in order.
+    pub fn claims(&self) -> impl Iterator<Item = ClaimPath> {
+        self.parts.iter().filter_map(claim_of)
     }
 
     /// Every spread in the template.

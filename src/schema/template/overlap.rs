@@ -4,6 +4,7 @@
 //! instant is any text of its characters that begins with a date). Both accept a common text iff a walk through both at once reaches both
 //! ends.
 
+use crate::schema::scalar::claim_text;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::Part;
 
@@ -94,6 +95,7 @@ impl Automaton {
                 self.then(NUMERAL);
                 self.many(NUMERAL);
             }
+            (ValueType::Claim, _) => self.many(Bytes::Of(claim_text::CHARACTERS)),
             (ValueType::Date, _) => self.date(),
             (ValueType::DateTime(_), _) => {
                 self.date();

@@ -1,5 +1,6 @@
 //! The parts of a template, and what can be wrong with its text or with the values that it writes. Plain data.
 
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub enum Part {
     Literal(String),
     /// A field's value.
     Placeholder {
-        /// The field's name.
+        /// The field's name; for a claim of the caller, its path: `auth.tenant`.
         field: String,
         /// The field's type, which gives the value's form.
         value: ValueType,
@@ -62,6 +63,14 @@ pub enum RenderMistake {
 pub fn spread_of(part: &Part) -> Option<Spread> {
     match part {
         Part::Placeholder { value: ValueType::Spread(spread), .. } => Some(*spread),
+        _ => None,
+    }
+}
+
+/// The claim of a part that is one.
+pub fn claim_of(part: &Part) -> Option<ClaimPath> {
+    match part {
+        Part::Placeholder { field, value: ValueType::Claim, .. } => ClaimPath::parse(field),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The syntax of templates: text in; out, parts with their places, or what is wrong with their braces, names and types.
 
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::spread;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
@@ -70,8 +71,14 @@ fn push(parts: &mut Vec<SpannedPart>, next: SpannedPart) {
     }
 }
 
-/// The inside of a pair of braces: `name`, `name:08`, `shard:10` or `replica:5`.
+/// The inside of a pair of braces: `name`, `name:08`, `shard:10`, `replica:5` or `auth.claim`.
 fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Part, TemplateMistakeKind> {
+    if inside.starts_with("auth.") || inside.starts_with("auth[") {
+        // The path is read again from its text, so only a path that this text gives back is one.
+        let path = ClaimPath::parse(inside).map(|path| path.to_string()).filter(|text| ClaimPath::parse(text) == ClaimPath::parse(inside));
+        let malformed = || malformed(&format!("`{{{inside}}}` is not the path of a claim, such as `{{auth.tenant}}`."));
+        return path.map_or_else(malformed, |field| Ok(Part::Placeholder { field, value: ValueType::Claim, width: None }));
+    }
     let (name, format) = match inside.split_once(':') {
         Some((name, format)) => (name, Some(format)),
         None => (inside, None),

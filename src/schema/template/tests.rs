@@ -65,6 +65,8 @@ fn keys_stand_as_designs_write_them() {
         ("{flag}{date}", json!({ "flag": true, "date": "2018-10-03" }), "true2018-10-03"),
         ("{id}-{id}", json!({ "id": "x" }), "x-x"),
         ("{bytes}", json!({ "bytes": "AQID" }), "AQID"),
+        ("T#{auth.tenant}#U#{id}", json!({ "auth.tenant": "a#U#b", "id": "a#U#b" }), "T#a%23U%23b#U#a#U#b"),
+        ("{auth['custom:tenant']}", json!({ "auth[\"custom:tenant\"]": "a" }), "a"),
     ] {
         assert_eq!(render(text, values.clone()).unwrap().as_deref(), Some(key));
         let mut fields: Value = template(text).read(key).unwrap().into_iter().collect::<serde_json::Map<_, _>>().into();
@@ -135,7 +137,9 @@ fn braces_names_and_types_are_checked() {
         ("a}b", "}"),
         ("{}", "{}"),
         ("{1}", "{1}"),
-        ("{auth.sub}", "{auth.sub}"),
+        ("{auth.}", "{auth.}"),
+        ("{auth.tenant:08}", "{auth.tenant:08}"),
+        ("{auth['a\"b']}", "{auth['a\"b']}"),
         ("{ id }", "{ id }"),
         ("{n:8}", "{n:8}"),
         ("{n:00}", "{n:00}"),
@@ -184,6 +188,8 @@ fn what_cannot_be_inverted_is_refused() {
         ("{twice}", "{twice}"),
         ("{blank}x", "{blank}x"),
         ("x{bytes}", "{bytes}"),
+        ("{auth.sub}-x", "{auth.sub}-x"),
+        ("{auth.sub}{id}", "{auth.sub}{id}"),
     ] {
         let found = kinds(text);
         assert!(
@@ -310,13 +316,13 @@ fn reading_takes_bounded_work() {
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
 
-const FIELDS: [&str; 12] = ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD];
+const FIELDS: [&str; 13] = ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD, "auth.tenant"];
 const SHARD: &str = "shard:12";
 
 /// The values of a field, with characters that may surround them in a key.
 fn value_of(field: &str) -> BoxedStrategy<Value> {
     match field {
-        "id" | "name" => "[a#%_T0-]{0,5}|(%25|%23|%61|%5F|#a|\\PC){0,3}".prop_map(Value::from).boxed(),
+        "id" | "name" | "auth.tenant" => "[a#%_T0-]{0,5}|(%25|%23|%61|%5F|#a|\\PC){0,3}".prop_map(Value::from).boxed(),
         "n" => any::<i32>().prop_map(Value::from).boxed(),
         "score:06" => (0..1_000_000).prop_map(Value::from).boxed(),
         "big" => any::<i64>().prop_map(Value::from).boxed(),
@@ -354,7 +360,12 @@ fn key(template: &Template, values: &Values) -> String {
 
 fn bound(template: &Template, values: &Values) -> Fields {
     let of = |name: &str| values.iter().find(|(field, _)| *field == name).unwrap().1.clone();
-    template.fields().into_iter().map(|field| (field.to_owned(), of(field))).collect()
+    let names = template.parts.iter().filter_map(|part| match part {
+        Part::Placeholder { value: ValueType::Spread(_), .. } | Part::Literal(_) => None,
+        Part::Placeholder { field, .. } => Some(field.as_str()),
+    });
+    let names: indexmap::IndexSet<&str> = names.collect();
+    names.into_iter().map(|name| (name.to_owned(), of(name))).collect()
 }
 
 /// The shard's number, if the template has one.

@@ -87,6 +87,6 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
         V::Id | V::String | V::Date | V::Enum(_) | V::DateTime(Moment::Text) => Some(KeyType::S),
         V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
         V::Binary => Some(KeyType::B),
-        V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) => None,
+        V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) | V::Claim => None,
     }
 }

@@ -136,7 +136,7 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
         let bound = wanted::Binding { source: bound.source.clone(), arguments: bound.arguments.clone(), rule, fallback: false, need };
         ((*field).to_owned(), bound)
     });
-    let bindings = Bindings { equal: equal.collect(), ..Bindings::default() };
+    let bindings = Bindings { equal: equal.chain(wanted.claims()).collect(), ..Bindings::default() };
     let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
     let serving = paths(&|candidate| many || is_one(&wanted, candidate));
     let Some(path) = serving.first().cloned() else {

@@ -4,6 +4,7 @@
 use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
 use super::values::{compare, keys_of, scalar_of, stored_of};
+use keyfold::execute::caller::Caller;
 use keyfold::schema::model::ObjectType;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SharedKeys, SortAccess};
 use keyfold::schema::model::keys::ItemKeys;
@@ -30,6 +31,7 @@ pub struct Matching<'f, 'w> {
     pub table: &'w Table,
     pub parent: &'f Row<'w>,
     pub arguments: &'f Arguments,
+    pub caller: &'w Caller,
 }
 
 /// The part of the sort key that is bound.
@@ -66,7 +68,8 @@ impl<'w> Matching<'_, 'w> {
                 }
                 Value::String(text)
             }
-            Source::Claim(_) | Source::Item(..) => Value::Null,
+            Source::Claim(claim) => self.caller.text(claim).map_or(Value::Null, Value::String),
+            Source::Item(..) => Value::Null,
         }
     }
 

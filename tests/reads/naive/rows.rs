@@ -7,6 +7,7 @@ use super::condition::lets_in;
 use super::document::Arguments;
 use super::matching::Matching;
 use super::values::{keys_of, scalar_of, stored_of};
+use keyfold::execute::caller::Caller;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, Returns, SortAccess, Via};
 use keyfold::schema::model::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
@@ -22,8 +23,10 @@ pub struct World<'w> {
     pub model: &'w Model,
     /// The bindings in the text of the schema.
     pub rules: &'w Rules,
-    /// The items of each table.
+    /// The items of each table that the caller's claims let the keys name.
     pub items: &'w [Vec<Item>],
+    /// Who asks.
+    pub caller: &'w Caller,
 }
 
 /// An object: an item, a map inside one, or the fields that a reference gives of an item.
@@ -88,7 +91,7 @@ impl<'w> World<'w> {
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
         };
         let table = &self.model.tables[keys.table];
-        let matching = Matching { find, path, keys, shared, table, parent, arguments };
+        let matching = Matching { find, path, keys, shared, table, parent, arguments, caller: self.caller };
         let certain = self.certain(parent, (field, find), &matching);
         let mut combinations = matching.combinations()?;
         if !matches!(path.access, Access::Get { .. }) {
@@ -158,7 +161,7 @@ impl<'w> World<'w> {
             Via::AbstractType(shared) => (&shared.keys, Some(shared)),
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
         };
-        let matching = Matching { find, path, keys, shared, table: &self.model.tables[keys.table], parent, arguments };
+        let matching = Matching { find, path, keys, shared, table: &self.model.tables[keys.table], parent, arguments, caller: self.caller };
         let Ok(mut all) = matching.combinations() else { return String::new() };
         // The choice of a replica does not change the list.
         all.iter_mut().for_each(|values| values.retain(|name, _| !name.starts_with("replica:")));
@@ -170,7 +173,8 @@ impl<'w> World<'w> {
         let path = self.path(find, arguments)?;
         let ty = self.type_named(&find.item);
         let keys = keys_of(ty).unwrap();
-        let matching = Matching { find, path, keys, shared: None, table: &self.model.tables[keys.table], parent, arguments };
+        let matching =
+            Matching { find, path, keys, shared: None, table: &self.model.tables[keys.table], parent, arguments, caller: self.caller };
         let Some(mut values) = matching.combinations()?.into_iter().next() else { return Ok(None) };
         for (field, value) in &mut values {
             if let Some(stored) = stored_of(ty, field) {

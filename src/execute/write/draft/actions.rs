@@ -62,7 +62,7 @@ impl Drafting<'_, '_> {
                 (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values),
                 _ => self.key_values(sources),
             };
-            let key = named.and_then(|values| assemble::primary_key(job.context.model, ty, &values).map_err(invalid));
+            let key = named.and_then(|values| assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid));
             let Ok(key) = key else { continue };
             let reads = match (&action.kind, &action.at) {
                 (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),

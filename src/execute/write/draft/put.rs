@@ -17,7 +17,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let (model, ty) = (job.context.model, job.type_named(&action.item)?);
         let values = self.values(position, ty, &action.values)?;
-        let item = assemble::item(model, ty, &values).map_err(invalid)?;
+        let item = assemble::item(model, ty, job.context.caller, &values).map_err(invalid)?;
         let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
         let mut conditions = Conditions::default();
         let mut gone = Vec::new();

@@ -87,7 +87,7 @@ impl Drafting<'_, '_> {
         let all: Map<String, Value> = changed.iter().chain(&made).map(copied).collect();
         let index = match item {
             Some(_) => changed_index_keys(self.job, ty, &all, &values.of_key, Some(&known))?,
-            None => index_keys::index_keys(model, ty, &all, &values.of_key).map_err(invalid)?,
+            None => index_keys::index_keys(model, ty, self.job.context.caller, &all, &values.of_key).map_err(invalid)?,
         };
         let unique = values.unique || ty.fields.values().any(|field| field.rules.unique && made.contains_key(&field.name));
         Ok(UpdateValues { changed, made, index, unique, reads: true, ..values })
@@ -161,7 +161,7 @@ impl UpdateValues {
             return Ok(true);
         }
         let all: Map<String, Value> = self.changed.iter().chain(&self.made).map(copied).collect();
-        let of_new = index_keys::index_keys(model, ty, &all, &self.of_key).map_err(invalid)?;
+        let of_new = index_keys::index_keys(model, ty, job.context.caller, &all, &self.of_key).map_err(invalid)?;
         Ok(of_new.set.len() != self.index.set.len() || of_new.set.iter().any(|key| !self.index.set.contains(key)))
     }
 
@@ -200,7 +200,7 @@ fn changed_index_keys(
         (None, Some(all)) => Some(all.get(field).cloned()),
         (None, None) => None,
     };
-    let mut changes = index_keys::index_changes(model, ty, changed, &known).map_err(invalid)?;
+    let mut changes = index_keys::index_changes(model, ty, job.context.caller, changed, &known).map_err(invalid)?;
     changes.taken.retain(|field| !of_key.contains_key(field));
     Ok(changes)
 }

@@ -23,7 +23,7 @@ impl Drafting<'_, '_> {
         let many = match &action.target {
             WriteTarget::Key(sources) => {
                 let values = self.key_values(sources)?;
-                let key = assemble::primary_key(model, ty, &values).map_err(invalid)?;
+                let key = assemble::primary_key(model, ty, self.job.context.caller, &values).map_err(invalid)?;
                 return Ok(vec![TargetItem { key, item: None }]);
             }
             WriteTarget::Read { many, .. } => *many,

@@ -1,6 +1,7 @@
 //! Field values → items and keys, and back. Keys follow from the templates. Must not know how an item is written, whether a value may be
 //! null, or whether it meets its constraints.
 
+use crate::execute::caller::Caller;
 use crate::execute::key::sharding;
 use crate::execute::values::decode;
 use crate::execute::write::item::invalid_value::InvalidValue;
@@ -15,11 +16,11 @@ use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
 
 /// The whole item: stored attributes, constants, and every key attribute whose fields are all given. `values` holds API values by field.
-/// Null, a missing field and an empty set have no attribute. The primary key must be complete.
-pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
+/// Null, a missing field and an empty set have no attribute. The primary key must be complete. The claims in it are the caller's.
+pub fn item(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
-    let value = sharding::of_item(table, item_keys, &given);
+    let value = sharding::of_item(table, item_keys, caller, &given);
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
     for (field, value) in values {
         let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
@@ -46,11 +47,11 @@ pub fn item(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Resu
     }
 }
 
-/// The primary key that the values make.
-pub fn primary_key(model: &Model, ty: &ObjectType, values: &Map<String, Value>) -> Result<Key, InvalidValue> {
+/// The primary key that the values and the caller's claims make.
+pub fn primary_key(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String, Value>) -> Result<Key, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
-    let value = sharding::of_item(table, item_keys, &given);
+    let value = sharding::of_item(table, item_keys, caller, &given);
     let made = |key: &KeyAttribute| {
         let templates = item_keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         let made = key_value(table, key, templates, &value)?.ok_or_else(|| incomplete(templates, &value))?;

@@ -75,7 +75,7 @@ fn an_item_has_its_attributes_keys_and_constants() {
         Attribute::M(map)
     };
     let notes = Attribute::M(expected([("a", Attribute::L(vec![n("1"), Attribute::Null]))]));
-    let item = item(&model, &model.types["Game"], &values).unwrap();
+    let item = item(&model, &model.types["Game"], &Caller::nobody(), &values).unwrap();
     let whole = expected([
         ("pk", s("game-7")),
         ("sk", s("game")),
@@ -105,7 +105,7 @@ fn an_item_has_its_attributes_keys_and_constants() {
 #[test]
 fn nothing_stands_for_null_an_empty_set_and_an_index_that_it_is_not_in() {
     let model = workshop();
-    let item = item(&model, &model.types["Game"], &game()).unwrap();
+    let item = item(&model, &model.types["Game"], &Caller::nobody(), &game()).unwrap();
     for name in ["tags", "award", "title", "cycle", "spare"] {
         assert_eq!(item.get(name), None, "{name}");
     }
@@ -119,7 +119,7 @@ fn values_that_do_not_fit_are_told_with_their_place() {
     let with = |field: &str, value: Value| {
         let mut values = game();
         values.insert(field.to_owned(), value);
-        item(&model, game_type, &values)
+        item(&model, game_type, &Caller::nobody(), &values)
     };
     misfit(with("award", json!("")), "award", NOT_EMPTY);
     misfit(with("board", json!("")), "board", NOT_EMPTY);
@@ -144,12 +144,13 @@ fn unfit(kind: &str, text: &str) -> String {
 fn a_sort_key_is_shorter_than_a_partition_key() {
     let model = pantry();
     let membership = &model.types["Membership"];
-    let of = |group: usize| primary_key(&model, membership, &fields(json!({ "userId": "u", "groupId": "x".repeat(group) })));
+    let of =
+        |group: usize| primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "u", "groupId": "x".repeat(group) })));
     assert!(of(1024 - "Group#".len()).is_ok());
     misfit(of(1025 - "Group#".len()), "groupId", "It gives a key of 1025 bytes, but this key has at most 1024.");
-    misfit(primary_key(&model, membership, &fields(json!({ "userId": "", "groupId": "g" }))), "userId", NOT_EMPTY);
+    misfit(primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "", "groupId": "g" }))), "userId", NOT_EMPTY);
     misfit(
-        primary_key(&model, membership, &fields(json!({ "userId": "u" }))),
+        primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "u" }))),
         "groupId",
         "It must not be null, because it is part of the item's key.",
     );
@@ -168,17 +169,17 @@ fn keys_are_of_the_kind_that_the_table_says() {
     );
     let thing = &model.types["Thing"];
     let values = json!({ "digest": "AQID", "at": "2026-11-20T09:30:00.000Z", "score": "1.50", "sign": "/w==" });
-    let made = item(&model, thing, &fields(values.clone())).unwrap();
+    let made = item(&model, thing, &Caller::nobody(), &fields(values.clone())).unwrap();
     let whole = [("p", Attribute::B(vec![1, 2, 3])), ("s", n("1795167000")), ("day", n("1.5")), ("what", Attribute::B(vec![255]))];
     for (name, value) in whole {
         assert_eq!(made.get(name), Some(&value), "{name}");
     }
-    let key = primary_key(&model, thing, &fields(values)).unwrap();
+    let key = primary_key(&model, thing, &Caller::nobody(), &fields(values)).unwrap();
     assert_eq!(key.partition, ("p".to_owned(), KeyValue::B(vec![1, 2, 3])));
     assert_eq!(key.sort, Some(("s".to_owned(), KeyValue::N("1795167000".into()))));
     assert_eq!(key_of(&model, thing, &made), Some(key));
-    misfit(item(&model, thing, &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))), "digest", NOT_EMPTY);
-    misfit(item(&model, thing, &fields(json!({ "digest": "AQ==", "at": "soon" }))), "at", &unfit("DateTime", "soon"));
+    misfit(item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))), "digest", NOT_EMPTY);
+    misfit(item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "AQ==", "at": "soon" }))), "at", &unfit("DateTime", "soon"));
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn an_attribute_is_made_alone() {
 fn changes(changed: Value, known: Value) -> Result<IndexChanges, InvalidValue> {
     let (model, known) = (workshop(), fields(known));
     let lookup = |field: &str| known.get(field).map(|value| Some(value.clone()).filter(|value| !value.is_null()));
-    index_changes(&model, &model.types["Game"], &fields(changed), &lookup)
+    index_changes(&model, &model.types["Game"], &Caller::nobody(), &fields(changed), &lookup)
 }
 
 /// The same, without the used fields.
@@ -261,7 +262,7 @@ fn index_keys_that_cannot_be_are_told() {
         }
         type Query { thing(id: ID!): Thing @find }"#,
     );
-    let of = |changed: Value| index_changes(&model, &model.types["Thing"], &fields(changed), &|_| None);
+    let of = |changed: Value| index_changes(&model, &model.types["Thing"], &Caller::nobody(), &fields(changed), &|_| None);
     misfit(of(json!({ "kind": "" })), "kind", NOT_EMPTY);
     misfit(of(json!({ "place": "x".repeat(1021), "rank": 1 })), "place", "It gives a key of 1025 bytes, but this key has at most 1024.");
     assert!(of(json!({ "place": "x", "rank": 1000 })).is_err_and(|misfit| misfit.field == "rank"));
@@ -305,7 +306,7 @@ fn guards_are_of_the_kinds_of_the_table_and_in_no_index() {
         type Query { thing(id: ID!, rank: Int!): Thing @find number(n: Int!): Number @find }"#,
     );
     let thing = &model.types["Thing"];
-    let owner = primary_key(&model, thing, &fields(json!({ "id": "a", "rank": 2 }))).unwrap();
+    let owner = primary_key(&model, thing, &Caller::nobody(), &fields(json!({ "id": "a", "rank": 2 }))).unwrap();
     let of = |field: &str, value: Value| guard(&model, thing, field, &value, &owner).map(Option::unwrap);
     let whole = [("p", s("Unique#Thing.size#1.5")), ("s", n("0")), ("ownerownerp", s("thing-a")), ("owners", n("2"))];
     assert_eq!(of("size", json!(1.5)), Ok(expected(whole)));
@@ -327,12 +328,12 @@ fn a_field_that_would_be_lost_is_told() {
     );
     let thing = &model.types["Thing"];
     misfit(
-        item(&model, thing, &fields(json!({ "id": "a", "kind": "k" }))),
+        item(&model, thing, &Caller::nobody(), &fields(json!({ "id": "a", "kind": "k" }))),
         "place",
         "It must not be null, because kind is stored in a key together with it.",
     );
     let both = fields(json!({ "id": "a", "kind": "k", "place": "x" }));
-    assert_eq!(values_of(&model, thing, &item(&model, thing, &both).unwrap()), both);
+    assert_eq!(values_of(&model, thing, &item(&model, thing, &Caller::nobody(), &both).unwrap()), both);
 }
 
 #[test]
@@ -402,7 +403,7 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
             _ => json!("text"),
         },
         (_, ValueType::Set(_)) => panic!("a set is a list"),
-        (_, ValueType::Spread(_)) => panic!("a shard is no field"),
+        (_, ValueType::Spread(_) | ValueType::Claim) => panic!("it is no field"),
     }
 }
 
@@ -428,9 +429,9 @@ proptest! {
         for model in [workshop(), pantry()] {
             for ty in model.types.values().filter(|ty| keys(ty).is_some()) {
                 let values = random_values(&model, ty, &mut rng);
-                let item = item(&model, ty, &values).unwrap();
+                let item = item(&model, ty, &Caller::nobody(), &values).unwrap();
                 prop_assert_eq!(&values_of(&model, ty, &item), &values, "{}: {:?}", &ty.name, &item);
-                prop_assert_eq!(key_of(&model, ty, &item), primary_key(&model, ty, &values).ok());
+                prop_assert_eq!(key_of(&model, ty, &item), primary_key(&model, ty, &Caller::nobody(), &values).ok());
             }
         }
     }
@@ -451,7 +452,7 @@ proptest! {
                     .collect();
                 let mut after = before.clone();
                 after.extend(changed.clone());
-                let mut updated = item(&model, ty, &before).unwrap();
+                let mut updated = item(&model, ty, &Caller::nobody(), &before).unwrap();
                 for (field, value) in &changed {
                     // A field that is stored only in an index key changes with the key.
                     let Some(name) = ty.stored(field).unwrap().attribute.clone() else { continue };
@@ -461,18 +462,18 @@ proptest! {
                     };
                 }
                 // The changes ask for exactly the missing values: with them, everything is known.
-                let first = index_changes(&model, ty, &changed, &|_| None).unwrap();
+                let first = index_changes(&model, ty, &Caller::nobody(), &changed, &|_| None).unwrap();
                 let known = |field: &str| first.unknown.iter().any(|unknown| unknown == field).then(|| before.get(field).cloned());
-                let index = index_changes(&model, ty, &changed, &known).unwrap();
+                let index = index_changes(&model, ty, &Caller::nobody(), &changed, &known).unwrap();
                 let index = if index.unknown.is_empty() { index } else {
-                    index_changes(&model, ty, &changed, &|field| Some(before.get(field).cloned())).unwrap()
+                    index_changes(&model, ty, &Caller::nobody(), &changed, &|field| Some(before.get(field).cloned())).unwrap()
                 };
                 prop_assert!(index.unknown.is_empty());
                 updated.extend(index.set);
                 for name in &index.remove {
                     updated.remove(name);
                 }
-                prop_assert_eq!(updated, item(&model, ty, &after).unwrap());
+                prop_assert_eq!(updated, item(&model, ty, &Caller::nobody(), &after).unwrap());
             }
         }
     }

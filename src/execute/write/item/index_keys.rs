@@ -1,5 +1,6 @@
 //! Changes of an item's fields → changes of its index keys. Must not know how they are written.
 
+use crate::execute::caller::Caller;
 use crate::execute::key::sharding;
 use crate::execute::write::item::assemble::place;
 use crate::execute::write::item::invalid_value::InvalidValue;
@@ -22,13 +23,14 @@ pub struct IndexChanges {
     pub taken: Vec<String>,
 }
 
-/// The changes of index keys. `changed` holds the new values of fields; null removes one. `known` gives the values of other fields: the
+/// The changes of index keys, with the claims of the caller. `changed` holds the new values of fields; null removes one. `known` gives the values of other fields: the
 /// outer `None` means "not known", the inner one null. If an index key is itself the stored attribute of a changed field (template
 /// `{status}` on attribute `status`), the code that sets the field writes it. An index key without a changed field stays as it is. An index
 /// key whose new value is not known yet is neither set nor removed.
 pub fn index_changes(
     model: &Model,
     ty: &ObjectType,
+    caller: &Caller,
     changed: &Map<String, Value>,
     known: &dyn Fn(&str) -> Option<Option<Value>>,
 ) -> Result<IndexChanges, InvalidValue> {
@@ -60,7 +62,7 @@ pub fn index_changes(
                     table,
                     key,
                     std::slice::from_ref(template),
-                    &sharding::of_item(table, item_keys, &|field| value(field).flatten()),
+                    &sharding::of_item(table, item_keys, caller, &|field| value(field).flatten()),
                 )?;
                 changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
             }
@@ -78,12 +80,13 @@ pub fn index_changes(
 pub fn index_keys(
     model: &Model,
     ty: &ObjectType,
+    caller: &Caller,
     changed: &Map<String, Value>,
     of_key: &Map<String, Value>,
 ) -> Result<IndexChanges, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| changed.get(field).or_else(|| of_key.get(field)).cloned();
-    let value = sharding::of_item(table, item_keys, &given);
+    let value = sharding::of_item(table, item_keys, caller, &given);
     let mut changes = IndexChanges::default();
     for key in table.key_attributes() {
         let primary = table.primary_key().any(|primary| primary.name == key.name);

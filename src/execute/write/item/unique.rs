@@ -4,9 +4,14 @@ use crate::execute::values::encode;
 use crate::execute::write::item::assemble::{place, unknown};
 use crate::execute::write::item::default_value::hexadecimal;
 use crate::execute::write::item::invalid_value::InvalidValue;
+use crate::schema::expression::claim::ClaimPath;
+use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType};
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::table::data::attribute::{Attribute, Item, Key};
+use crate::schema::template::Template;
+use crate::schema::template::part::{Fields, Part, RenderMistake};
+use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -19,9 +24,10 @@ const LONGEST_IN_GUARD: usize = 1024;
 /// The partition key is `Unique#User.email#` and the value as in other keys. The sort key is `Unique#User.email`. The owner's key is in
 /// `ownerPK` and `ownerSK`, named after the key attributes. For a value longer than 1,024 bytes, the key has its first 1,024 bytes and the
 /// SHA-256 digest of the whole value in hexadecimal. With the digest, it is longer than the key of any unchanged value. A number sort key
-/// is 0. A partition key cannot be a number.
+/// is 0. A partition key cannot be a number. If the owner's key has claims, they come before the value, each with a `#` after it, so that
+/// callers whose items are apart learn nothing of each other's values.
 pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, InvalidValue> {
-    let (table, _) = place(model, ty)?;
+    let (table, keys) = place(model, ty)?;
     let invalid = |message: &str| InvalidValue { field: field.to_owned(), message: message.to_owned() };
     let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
     if value.is_null() {
@@ -35,12 +41,13 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     };
     let mark = format!("Unique#{}.{field}", ty.name);
     let partition = match text.len() {
-        0..=LONGEST_IN_GUARD => format!("{mark}#{text}"),
+        0..=LONGEST_IN_GUARD => text,
         _ => {
             let digest = hexadecimal(&Sha256::digest(text.as_bytes()));
-            format!("{mark}#{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)])
+            format!("{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)])
         }
     };
+    let partition = format!("{mark}#{}{partition}", claims(keys, owner)?);
     let typed = |key: &KeyAttribute, text: String| match key.kind {
         KeyType::S => Attribute::S(text),
         KeyType::B => Attribute::B(text.into_bytes()),
@@ -66,4 +73,20 @@ pub fn owner_attribute(table: &Table, key: &str) -> String {
         name.insert_str(0, "owner");
     }
     name
+}
+
+/// The claims in an owner's key, each escaped and followed by `#`.
+fn claims(keys: &ItemKeys, owner: &Key) -> Result<String, InvalidValue> {
+    let of_part = |(name, value): &(String, KeyValue)| {
+        let (KeyValue::S(text), Some(templates)) = (value, keys.keys.get(name)) else { return Vec::new() };
+        templates.iter().find_map(|template| template.read(text)).unwrap_or_default()
+    };
+    let read: Fields = std::iter::once(&owner.partition).chain(&owner.sort).flat_map(of_part).collect();
+    let part = |claim: ClaimPath| {
+        let placeholder = Part::Placeholder { field: claim.to_string(), value: ValueType::Claim, width: None };
+        [placeholder, Part::Literal("#".to_owned())]
+    };
+    let template = Template { parts: keys.claims().into_iter().flat_map(part).collect() };
+    let value = |name: &str| read.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    template.render(&value).map_err(|RenderMistake::Unfit(field, message)| InvalidValue { field, message }).map(Option::unwrap_or_default)
 }

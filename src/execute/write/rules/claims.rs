@@ -13,7 +13,9 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let caller = job.context.caller;
     let mut claims = Vec::new();
     job.write.actions.iter().for_each(|action| of_action(action, &mut claims));
-    match claims.into_iter().find(|claim| caller.text(claim).is_none()) {
+    let items = job.write.actions.iter().map(|action| &action.item).chain(job.write.find.iter().map(|find| &find.item));
+    let of_keys: Vec<ClaimPath> = items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
+    match claims.into_iter().chain(&of_keys).find(|claim| caller.text(claim).is_none()) {
         None => Ok(()),
         Some(_) if !caller.is_signed_in() => Err(vec![FieldError::new(ErrorCode::Unauthenticated, "Sign in first.")]),
         Some(_) => Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")]),

@@ -314,7 +314,7 @@ fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: 
     let same = match (left_value, right_value) {
         // The literal that follows free text decides how the text is escaped.
         (V::Id | V::String, V::Id | V::String) => literal(left.1) == literal(right.1),
-        (V::Int | V::Long, V::Int | V::Long) => true,
+        (V::Int | V::Long, V::Int | V::Long) | (V::Claim, V::Claim) => true,
         // A text key writes every instant in the same form, whatever form its attribute has.
         (V::DateTime(a), V::DateTime(b)) => kind == KeyType::S || a == b,
         (V::Enum(a), V::Enum(b)) => a.stored == b.stored,

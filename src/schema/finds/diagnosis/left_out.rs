@@ -6,7 +6,7 @@ use crate::schema::finds::best::{Given, Miss};
 use crate::schema::finds::candidates::{Ask, Candidate, candidates, is_there, is_told, may_stay};
 use crate::schema::finds::wanted::{Binding, Bounds, FindContext, Need};
 use crate::schema::model::find::{Access, SortAccess};
-use crate::schema::model::source::Source;
+use crate::schema::model::source::{BindingRule, Source};
 
 /// An existing path, and the bound fields that it leaves out.
 struct Partial {
@@ -107,6 +107,7 @@ pub fn said(wanted: &FindContext, field: &str, bound: &Binding) -> String {
     let field = field.split(':').next().unwrap_or(field);
     match &bound.source {
         Source::Argument(name) => format!("`{field}` from the argument `{name}`"),
+        Source::Claim(claim) if bound.rule == BindingRule::Template => format!("the claim `{claim}`"),
         Source::Claim(claim) => format!("`{field}` from the claim `{claim}`"),
         Source::Parent(own) => format!("`{field}` from `{}.{own}`", wanted.parent),
         Source::Item(item, own) => format!("`{field}` from `{item}.{own}`"),

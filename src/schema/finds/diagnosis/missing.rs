@@ -89,11 +89,7 @@ fn no_key(given: &Given, findings: &mut Findings) {
         given.bindings.equal.iter().filter(|(_, bound)| bound.need == Need::Always).map(|(name, _)| name.as_str()).collect();
     let ranged = given.bindings.ranges.keys().map(String::as_str);
     let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
-    // The binding of `shard` is named `shard:10`.
-    let spread = wanted.keys.spread();
-    let is_number = |field: &str| spread.is_some_and(|spread| spread.placeholder() == field);
-    let keyed = |field: &str| is_number(field) || wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field));
-    let strange: Vec<&str> = asked.iter().copied().filter(|field| !keyed(field)).collect();
+    let strange: Vec<&str> = asked.iter().copied().filter(|field| !wanted.in_keys(field)).collect();
     let item = &wanted.target.item;
     let message = if !strange.is_empty() {
         format!("no key or index of `{item}` starts with {}", list(&strange))
