@@ -2,7 +2,6 @@
 
 use super::output::wrapped;
 use crate::schema::model::auth::{AuthAction, AuthRules};
-use crate::schema::model::find::{Find, Via};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
 
 /// The widths of the columns. With two spaces between them, a line has 100.
@@ -39,13 +38,10 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
 fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let own = |action: AuthAction| said(&field.auth, action);
     let (reads, writes) = match &field.kind {
-        FieldKind::Find(find) => {
-            let types: Vec<&str> = items(find);
-            (all(own(AuthAction::Read), of_types(model, &types, AuthAction::Read)), String::new())
-        }
+        FieldKind::Find(find) => (all(own(AuthAction::Read), of_types(model.read_by(ty, find), AuthAction::Read)), String::new()),
         FieldKind::Write(write) => {
-            let types: Vec<&str> = write.actions.iter().map(|action| action.item.as_str()).collect();
-            (String::new(), all(own(AuthAction::Write), of_types(model, &types, AuthAction::Write)))
+            let types = write.actions.iter().filter_map(|action| model.types.get(&action.item)).collect();
+            (String::new(), all(own(AuthAction::Write), of_types(types, AuthAction::Write)))
         }
         FieldKind::Stored(_) | FieldKind::Page => {
             let as_type = || format!("as {}", ty.name);
@@ -62,19 +58,11 @@ fn all(own: Option<String>, of_types: Vec<String>) -> String {
 }
 
 /// The rules of each type that has any.
-fn of_types(model: &Model, types: &[&str], action: AuthAction) -> Vec<String> {
-    let rules = |name: &&str| Some(format!("{name}: {}", said(&model.types.get(*name)?.auth, action)?));
-    let mut all: Vec<String> = types.iter().filter_map(rules).collect();
+fn of_types(types: Vec<&ObjectType>, action: AuthAction) -> Vec<String> {
+    let rules = |ty: &ObjectType| Some(format!("{}: {}", ty.name, said(&ty.auth, action)?));
+    let mut all: Vec<String> = types.into_iter().filter_map(rules).collect();
     all.dedup();
     all
-}
-
-/// The item types that a find returns.
-fn items(find: &Find) -> Vec<&str> {
-    match &find.via {
-        Via::AbstractType(shared) => shared.members.iter().map(String::as_str).collect(),
-        Via::Keys(_) | Via::Through(_) => vec![find.item.as_str()],
-    }
 }
 
 /// The rules for an action; `None` if there are none.

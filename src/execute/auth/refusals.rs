@@ -1,13 +1,13 @@
 //! The guards of a plan, the caller and the arguments in; what the caller is refused out, before anything is read or written. Must not know
 //! items.
 
+use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::ErrorCode;
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle};
+use crate::execute::expression::settle::{Settled, settle_rule};
 use crate::execute::read::arguments::FieldArguments;
 use crate::plan::tree::{Demand, GuardId, Plan};
-use crate::schema::model::auth::{AuthRule, LetsIn};
 use serde_json::Map;
 
 /// What the caller of a request is refused of a plan.
@@ -42,9 +42,19 @@ pub fn message(code: ErrorCode) -> &'static str {
     }
 }
 
+/// The code of a refusal of a caller.
+fn code(caller: &Caller) -> ErrorCode {
+    if caller.is_signed_in() { ErrorCode::Forbidden } else { ErrorCode::Unauthenticated }
+}
+
+/// The error of a mutation that its caller is refused.
+pub fn error(caller: &Caller) -> FieldError {
+    FieldError::new(code(caller), message(code(caller)))
+}
+
 /// The code of a refusal, which the audit log records unless the request was refused before.
 fn refuse(demand: &Demand, context: &ExecutionContext<'_>, known: bool) -> ErrorCode {
-    let code = if context.caller.is_signed_in() { ErrorCode::Forbidden } else { ErrorCode::Unauthenticated };
+    let code = code(context.caller);
     if !known {
         tracing::info!(subject = context.caller.sub(), of = demand.of, code = code.as_str(), "a rule refused an operation");
     }
@@ -60,11 +70,6 @@ fn is_met(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArgu
         None => &nothing,
     };
     let scope = Scope { arguments: values, now: context.now, caller: context.caller };
-    let lets_in = |rule: &AuthRule| match &rule.lets_in {
-        LetsIn::Everybody => true,
-        LetsIn::SignedIn => context.caller.is_signed_in(),
-        // A condition that needs the item is not decided here.
-        LetsIn::If(condition) => matches!(settle(condition, &scope), Settled::Always),
-    };
-    demand.rules.iter().any(|rule| lets_in(rule))
+    // A condition that needs the item is not decided here.
+    demand.rules.iter().any(|rule| settle_rule(rule, &scope) == Settled::Always)
 }

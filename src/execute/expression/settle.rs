@@ -1,4 +1,4 @@
-//! The condition of a rule, the caller and the values of a request in; out: whether it holds, or what remains to be asked of the item.
+//! A rule, the caller and the values of a request in; out: whether it holds, or what remains to be asked of the item.
 //!
 //! A comparison with a claim or an argument that is missing, null or of another type does not hold, and neither does its negation: what is
 //! not known lets nobody in. Must not know items.
@@ -7,6 +7,7 @@ use super::evaluate;
 use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand};
+use crate::schema::model::auth::{AuthRule, LetsIn};
 use serde_json::Value;
 
 /// What is known of a condition before an item is read.
@@ -20,9 +21,14 @@ pub enum Settled {
     Open(Box<Condition>),
 }
 
-/// Settles a condition.
-pub fn settle(condition: &Condition, scope: &Scope<'_>) -> Settled {
-    Settler { scope }.condition(condition, true)
+/// Settles a rule for the caller of a request.
+pub fn settle_rule(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
+    match &rule.lets_in {
+        LetsIn::Everybody => Settled::Always,
+        LetsIn::SignedIn if scope.caller.is_signed_in() => Settled::Always,
+        LetsIn::SignedIn => Settled::Never,
+        LetsIn::If(condition) => Settler { scope }.condition(condition, true),
+    }
 }
 
 struct Settler<'a> {

@@ -17,11 +17,11 @@ use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle};
+use crate::execute::expression::settle::{Settled, settle_rule};
 use crate::execute::values::decode::free_end;
 use crate::plan::tree::{TypeDiscriminator, TypeMarks};
 use crate::schema::model::ObjectType;
-use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
+use crate::schema::model::auth::{AuthAction, AuthRule};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::table::data::attribute::{Attribute, Item};
@@ -67,12 +67,7 @@ struct HidingRules {
 impl ItemGate {
     /// The gate of a read for the caller of a request.
     pub fn new(types: &Arc<TypeDiscriminator>, context: &ExecutionContext<'_>) -> Self {
-        let of_type = |marks: &TypeMarks| settled(&marks.rules, context);
-        let rules = types.hides().then(|| HidingRules {
-            of_types: types.types.iter().map(of_type).collect(),
-            now: context.now.to_owned(),
-            caller: context.caller.clone(),
-        });
+        let rules = types.hides().then(|| HidingRules::new(types.types.iter().map(|marks| marks.rules.as_slice()), context));
         Self { types: types.clone(), rules: rules.map(Arc::new) }
     }
 
@@ -94,25 +89,20 @@ impl ItemGate {
 }
 
 impl HidingRules {
+    /// The rules of each type, settled for the caller.
+    fn new<'r>(of_types: impl Iterator<Item = &'r [Arc<AuthRule>]>, context: &ExecutionContext<'_>) -> Self {
+        let nothing = Map::new();
+        let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
+        let settled = |rules: &[Arc<AuthRule>]| rules.iter().map(|rule| settle_rule(rule, &scope)).collect();
+        Self { of_types: of_types.map(settled).collect(), now: context.now.to_owned(), caller: context.caller.clone() }
+    }
+
     /// Whether one of the rules holds for the item; without rules, nothing is hidden.
     fn show(&self, rules: &[Settled], item: &Item) -> bool {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
         rules.is_empty() || rules.iter().any(|rule| holds(rule, item, &scope))
     }
-}
-
-/// The rules of a type, settled for the caller.
-fn settled(rules: &[Arc<AuthRule>], context: &ExecutionContext<'_>) -> Vec<Settled> {
-    let nothing = Map::new();
-    let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
-    let known = |known: bool| if known { Settled::Always } else { Settled::Never };
-    let one = |rule: &Arc<AuthRule>| match &rule.lets_in {
-        LetsIn::Everybody => Settled::Always,
-        LetsIn::SignedIn => known(context.caller.is_signed_in()),
-        LetsIn::If(condition) => settle(condition, &scope),
-    };
-    rules.iter().map(one).collect()
 }
 
 /// Whether a settled rule holds for an item. One that cannot be evaluated does not.
@@ -129,11 +119,7 @@ pub fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Vec<Arc<
     if !ty.auth.hide() {
         return items;
     }
-    let rules = HidingRules {
-        of_types: vec![settled(&ty.auth.of(AuthAction::Read), context)],
-        now: context.now.to_owned(),
-        caller: context.caller.clone(),
-    };
+    let rules = HidingRules::new(std::iter::once(ty.auth.of(AuthAction::Read).as_slice()), context);
     items.into_iter().filter(|item| rules.of_types.iter().all(|of_type| rules.show(of_type, item))).collect()
 }
 

@@ -1,6 +1,7 @@
 //! What the reads of a wave ask for in, the calls of the wave out: its Gets, its distinct queries and the Queries that they share. Must not
 //! know results or the response.
 
+use super::admit::ItemGate;
 use super::bind::read::{BoundRead, BoundRow};
 use super::query_cache::{QueryCache, QueryId};
 use super::range_query::RangeQuery;
@@ -38,6 +39,8 @@ pub struct ReadRequests<'a> {
     pub id: ReadId,
     /// The read.
     pub read: &'a Read,
+    /// What the caller may see of its items.
+    pub gate: ItemGate,
     /// The filter that the gateway applies to its items.
     pub filter: Option<ItemFilter<'a>>,
     /// The request of each row of its space.
@@ -81,7 +84,7 @@ pub struct WaveRequests {
 impl WaveRequests {
     /// Adds what the rows of a read ask for.
     pub fn add<'a>(&mut self, sources: &mut Sources<'_>, bound: BoundRead<'a>) -> ReadRequests<'a> {
-        let BoundRead { id, read, filter, rows } = bound;
+        let BoundRead { id, read, gate, filter, rows } = bound;
         let table: Arc<str> = sources.context.model.tables[read.table].name.as_str().into();
         let rows = rows.into_iter().map(|row| match row {
             BoundRow::Absent => RowRequest::Absent,
@@ -96,7 +99,7 @@ impl WaveRequests {
             },
         });
         let rows = rows.collect();
-        ReadRequests { id, read, filter, rows }
+        ReadRequests { id, read, gate, filter, rows }
     }
 
     /// Adds a Get, and gives its position.

@@ -35,8 +35,7 @@ pub fn row_results(
     results: &WaveResults<'_>,
     filler: &PageFiller,
 ) -> Vec<RowResult> {
-    let ReadRequests { id, read, filter, rows } = requests;
-    let gate = ItemGate::new(&read.discriminator, context);
+    let ReadRequests { id, read, gate, filter, rows } = requests;
     let row_result = |row: RowRequest| match row {
         RowRequest::Absent => RowResult::default(),
         RowRequest::Failed(why) => RowResult::failed(why),

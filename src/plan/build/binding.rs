@@ -147,17 +147,7 @@ impl<'a> Builder<'a> {
             Via::Keys(_) | Via::AbstractType(_) => {
                 // Missing arguments are reported when the field itself is planned: only then is its place in the document known.
                 let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
-                let mut names = Vec::new();
-                path.bindings.values().for_each(|source| parents(source, &mut names));
-                if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
-                    match range {
-                        Range::BeginsWith(source) => parents(source, &mut names),
-                        Range::Between { lower, upper } => {
-                            lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names));
-                        }
-                    }
-                }
-                Ok(names)
+                Ok(path.parent_fields().into_iter().map(str::to_owned).collect())
             }
         }
     }
@@ -172,17 +162,5 @@ fn sort_template(sort: &SortAccess) -> Option<usize> {
     match sort {
         SortAccess::All => None,
         SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => Some(*template),
-    }
-}
-
-fn parents(source: &Source, names: &mut Vec<String>) {
-    match source {
-        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => {}
-        Source::Parent(field) => names.push(field.clone()),
-        Source::Text(parts) => parts.iter().for_each(|part| {
-            if let TextPart::Value(source) = part {
-                parents(source, names);
-            }
-        }),
     }
 }

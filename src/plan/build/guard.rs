@@ -1,13 +1,13 @@
 //! A field of the operation in; out: the guard that its rules, and those of the types behind it, make. In a schema with rules, what has none
 //! needs a caller who is signed in. Must not know callers.
 
-use super::builder::{Builder, internal};
+use super::builder::Builder;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::{Demand, Guard, GuardId};
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
-use crate::schema::model::find::{Find, Via};
+use crate::schema::model::find::Find;
 use crate::schema::model::write::{Action, ActionKind, Write};
 use crate::schema::model::{Field, FieldKind, ObjectType};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl<'a> Builder<'a> {
         }
         let coordinate = format!("{}.{}", ty.name, field.name);
         let mut demands = match &field.kind {
-            FieldKind::Find(find) => self.of_find(ty, (field, &coordinate), find)?,
+            FieldKind::Find(find) => self.of_find(ty, (field, &coordinate), find),
             FieldKind::Write(write) => self.of_write((field, &coordinate), write)?,
             FieldKind::Stored(_) | FieldKind::Page => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
         };
@@ -37,10 +37,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The demands of a find: its own, and those of every item type on its way.
-    fn of_find(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Result<Vec<Demand>, PlanError> {
+    fn of_find(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Vec<Demand> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
-        self.add_types(&mut demands, coordinate, self.types_of(ty, find)?, AuthAction::Read);
-        Ok(demands)
+        self.add_types(&mut demands, coordinate, self.model.read_by(ty, find), AuthAction::Read);
+        demands
     }
 
     /// The demands of a write: its own, those of the types and fields that it writes, and those of the type that it returns.
@@ -74,23 +74,6 @@ impl<'a> Builder<'a> {
                     let rules = vec![Arc::new(AuthRule::signed_in())];
                     add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None }));
                 }
-            }
-        }
-    }
-
-    /// The item types whose items a find reads.
-    fn types_of(&self, ty: &'a ObjectType, find: &'a Find) -> Result<Vec<&'a ObjectType>, PlanError> {
-        match &find.via {
-            Via::Keys(_) => Ok(vec![self.type_named(&find.item)?]),
-            Via::AbstractType(shared) => shared.members.iter().map(|name| self.type_named(name)).collect(),
-            Via::Through(path) => {
-                let (mut at, mut types) = (ty, Vec::new());
-                for name in path {
-                    let FieldKind::Find(next) = &self.field_of(at, name)?.kind else { return Err(internal(name)) };
-                    types.extend(self.types_of(at, next)?);
-                    at = self.type_named(&next.item)?;
-                }
-                Ok(types)
             }
         }
     }

@@ -3,8 +3,7 @@
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::auth::{AuthAction, LetsIn};
-use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
-use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::model::write::{Write, WriteTarget};
 use crate::schema::model::{Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::table::Table;
@@ -21,7 +20,7 @@ pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Fin
         Via::AbstractType(shared) => (shared.members.iter().collect(), &shared.paths),
         Via::Through(relations) => return disclosed_on_the_way(types, parent, relations),
     };
-    let of_parent = || paths.iter().flat_map(sources).find_map(|field| guarded(parent, &field));
+    let of_parent = || paths.iter().flat_map(AccessPath::parent_fields).find_map(|field| guarded(parent, field));
     let of_member = |member: &ObjectType| {
         let by_key = paths.iter().flat_map(|path| key_fields(parts.0, member, path)).find_map(|field| guarded(member, &field));
         by_key.or_else(|| find.filter.as_ref().and_then(|filter| disclosed_by_condition(member, filter)))
@@ -81,31 +80,6 @@ fn key_fields(tables: &[Table], ty: &ObjectType, path: &AccessPath) -> Vec<Strin
     let templates = std::iter::once(partition).chain(sort).filter_map(|key| keys.keys.get(&key.name)).flatten();
     fields.extend(templates.flat_map(|template| template.fields()).map(str::to_owned));
     fields
-}
-
-/// The fields of the parent that bind a path.
-fn sources(path: &AccessPath) -> Vec<String> {
-    let mut names = Vec::new();
-    path.bindings.values().for_each(|source| parents(source, &mut names));
-    if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
-        match range {
-            Range::BeginsWith(source) => parents(source, &mut names),
-            Range::Between { lower, upper } => lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names)),
-        }
-    }
-    names
-}
-
-fn parents(source: &Source, names: &mut Vec<String>) {
-    match source {
-        Source::Parent(field) => names.push(field.clone()),
-        Source::Text(parts) => parts.iter().for_each(|part| {
-            if let TextPart::Value(source) = part {
-                parents(source, names);
-            }
-        }),
-        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => {}
-    }
 }
 
 /// A guarded field that a condition reads.

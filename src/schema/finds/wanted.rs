@@ -2,7 +2,7 @@
 
 use super::target::FindTarget;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::source::{BindingRule, Source, TextPart};
+use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span::Span;
@@ -141,15 +141,6 @@ impl Bindings {
     /// Whether a field of the parent takes part in a binding or a range.
     pub fn uses_parent(&self, field: &str) -> bool {
         let ranged = self.ranges.values().flat_map(Bounds::all);
-        self.equal.values().chain(ranged).any(|bound| takes(&bound.source, field))
-    }
-}
-
-/// Whether a value is made from a field of the parent.
-fn takes(source: &Source, field: &str) -> bool {
-    match source {
-        Source::Parent(name) => name == field,
-        Source::Text(parts) => parts.iter().any(|part| matches!(part, TextPart::Value(source) if takes(source, field))),
-        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => false,
+        self.equal.values().chain(ranged).any(|bound| bound.source.leaves().contains(&&Source::Parent(field.to_owned())))
     }
 }

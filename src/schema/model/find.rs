@@ -107,6 +107,26 @@ pub struct AccessPath {
     pub descending: bool,
 }
 
+impl AccessPath {
+    /// The sources of its key: of the fields that are bound by equality, then of its range.
+    pub fn sources(&self) -> Vec<&Source> {
+        let mut sources: Vec<&Source> = self.bindings.values().collect();
+        if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &self.access {
+            match range {
+                Range::BeginsWith(source) => sources.push(source),
+                Range::Between { lower, upper } => sources.extend(lower.iter().chain(upper).map(|(source, _)| source)),
+            }
+        }
+        sources
+    }
+
+    /// The fields of the parent of which its key is made.
+    pub fn parent_fields(&self) -> Vec<&str> {
+        let field = |leaf: &'_ Source| if let Source::Parent(field) = leaf { Some(field.as_str()) } else { None };
+        self.sources().into_iter().flat_map(Source::leaves).filter_map(field).collect()
+    }
+}
+
 /// The key condition of an access path. It names templates by their positions in [`ItemKeys::keys`] of the find's item, or of its
 /// [`SharedKeys`].
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::{Constraint, Rules};
 use crate::schema::model::write::{Write, WriteReturns};
 use crate::schema::scalar::value_type::ValueType;
-use find::Find;
+use find::{Find, Via};
 use keys::ItemKeys;
 
 use apollo_compiler::{
@@ -69,6 +69,23 @@ impl Model {
             WriteReturns::Item(action) | WriteReturns::Items(action) => &write.actions.get(action)?.item,
             WriteReturns::Found => &write.find.as_ref()?.item,
         })
+    }
+
+    /// The item types whose items a find of a type reads: what it returns, and what lies on the way of a `through:`.
+    pub fn read_by<'m>(&'m self, ty: &'m ObjectType, find: &'m Find) -> Vec<&'m ObjectType> {
+        match &find.via {
+            Via::Keys(_) => self.types.get(&find.item).into_iter().collect(),
+            Via::AbstractType(shared) => shared.members.iter().filter_map(|name| self.types.get(name)).collect(),
+            Via::Through(path) => {
+                let (mut at, mut types) = (Some(ty), Vec::new());
+                for name in path {
+                    let Some((from, FieldKind::Find(next))) = at.and_then(|at| Some((at, &at.fields.get(name)?.kind))) else { break };
+                    types.extend(self.read_by(from, next));
+                    at = self.types.get(&next.item);
+                }
+                types
+            }
+        }
     }
 
     /// An item type with its keys; `None` for every other type.

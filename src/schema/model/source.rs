@@ -18,6 +18,19 @@ pub enum Source {
     Item(String, String),
 }
 
+impl Source {
+    /// The sources that give its value, in order: itself, or those in its text.
+    pub fn leaves(&self) -> Vec<&Source> {
+        match self {
+            Self::Text(parts) => {
+                let values = parts.iter().filter_map(|part| if let TextPart::Value(source) = part { Some(source) } else { None });
+                values.flat_map(Self::leaves).collect()
+            }
+            Self::Argument(_) | Self::Parent(_) | Self::Claim(_) | Self::Item(..) => vec![self],
+        }
+    }
+}
+
 /// The rule by which a field of the target is bound, in the order in which the rules are tried (docs/language.md, "Binding").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BindingRule {

@@ -389,15 +389,7 @@ impl<'w, 'd> Naive<'w, 'd> {
             return self.parent_fields(ty, find, &of_hop(arguments, hop));
         }
         let Ok(path) = self.world.path(find, arguments) else { return Vec::new() };
-        let mut names = Vec::new();
-        path.bindings.values().for_each(|source| parents(source, &mut names));
-        if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &path.access {
-            match range {
-                Range::BeginsWith(source) => parents(source, &mut names),
-                Range::Between { lower, upper } => lower.iter().chain(upper).for_each(|(source, _)| parents(source, &mut names)),
-            }
-        }
-        names
+        path.parent_fields().into_iter().map(str::to_owned).collect()
     }
 }
 
@@ -411,16 +403,4 @@ fn of_hop(arguments: &Arguments, hop: &Field) -> Arguments {
     }
     of_hop.given = arguments.given.iter().filter(|name| of_hop.values.contains_key(*name)).cloned().collect();
     of_hop
-}
-
-fn parents(source: &Source, names: &mut Vec<String>) {
-    match source {
-        Source::Parent(field) => names.push(field.clone()),
-        Source::Text(parts) => parts.iter().for_each(|part| {
-            if let TextPart::Value(source) = part {
-                parents(source, names);
-            }
-        }),
-        Source::Argument(_) | Source::Claim(_) | Source::Item(..) => {}
-    }
 }

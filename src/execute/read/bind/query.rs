@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub fn range_query(
     context: &ExecutionContext<'_>,
     arguments: &ReadArguments<'_>,
-    (read, query): (&Read, &QueryBinding),
+    (read, query, gate): (&Read, &QueryBinding, &ItemGate),
     ranges: Vec<KeyRange>,
 ) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
     let table = &context.model.tables[read.table];
@@ -67,7 +67,7 @@ pub fn range_query(
         wanted,
         start,
         others: query.others,
-        gate: ItemGate::new(&read.discriminator, context),
+        gate: gate.clone(),
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))

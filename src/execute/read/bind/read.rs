@@ -11,6 +11,7 @@ use crate::execute::key::combinations::combinations;
 use crate::execute::key::values::{key_of, primary_key};
 use crate::execute::page::bound::PageBound;
 use crate::execute::page::result::PageRequest;
+use crate::execute::read::admit::ItemGate;
 use crate::execute::read::arguments::{FieldArguments, ReadArguments};
 use crate::execute::read::range_query::RangeQuery;
 use crate::execute::read::state::{ItemState, RowInput};
@@ -25,6 +26,8 @@ pub struct BoundRead<'a> {
     pub id: ReadId,
     /// The read.
     pub read: &'a Read,
+    /// What the caller may see of its items.
+    pub gate: ItemGate,
     /// The filter that the gateway applies to its items.
     pub filter: Option<ItemFilter<'a>>,
     /// What each row of its space asks for.
@@ -64,6 +67,7 @@ pub fn bind<'a>(
     inputs: Vec<RowInput>,
 ) -> BoundRead<'a> {
     let arguments = arguments.of_read(context, read);
+    let gate = ItemGate::new(&read.discriminator, context);
     let rows = inputs.into_iter().map(|input| match (input, &arguments) {
         (RowInput::Known(ItemState::Failed(why)), _) => BoundRow::Failed(why),
         (_, Err(why)) => BoundRow::Failed(why.clone()),
@@ -73,14 +77,19 @@ pub fn bind<'a>(
             Some(key) => BoundRow::Keys(vec![Some(key)]),
             None => BoundRow::Absent,
         },
-        (RowInput::Key(key), Ok(arguments)) => bind_key(context, read, arguments, key).unwrap_or_else(BoundRow::Failed),
+        (RowInput::Key(key), Ok(arguments)) => bind_key(context, (read, &gate), arguments, key).unwrap_or_else(BoundRow::Failed),
     });
     let rows = rows.collect();
-    BoundRead { id, read, filter: arguments.ok().and_then(|arguments| arguments.item_filter), rows }
+    BoundRead { id, read, gate, filter: arguments.ok().and_then(|arguments| arguments.item_filter), rows }
 }
 
 /// The keys or the query for the values of a row's key.
-fn bind_key(context: &ExecutionContext<'_>, read: &Read, arguments: &ReadArguments<'_>, key: BoundKey) -> Result<BoundRow, Arc<Failure>> {
+fn bind_key(
+    context: &ExecutionContext<'_>,
+    (read, gate): (&Read, &ItemGate),
+    arguments: &ReadArguments<'_>,
+    key: BoundKey,
+) -> Result<BoundRow, Arc<Failure>> {
     let binding: &KeyBinding = match &read.action {
         ReadAction::Get(binding) => binding,
         ReadAction::Query(query) => &query.key,
@@ -89,7 +98,7 @@ fn bind_key(context: &ExecutionContext<'_>, read: &Read, arguments: &ReadArgumen
     let values = combinations(binding, key.fields)?;
     if let ReadAction::Query(query) = &read.action {
         let ranges = key_ranges(query, &values, key.range.as_ref());
-        let found = range_query(context, arguments, (read, query), ranges)?;
+        let found = range_query(context, arguments, (read, query, gate), ranges)?;
         return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
     }
     let keys = values.iter().map(|values| primary_key(binding, values));

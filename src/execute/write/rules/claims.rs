@@ -1,11 +1,12 @@
 //! Refuses a write that needs a claim which the caller lacks, before anything is read or written. Must not know items.
 
+use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Operand;
-use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 
 /// Checks that the caller has all claims of which the write makes values and keys.
@@ -17,8 +18,8 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let of_keys: Vec<ClaimPath> = items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
     match claims.into_iter().chain(&of_keys).find(|claim| caller.text(claim).is_none()) {
         None => Ok(()),
-        Some(_) if !caller.is_signed_in() => Err(vec![FieldError::new(ErrorCode::Unauthenticated, "Sign in first.")]),
-        Some(_) => Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")]),
+        Some(_) if caller.is_signed_in() => Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")]),
+        Some(_) => Err(vec![refusals::error(caller)]),
     }
 }
 
@@ -41,13 +42,5 @@ fn of_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
 }
 
 fn of_source<'a>(source: &'a Source, claims: &mut Vec<&'a ClaimPath>) {
-    match source {
-        Source::Claim(claim) => claims.push(claim),
-        Source::Text(parts) => parts.iter().for_each(|part| {
-            if let TextPart::Value(source) = part {
-                of_source(source, claims);
-            }
-        }),
-        Source::Argument(_) | Source::Parent(_) | Source::Item(..) => {}
-    }
+    claims.extend(source.leaves().into_iter().filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None }));
 }
