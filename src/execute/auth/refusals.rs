@@ -52,13 +52,23 @@ pub fn error(caller: &Caller) -> FieldError {
     FieldError::new(code(caller), message(code(caller)))
 }
 
+/// The error of a write that the rules of an item refuse, which the audit log records.
+pub fn refuse_item(caller: &Caller, of: &str) -> FieldError {
+    record(caller, of);
+    error(caller)
+}
+
 /// The code of a refusal, which the audit log records unless the request was refused before.
 fn refuse(demand: &Demand, context: &ExecutionContext<'_>, known: bool) -> ErrorCode {
-    let code = code(context.caller);
     if !known {
-        tracing::info!(subject = context.caller.sub(), of = demand.of, code = code.as_str(), "a rule refused an operation");
+        record(context.caller, &demand.of);
     }
-    code
+    code(context.caller)
+}
+
+/// Records a refusal in the audit log.
+fn record(caller: &Caller, of: &str) {
+    tracing::info!(subject = caller.sub(), of, code = code(caller).as_str(), "a rule refused an operation");
 }
 
 fn is_met(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> bool {
@@ -70,6 +80,10 @@ fn is_met(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArgu
         None => &nothing,
     };
     let scope = Scope { arguments: values, now: context.now, caller: context.caller };
-    // A condition that needs the item is not decided here.
-    demand.rules.iter().any(|rule| settle_rule(rule, &scope) == Settled::Always)
+    demand.rules.iter().any(|rule| match settle_rule(rule, &scope) {
+        Settled::Always => true,
+        Settled::Never => false,
+        // The write asks the item.
+        Settled::Open(_) => demand.by_item,
+    })
 }

@@ -18,6 +18,11 @@ pub fn holds(condition: &Condition, item: Option<&Item>, scope: &Scope<'_>) -> R
     Evaluation { item: item.unwrap_or(&nothing), scope }.condition(condition)
 }
 
+/// The value of an operand; `None` if the item lacks it, or if it does not fit its use.
+pub(super) fn value(operand: &Operand, item: &Item, scope: &Scope<'_>) -> Option<Attribute> {
+    Evaluation { item, scope }.operand(operand).ok()?.map(Cow::into_owned)
+}
+
 struct Evaluation<'a> {
     item: &'a Item,
     scope: &'a Scope<'a>,

@@ -4,6 +4,7 @@
 pub mod condition;
 pub mod evaluate;
 pub mod filter;
+pub mod narrow;
 pub mod placeholders;
 pub mod scope;
 pub mod settle;

@@ -8,6 +8,7 @@ use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::model::auth::{AuthRule, LetsIn};
+use crate::table::data::attribute::Item;
 use serde_json::Value;
 
 /// What is known of a condition before an item is read.
@@ -27,7 +28,10 @@ pub fn settle_rule(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
         LetsIn::Everybody => Settled::Always,
         LetsIn::SignedIn if scope.caller.is_signed_in() => Settled::Always,
         LetsIn::SignedIn => Settled::Never,
-        LetsIn::If(condition) => Settler { scope }.condition(condition, true),
+        LetsIn::If(condition) => {
+            let settler = Settler { scope };
+            by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf).unwrap_or_else(|| Settled::known(!wanted)))
+        }
     }
 }
 
@@ -35,44 +39,66 @@ struct Settler<'a> {
     scope: &'a Scope<'a>,
 }
 
+impl Settled {
+    /// What is known to hold for every item, or for none.
+    pub fn known(holds: bool) -> Self {
+        if holds { Self::Always } else { Self::Never }
+    }
+
+    /// Whether it holds for an item. A condition that cannot be evaluated does not.
+    pub fn is_met(&self, item: &Item, scope: &Scope<'_>) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Open(condition) => evaluate::holds(condition, Some(item), scope).unwrap_or(false),
+        }
+    }
+}
+
+/// Settles a condition by its comparisons and functions. `leaf` gets each with whether it must hold, or its negation.
+pub(super) fn by_leaves(condition: &Condition, wanted: bool, leaf: &dyn Fn(&Condition, bool) -> Settled) -> Settled {
+    let each = |conditions: &[Condition]| conditions.iter().map(|condition| by_leaves(condition, wanted, leaf)).collect();
+    match condition {
+        Condition::And(all) => all_of(each(all)),
+        Condition::Or(any) => one_of(each(any)),
+        Condition::Not(inner) => match by_leaves(inner, !wanted, leaf) {
+            Settled::Always => Settled::Never,
+            Settled::Never => Settled::Always,
+            Settled::Open(open) => Settled::Open(Box::new(Condition::Not(open))),
+        },
+        other => leaf(other, wanted),
+    }
+}
+
+/// What holds if all of these hold.
+pub fn all_of(all: Vec<Settled>) -> Settled {
+    join(all, (Settled::Never, Settled::Always), Condition::And)
+}
+
+/// What holds if one of these holds.
+pub fn one_of(any: Vec<Settled>) -> Settled {
+    join(any, (Settled::Always, Settled::Never), Condition::Or)
+}
+
+/// Joins conditions, each once: one that is `decisive` decides, those that are `neutral` are left out.
+fn join(all: Vec<Settled>, (decisive, neutral): (Settled, Settled), joined: fn(Vec<Condition>) -> Condition) -> Settled {
+    let mut open: Vec<Condition> = Vec::new();
+    for settled in all {
+        match settled {
+            Settled::Open(condition) if open.contains(&condition) => {}
+            Settled::Open(condition) => open.push(*condition),
+            settled if settled == decisive => return decisive,
+            _ => {}
+        }
+    }
+    match open.len() {
+        0 => neutral,
+        1 => open.pop().map_or(neutral, |only| Settled::Open(Box::new(only))),
+        _ => Settled::Open(Box::new(joined(open))),
+    }
+}
+
 impl Settler<'_> {
-    /// `wanted`: whether the condition itself must hold, and not its negation.
-    fn condition(&self, condition: &Condition, wanted: bool) -> Settled {
-        match condition {
-            Condition::And(all) => self.join(all, wanted, (Settled::Never, Settled::Always), Condition::And),
-            Condition::Or(any) => self.join(any, wanted, (Settled::Always, Settled::Never), Condition::Or),
-            Condition::Not(inner) => match self.condition(inner, !wanted) {
-                Settled::Always => Settled::Never,
-                Settled::Never => Settled::Always,
-                Settled::Open(open) => Settled::Open(Box::new(Condition::Not(open))),
-            },
-            leaf => self.leaf(leaf).unwrap_or(if wanted { Settled::Never } else { Settled::Always }),
-        }
-    }
-
-    /// Joins conditions: one that is `decisive` decides, those that are `neutral` are left out.
-    fn join(
-        &self,
-        conditions: &[Condition],
-        wanted: bool,
-        (decisive, neutral): (Settled, Settled),
-        joined: fn(Vec<Condition>) -> Condition,
-    ) -> Settled {
-        let mut open = Vec::new();
-        for condition in conditions {
-            match self.condition(condition, wanted) {
-                Settled::Open(condition) => open.push(*condition),
-                settled if settled == decisive => return decisive,
-                _ => {}
-            }
-        }
-        match open.len() {
-            0 => neutral,
-            1 => open.pop().map_or(neutral, |only| Settled::Open(Box::new(only))),
-            _ => Settled::Open(Box::new(joined(open))),
-        }
-    }
-
     /// A comparison or a function. `None` if a value of it is not known.
     fn leaf(&self, leaf: &Condition) -> Option<Settled> {
         let known = match leaf {
@@ -92,8 +118,7 @@ impl Settler<'_> {
         if !known.attributes().is_empty() {
             return Some(Settled::Open(Box::new(known)));
         }
-        let holds = evaluate::holds(&known, None, self.scope).ok()?;
-        Some(if holds { Settled::Always } else { Settled::Never })
+        evaluate::holds(&known, None, self.scope).ok().map(Settled::known)
     }
 
     /// The operand with its value in place of its name. `None` if there is no value.

@@ -15,7 +15,6 @@
 
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
-use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_rule};
 use crate::execute::values::decode::free_end;
@@ -101,26 +100,22 @@ impl HidingRules {
     fn show(&self, rules: &[Settled], item: &Item) -> bool {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
-        rules.is_empty() || rules.iter().any(|rule| holds(rule, item, &scope))
-    }
-}
-
-/// Whether a settled rule holds for an item. One that cannot be evaluated does not.
-fn holds(rule: &Settled, item: &Item, scope: &Scope<'_>) -> bool {
-    match rule {
-        Settled::Always => true,
-        Settled::Never => false,
-        Settled::Open(condition) => evaluate::holds(condition, Some(item), scope).unwrap_or(false),
+        rules.is_empty() || rules.iter().any(|rule| rule.is_met(item, &scope))
     }
 }
 
 /// Those of the items of a write that its caller may see.
 pub fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Vec<Arc<Item>>) -> Vec<Arc<Item>> {
+    items.into_iter().filter(|item| !is_hidden(context, ty, item)).collect()
+}
+
+/// Whether rules hide an item of a type from the caller.
+pub fn is_hidden(context: &ExecutionContext<'_>, ty: &ObjectType, item: &Item) -> bool {
     if !ty.auth.hide() {
-        return items;
+        return false;
     }
     let rules = HidingRules::new(std::iter::once(ty.auth.of(AuthAction::Read).as_slice()), context);
-    items.into_iter().filter(|item| rules.of_types.iter().all(|of_type| rules.show(of_type, item))).collect()
+    !rules.of_types.iter().all(|of_type| rules.show(of_type, item))
 }
 
 /// Whether the caller may see an item: it has a type that the field returns, and no rule hides it.

@@ -8,7 +8,7 @@ use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::{Demand, Guard, GuardId};
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
 use crate::schema::model::find::Find;
-use crate::schema::model::write::{Action, ActionKind, Write};
+use crate::schema::model::write::Write;
 use crate::schema::model::{Field, FieldKind, ObjectType};
 use std::sync::Arc;
 
@@ -39,22 +39,25 @@ impl<'a> Builder<'a> {
     /// The demands of a find: its own, and those of every item type on its way.
     fn of_find(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Vec<Demand> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
-        self.add_types(&mut demands, coordinate, self.model.read_by(ty, find), AuthAction::Read);
+        let is_ruled = !demands.is_empty();
+        self.add_types(&mut demands, (coordinate, is_ruled), self.model.read_by(ty, find), AuthAction::Read);
         demands
     }
 
     /// The demands of a write: its own, those of the types and fields that it writes, and those of the type that it returns.
     fn of_write(&self, (field, coordinate): (&Field, &str), write: &'a Write) -> Result<Vec<Demand>, PlanError> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Write).into_iter().collect();
-        let named = |action: &'a Action| self.type_named(&action.item);
-        let written: Vec<&ObjectType> = write.actions.iter().map(named).collect::<Result<_, _>>()?;
-        for (ty, action) in written.iter().zip(&write.actions) {
-            for name in written_fields(action) {
-                let Some(field) = ty.fields.get(name) else { continue };
-                add(&mut demands, demand(&format!("{}.{name}", ty.name), &field.auth, AuthAction::Write));
+        let is_ruled = !demands.is_empty();
+        // A write asks its items what the rules need of them.
+        let mut of_items = Vec::new();
+        for action in &write.actions {
+            let ty = self.type_named(&action.item)?;
+            for field in action.written_fields().into_iter().filter_map(|name| ty.fields.get(name)) {
+                add(&mut of_items, demand(&format!("{}.{}", ty.name, field.name), &field.auth, AuthAction::Write));
             }
+            self.add_types(&mut of_items, (coordinate, is_ruled), vec![ty], action.asks());
         }
-        self.add_types(&mut demands, coordinate, written, AuthAction::Write);
+        demands.extend(of_items.into_iter().map(|demand| Demand { by_item: true, ..demand }));
         if let Some(ty) = self.model.returned_by(&field.name) {
             add(&mut demands, demand(&ty.name, &ty.auth, AuthAction::Read).filter(|_| !ty.auth.hide()));
         }
@@ -62,8 +65,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the demands of item types. One without rules, behind a field without rules, is for callers who are signed in.
-    fn add_types(&self, demands: &mut Vec<Demand>, coordinate: &str, types: Vec<&ObjectType>, action: AuthAction) {
-        let is_ruled = demands.iter().any(|demand| demand.of == coordinate);
+    fn add_types(&self, demands: &mut Vec<Demand>, (coordinate, is_ruled): (&str, bool), types: Vec<&ObjectType>, action: AuthAction) {
         for ty in types {
             // Items that the caller may not see are left out when they are read.
             let hides = action == AuthAction::Read && ty.auth.hide();
@@ -72,7 +74,7 @@ impl<'a> Builder<'a> {
                 None if is_ruled || hides => {}
                 None => {
                     let rules = vec![Arc::new(AuthRule::signed_in())];
-                    add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None }));
+                    add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None, by_item: false }));
                 }
             }
         }
@@ -82,7 +84,7 @@ impl<'a> Builder<'a> {
 /// What rules demand for an action; `None` if there are none for it.
 fn demand(of: &str, rules: &AuthRules, action: AuthAction) -> Option<Demand> {
     let rules = rules.of(action);
-    (!rules.is_empty()).then(|| Demand { of: of.to_owned(), rules, arguments: None })
+    (!rules.is_empty()).then(|| Demand { of: of.to_owned(), rules, arguments: None, by_item: false })
 }
 
 /// Adds a demand, unless the same one is there: of the same type or field, by the same rules.
@@ -91,18 +93,6 @@ fn add(demands: &mut Vec<Demand>, another: Option<Demand>) {
     if !demands.iter().any(|known| known.of == another.of && known.rules == another.rules) {
         demands.push(another);
     }
-}
-
-/// The fields that an action writes with a value of the caller. What a default gives is the author's.
-fn written_fields(action: &Action) -> Vec<&String> {
-    if let Some(element) = &action.at {
-        return vec![&element.field];
-    }
-    let changed: Vec<&String> = match &action.kind {
-        ActionKind::Update { expression: Some(expression), .. } => expression.changes.keys().collect(),
-        _ => Vec::new(),
-    };
-    action.values.iter().filter(|(_, value)| value.source.is_some()).map(|(name, _)| name).chain(changed).collect()
 }
 
 fn uses_arguments(rules: &[Arc<AuthRule>]) -> bool {

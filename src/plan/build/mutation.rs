@@ -103,8 +103,9 @@ impl<'a> Lookups<'a, '_> {
         let target = match &action.target {
             WriteTarget::Key(_) => None,
             WriteTarget::Read { find, many } => {
-                // Two, so that a key prefix that several items share is noticed.
-                let want = Want::Whole { max: if *many { MAX_WRITTEN } else { 2 } };
+                // Two, so that a key prefix that several items share is noticed. Items that rules hide do not count.
+                let hides = self.model.types.get(&action.item).is_some_and(|ty| ty.auth.need_item(action.asks()));
+                let want = Want::Whole { max: if *many || hides { MAX_WRITTEN } else { 2 } };
                 Some(self.of_find(find, want, position)?)
             }
         };

@@ -5,7 +5,6 @@
 
 use crate::plan::attributes::{alternatives_of, attributes_for, key_attributes};
 use crate::plan::tree::*;
-use crate::schema::model::auth::{AuthRule, LetsIn};
 use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,11 +43,7 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
     let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     let rules = read.discriminator.types.iter().flat_map(|marks| &marks.rules);
-    let of_rule = |rule: &AuthRule| match &rule.lets_in {
-        LetsIn::If(condition) => condition.attributes().into_iter().map(str::to_owned).collect(),
-        LetsIn::Everybody | LetsIn::SignedIn => Vec::new(),
-    };
-    names.extend(rules.flat_map(|rule| of_rule(rule)));
+    names.extend(rules.flat_map(|rule| rule.attributes()).map(str::to_owned));
     let conjuncts = read.filter.iter().flat_map(|filter| &filter.conjuncts);
     names.extend(conjuncts.flat_map(|conjunct| conjunct.condition.attributes()).map(str::to_owned));
     for (ty, field) in fields {

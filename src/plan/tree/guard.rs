@@ -24,6 +24,8 @@ pub struct Demand {
     pub rules: Vec<Arc<AuthRule>>,
     /// The arguments that the rules use.
     pub arguments: Option<ArgumentsId>,
+    /// Whether rules that need the item are decided by the write that reads or changes it.
+    pub by_item: bool,
 }
 
 impl Display for Demand {

@@ -8,8 +8,8 @@ use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand};
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
-use crate::schema::model::write::Write;
-use crate::schema::model::{FieldKind, ObjectType};
+use crate::schema::model::write::{Action, ActionKind, Write};
+use crate::schema::model::{Field, FieldKind, ObjectType};
 use crate::schema::syntax::directives::named;
 use crate::schema::syntax::span;
 use crate::schema::types::draft::SchemaDraft;
@@ -71,6 +71,16 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                         let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
                         findings.error("KF0610", &place, message, Some(help));
                     }
+                    for action in &write.actions {
+                        let Some(item) = types.get(&action.item) else { continue };
+                        if let Some(unknown) = unknown_after(item, action) {
+                            let message = format!(
+                                "what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it"
+                            );
+                            let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
+                            findings.error("KF0613", &place, message, Some(help));
+                        }
+                    }
                     disclosed_by_write((draft.tables.as_slice(), types), ty, write)
                 }
                 FieldKind::Stored(_) => disclosed_by_default(ty, field),
@@ -84,6 +94,26 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     }
 }
 
+/// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element of a list, a
+/// sum, a version.
+fn unknown_after<'t>(ty: &'t ObjectType, action: &Action) -> Option<&'t str> {
+    let fields = || action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
+    let rules = ty.auth.of(action.asks()).into_iter().chain(fields().flat_map(|field| field.auth.of(AuthAction::Write)));
+    let read: Vec<String> = rules.flat_map(|rule| rule.attributes().into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let is_update = matches!(action.kind, ActionKind::Update { .. });
+    let is_computed = |field: &Field| match &action.kind {
+        _ if action.at.is_some() => action.at.as_ref().is_some_and(|at| at.field == field.name),
+        ActionKind::Update { expression: Some(update), .. } => matches!(update.changes.get(&field.name), Some(None)),
+        _ => false,
+    };
+    let is_unknown = |field: &&Field| is_computed(field) || (field.rules.version && (is_update || action.at.is_some()));
+    let is_read = |field: &&Field| match &field.kind {
+        FieldKind::Stored(stored) => stored.attribute.iter().chain(&stored.keys).any(|attribute| read.contains(attribute)),
+        _ => false,
+    };
+    ty.fields.values().filter(is_unknown).find(is_read).map(|field| field.name.as_str())
+}
+
 /// The first item type of a write that has rules of which none guards writes. That it is public to read does not make it so to write.
 fn unguarded<'w>(types: &IndexMap<String, ObjectType>, write: &'w Write) -> Option<&'w str> {
     let is_unguarded = |item: &&str| {
@@ -92,5 +122,6 @@ fn unguarded<'w>(types: &IndexMap<String, ObjectType>, write: &'w Write) -> Opti
             !ty.auth.is_empty() && !ty.auth.of(AuthAction::Write).iter().any(guards)
         })
     };
-    write.actions.iter().map(|action| action.item.as_str()).find(is_unguarded)
+    let writes = write.actions.iter().filter(|action| action.asks() == AuthAction::Write);
+    writes.map(|action| action.item.as_str()).find(is_unguarded)
 }

@@ -56,16 +56,15 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     };
     if let LetsIn::If(condition) = &lets_in
         && !condition.attributes().is_empty()
+        && reads
     {
-        let lacking = match (hides, writes) {
-            (false, _) => "a condition on the item's fields without `hide: true`",
-            (true, true) => "a condition on the item's fields without `on: [READ]`",
-            (true, false) => {
-                return held_by_indexes(place, condition, directive, findings).then_some(AuthRule { lets_in, reads, writes, hides });
-            }
-        };
-        not_enforced(directive, ("if", lacking), findings);
-        return None;
+        if !hides {
+            not_enforced(directive, ("if", "a condition on the item's fields for reads without `hide: true`"), findings);
+            return None;
+        }
+        if !held_by_indexes(place, condition, directive, findings) {
+            return None;
+        }
     }
     Some(AuthRule { lets_in, reads, writes, hides })
 }

@@ -271,7 +271,7 @@ pub const RULES: &[Rule] = &[
         "Keyfold does not deliver changes of items yet. Remove the subscription.",
         r#"type Query { post(id: ID!): Post @find }"#),
     rule("KF0605", "Keyfold enforces every rule",
-        "A form of `@auth` that Keyfold does not enforce yet is a mistake: an ignored rule would let everybody in. Enforced are `public: true`, `signedIn: true`, and `if:` over the caller's claims and the field's arguments. A rule of a type with `hide: true, on: [READ]` may also read the item's fields.",
+        "A form of `@auth` that Keyfold does not enforce yet is a mistake: an ignored rule would let everybody in. Enforced are `public: true`, `signedIn: true`, and `if:` over the caller's claims and the field's arguments. A rule of a type with `hide: true`, or for writes only, may also read the item's fields.",
         r#"me(id: ID!): User @find @auth(if: "auth.sub = :id")"#),
     rule("KF0606", "A rule says in one way whom it lets in",
         "A rule has one of `if:`, `public: true` and `signedIn: true`. For more rules, repeat `@auth`: one that lets the caller in is enough. `on:` is for item types and stored fields, which are both read and written.",
@@ -295,6 +295,10 @@ pub const RULES: &[Rule] = &[
     rule("KF0612", "An index holds what a rule reads",
         "A rule that hides items by their fields is decided wherever they are read. So each index that holds them holds these fields.",
         r#"type Note @auth(if: "auth.sub = ownerId", hide: true, on: [READ]) @item(keys: { PK: "{id}", SK: "Note", GSI1PK: "{tag}" }) { id: ID! ownerId: ID! tag: ID! }"#),
+
+    rule("KF0613", "What a rule for writes reads is set to known values",
+        "A rule for writes holds before and after a write, so that nobody gives an item away or takes one. So an update sets the fields that the rule reads to arguments, literals or claims. It may not add to them, copy other attributes into them, or change elements of them.",
+        r#"assign(id: ID!, ownerId: ID!): Note @update"#),
 
     rule("KF0701", "A write names an item type",
         "`@put`, `@update`, `@delete`, `@check` and the `@find` of a mutation work on the item type that `item:` names, or on the field's own type.",

@@ -54,6 +54,16 @@ pub struct Path {
     pub segments: Vec<Segment>,
 }
 
+impl Path {
+    /// The attribute of the item with which the path begins.
+    pub fn attribute(&self) -> Option<&str> {
+        match self.segments.first() {
+            Some(Segment::Attribute(name)) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// A segment of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Segment {

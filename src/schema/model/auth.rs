@@ -38,6 +38,14 @@ pub struct AuthRule {
 }
 
 impl AuthRule {
+    /// The attributes of the item that it reads.
+    pub fn attributes(&self) -> Vec<&str> {
+        match &self.lets_in {
+            LetsIn::If(condition) => condition.attributes(),
+            LetsIn::Everybody | LetsIn::SignedIn => Vec::new(),
+        }
+    }
+
     /// The rule of what has none, in a schema with rules: the caller is signed in.
     pub fn signed_in() -> Self {
         Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false }
@@ -64,6 +72,11 @@ impl AuthRules {
     /// Whether items that the rules refuse look as if they were not there. All rules for reads then say so.
     pub fn hide(&self) -> bool {
         self.all.iter().any(|rule| rule.reads && rule.hides)
+    }
+
+    /// Whether some rules for an action need the item.
+    pub fn need_item(&self, action: AuthAction) -> bool {
+        self.of(action).iter().any(|rule| !rule.attributes().is_empty())
     }
 
     /// The rules for an action.

@@ -122,8 +122,8 @@ impl AccessPath {
 
     /// The fields of the parent of which its key is made.
     pub fn parent_fields(&self) -> Vec<&str> {
-        let field = |leaf: &'_ Source| if let Source::Parent(field) = leaf { Some(field.as_str()) } else { None };
-        self.sources().into_iter().flat_map(Source::leaves).filter_map(field).collect()
+        let leaves = self.sources().into_iter().flat_map(Source::leaves);
+        leaves.filter_map(|leaf| if let Source::Parent(field) = leaf { Some(field.as_str()) } else { None }).collect()
     }
 }
 

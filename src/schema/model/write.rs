@@ -3,6 +3,7 @@
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::update::Update;
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::Find;
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
@@ -61,6 +62,25 @@ pub struct Action {
     pub condition: Option<Condition>,
     /// The error message if the condition does not hold.
     pub message: Option<String>,
+}
+
+impl Action {
+    /// The rules that the action needs: a check tells of an item what a read tells.
+    pub fn asks(&self) -> AuthAction {
+        if matches!(self.kind, ActionKind::Check) { AuthAction::Read } else { AuthAction::Write }
+    }
+
+    /// The fields of the item that the action writes with a value of the caller. What a default gives is the author's.
+    pub fn written_fields(&self) -> Vec<&String> {
+        if let Some(element) = &self.at {
+            return vec![&element.field];
+        }
+        let changed: Vec<&String> = match &self.kind {
+            ActionKind::Update { expression: Some(expression), .. } => expression.changes.keys().collect(),
+            _ => Vec::new(),
+        };
+        self.values.iter().filter(|(_, value)| value.source.is_some()).map(|(name, _)| name).chain(changed).collect()
+    }
 }
 
 /// What an action does.

@@ -2,12 +2,14 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate::{self, equal, same_item};
+use crate::execute::read::admit;
 use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, Repeat, WriteDraft};
 use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::messages::{FieldErrors, absent, unfit_item};
+use crate::execute::write::rules::item_rules;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
@@ -49,11 +51,16 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
                 let is_of = |item: &&Item| job.type_named(&main.item).is_ok_and(|ty| identity::is_of(ty, item));
                 let item = failure.item.as_ref().filter(is_of);
                 let foreign = failure.item.is_some() && item.is_none();
+                let ruled_out = item.is_some_and(|item| !main.rule.is_met(item, &job.scope()));
+                // An item that a rule hides counts as missing, unless the call would make it.
+                let item = item.filter(|item| !ruled_out || main.makes || !is_hidden(job, main, item));
                 let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused((job, draft), main, item) };
                 let told = if foreign && main.makes { failure.item.as_ref() } else { item };
                 match earlier_attempt(main, told, refused.is_some()).filter(|_| doubt) {
                     Some(verdict) => return verdict,
-                    None if foreign && main.if_absent == IfAbsent::Nothing => return FailureClass::Nothing,
+                    None if item.is_none() && main.if_absent == IfAbsent::Nothing => return FailureClass::Nothing,
+                    // Nothing else is told to whom a rule refuses the item.
+                    None if item.is_some() && ruled_out => return FailureClass::Refused(refused.into_iter().collect()),
                     None if refused.is_none() => {
                         raced = true;
                         place = place.or_else(|| draft.place(failure.position));
@@ -113,6 +120,11 @@ fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Optio
     }
 }
 
+/// Whether rules hide the item of a call from the caller.
+fn is_hidden(job: &WriteJob<'_>, main: &MainCall, item: &Item) -> bool {
+    job.type_named(&main.item).is_ok_and(|ty| admit::is_hidden(job.context, ty, item))
+}
+
 /// The error if an item of another type has the key of the item to create.
 fn taken_by_other(main: &MainCall) -> FieldError {
     let message = main.message.clone().unwrap_or_else(|| format!("Another item already has the key of this {}.", main.item));
@@ -128,8 +140,13 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
             None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         };
     }
+    let rule = || job.type_named(&main.item).map(|ty| item_rules::refused(job.context, ty)).ok();
+    if item.is_some_and(|item| !main.rule.is_met(item, &job.scope())) {
+        return rule();
+    }
     match main.if_absent {
         _ if item.is_some() => {}
+        IfAbsent::Forbidden => return rule(),
         _ if main.many => return None,
         IfAbsent::ReadAgain => return None,
         IfAbsent::NotFound => return Some(absent(&main.item, main.condition.as_ref(), main.message.as_deref())),

@@ -1,12 +1,16 @@
 //! The actions of a field → a draft of their calls. Reads ahead what the actions need, then drafts them in order.
 
+use crate::execute::expression::condition::lettered;
+use crate::execute::expression::evaluate;
+use crate::execute::expression::settle::Settled;
 use crate::execute::write::draft::call::{DraftCall, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, written};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::messages::{FieldErrors, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::plan::tree::ReadAction;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::data::call::Get;
@@ -94,16 +98,31 @@ impl Drafting<'_, '_> {
     }
 
     pub async fn check(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
-        let ty = self.job.type_named(&action.item)?;
+        let job = self.job;
+        let ty = job.type_named(&action.item)?;
+        let rules = ItemRules::of(job, action, ty);
         for target in self.target_items(position, action, ty).await? {
+            let rule = rules.of_seen(&target.key)?;
+            let scope = self.draft.scope(job);
+            if rule == Settled::Never {
+                let holds_of_none = |condition| evaluate::holds(condition, None, &scope).unwrap_or(false);
+                if !action.condition.as_ref().is_some_and(holds_of_none) {
+                    return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+                }
+                continue;
+            }
             let mut conditions = Conditions::default();
             let held = self.hold_found(ty, &target.key, &mut conditions)?;
+            let scope = self.draft.scope(job);
+            let seen = match &rule {
+                Settled::Open(condition) => Some(lettered(condition, &scope, 'r').map_err(bad_input)?),
+                _ => None,
+            };
             if let Some(condition) = &action.condition {
-                let scope = self.draft.scope(self.job);
-                identity::demand_of(ty, (condition, written(condition, &scope)?), &scope, &mut conditions);
+                identity::demand_of((ty, seen), (condition, written(condition, &scope)?), &scope, &mut conditions);
             }
-            let main = MainCall { held, ..self.main(action) };
-            self.draft.calls.push(DraftCall::main(self.job.table_of(ty), WriteAction::Check(target.key), conditions, main));
+            let main = MainCall { held, rule, ..self.main(action) };
+            self.draft.calls.push(DraftCall::main(job.table_of(ty), WriteAction::Check(target.key), conditions, main));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
+use crate::execute::expression::settle::Settled;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
@@ -105,6 +106,8 @@ pub struct MainCall {
     pub item: String,
     /// The author's condition.
     pub condition: Option<Condition>,
+    /// What rules demand of the item, if it exists.
+    pub rule: Settled,
     /// The author's message.
     pub message: Option<String>,
     /// The call creates the item. The item must not exist.
@@ -138,6 +141,8 @@ pub enum IfAbsent {
     Nothing,
     /// The item existed when it was read: read again.
     ReadAgain,
+    /// The caller may not create it.
+    Forbidden,
 }
 
 /// Whether to repeat a call if no answer came.
@@ -164,10 +169,10 @@ impl DraftCall {
         Self { write: WriteCall { table, action, condition: conditions.build() }, role: CallRole::Main(Box::new(main)) }
     }
 
-    /// Whether the author or the caller demands more than the item's existence.
+    /// Whether the author, the caller or a rule demands more than the item's existence.
     pub fn demands(&self) -> bool {
         match &self.role {
-            CallRole::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates,
+            CallRole::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates || main.rule != Settled::Always,
             CallRole::Guard(..) | CallRole::Found => true,
             CallRole::Replica | CallRole::Dependent => false,
         }

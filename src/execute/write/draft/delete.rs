@@ -7,6 +7,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::Item;
@@ -24,12 +25,14 @@ impl Drafting<'_, '_> {
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        let rules = ItemRules::of(job, action, ty);
         for target in self.target_items(position, action, ty).await? {
             let item = match target.item {
                 Some(item) => Some(item),
-                None if beside => job.read(&ty.name, &target.key).await?,
+                None if beside => rules.admitted(job.read(&ty.name, &target.key).await?)?,
                 None => None,
             };
+            let rule = rules.of_stored(&target.key)?;
             let read = item.is_some() || beside;
             let mut conditions = Conditions::default();
             match &item {
@@ -45,6 +48,7 @@ impl Drafting<'_, '_> {
                 _ => conditions.exists(&target.key.partition.0),
             }
             identity::demand(ty, &mut conditions);
+            self.ruled(&rule, (&target.key, false), &mut conditions)?;
             let held = self.hold_found(ty, &target.key, &mut conditions)?;
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
             // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
@@ -66,7 +70,7 @@ impl Drafting<'_, '_> {
             };
             let repeat = if held { Repeat::Never } else { Repeat::Gone };
             let relies = (unique || given_back) && item.is_some();
-            let main = MainCall { version, if_absent, held, relies, repeat, ..self.main(action) };
+            let main = MainCall { version, if_absent, held, relies, rule, repeat, ..self.main(action) };
             let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(target.key.clone()), conditions, main);
             self.draft.calls.push(call);
             self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));

@@ -3,6 +3,7 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::condition as filter;
+use crate::execute::expression::settle::Settled;
 use crate::execute::write::draft::call::{CallRole, DraftCall, Generated, IfAbsent, MainCall, Repeat, ReplicaWrites, WriteDraft};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
@@ -48,6 +49,7 @@ impl Drafting<'_, '_> {
         MainCall {
             item: action.item.clone(),
             condition: action.condition.clone(),
+            rule: Settled::Always,
             message: action.message.clone(),
             creates: false,
             makes: false,
@@ -70,6 +72,22 @@ impl Drafting<'_, '_> {
     pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), FieldErrors> {
         if let Some(condition) = &action.condition {
             conditions.and(written(condition, &self.draft.scope(self.job))?);
+        }
+        Ok(())
+    }
+
+    /// Adds what rules demand of the item. With `may_be_absent`, the item may also not exist.
+    pub fn ruled(&self, rule: &Settled, (key, may_be_absent): (&Key, bool), conditions: &mut Conditions) -> Result<(), FieldErrors> {
+        match rule {
+            Settled::Always => {}
+            Settled::Never => conditions.absent(&key.partition.0),
+            Settled::Open(condition) => {
+                let written = filter::lettered(condition, &self.job.scope(), 'r').map_err(bad_input)?;
+                match may_be_absent {
+                    true => conditions.implies(|premise| premise.exists(&key.partition.0), written),
+                    false => conditions.and(written),
+                }
+            }
         }
         Ok(())
     }

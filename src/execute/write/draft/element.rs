@@ -13,6 +13,7 @@ use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, stored_values};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
@@ -94,7 +95,8 @@ impl Drafting<'_, '_> {
     ) -> Result<Option<(usize, Conditions)>, FieldErrors> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
-        let Some(item) = job.read(&ty.name, &target.key).await? else {
+        let item = job.read(&ty.name, &target.key).await?;
+        let Some(item) = ItemRules::of(job, action, ty).admitted(item)? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
         let wanted = self.given(source).unwrap_or(Value::Null);
@@ -123,11 +125,13 @@ impl Drafting<'_, '_> {
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);
         let of_replicas = conditions.clone().build();
+        let rule = ItemRules::of(job, action, ty).of_stored(&target.key)?;
+        self.ruled(&rule, (&target.key, false), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
         let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
-        let main = MainCall { version, held, relies, repeat, ..self.main(action) };
+        let main = MainCall { version, held, relies, rule, repeat, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
         // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:

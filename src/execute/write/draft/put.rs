@@ -1,12 +1,14 @@
 //! `@put` of an item → its call, and the guards of its unique values.
 
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::expression::settle::Settled;
 use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, invalid};
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::write::Action;
 use crate::table::data::write::WriteAction;
 use serde_json::Value;
@@ -19,6 +21,8 @@ impl Drafting<'_, '_> {
         let values = self.values(position, ty, &action.values)?;
         let item = assemble::item(model, ty, job.context.caller, &values).map_err(invalid)?;
         let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
+        let rules = ItemRules::of(job, action, ty);
+        rules.check_new(&item)?;
         let mut conditions = Conditions::default();
         let mut gone = Vec::new();
         if !replace {
@@ -26,6 +30,7 @@ impl Drafting<'_, '_> {
         } else if ty.fields.values().any(|field| field.rules.unique) {
             // The replaced item may have guards that the new item does not need.
             let old = job.read(&ty.name, &key).await?;
+            rules.check_replaced(old.as_deref())?;
             self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
             match &old {
                 None => conditions.absent(&key.partition.0),
@@ -38,15 +43,17 @@ impl Drafting<'_, '_> {
             let message = action.message.clone().unwrap_or_else(|| format!("This {} already exists.", ty.name));
             return Err(vec![FieldError::new(ErrorCode::Conflict, message)]);
         }
+        let rule = if replace { rules.of_stored(&key)? } else { Settled::Always };
         if replace {
             identity::demand(ty, &mut conditions);
+            self.ruled(&rule, (&key, true), &mut conditions)?;
         }
         self.author(action, &mut conditions)?;
         let repeat = match replace {
             true => self.repeat(held, Repeat::Same),
             false => Repeat::SeenByItem(Box::new(item.clone())),
         };
-        let main = MainCall { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, ..self.main(action) };
+        let main = MainCall { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, rule, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         // The replicas are put without a condition: they must equal the new item, whatever has their keys now.

@@ -1,6 +1,8 @@
 //! `@update` of an item → its call: what it sets, the index keys and guards that follow, and conditions that the values read are unchanged.
 
 use crate::execute::expression::condition as filter;
+use crate::execute::expression::narrow::KnownAttributes;
+use crate::execute::expression::settle::Settled;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
 use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
@@ -12,6 +14,7 @@ use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression::{self, ComputedBound};
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind};
@@ -66,8 +69,13 @@ impl Drafting<'_, '_> {
         let mut values = self.update_values(position, action, ty, &target.key)?;
         let mut item = target.item;
         let was_read = item.is_some() || values.reads;
+        let rules = ItemRules::of(job, action, ty);
         if item.is_none() && values.reads {
             item = job.read(&ty.name, &target.key).await?;
+            match upsert {
+                true => rules.check_replaced(item.as_deref())?,
+                false => item = rules.admitted(item)?,
+            }
             if item.is_none() && !upsert {
                 return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
             }
@@ -85,6 +93,11 @@ impl Drafting<'_, '_> {
             conditions.exists(&target.key.partition.0);
         }
         identity::demand(ty, &mut conditions);
+        let (rule, may_make) = self.rule_of_update(ty, (&rules, &target.key), (&values, *upsert))?;
+        if *upsert && !may_make {
+            conditions.exists(&target.key.partition.0);
+        }
+        self.ruled(&rule, (&target.key, *upsert), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
@@ -104,8 +117,12 @@ impl Drafting<'_, '_> {
         };
         let repeat = self.repeat(held, repeat);
         let relies = was_read && item.is_some();
-        let if_absent = if *upsert { IfAbsent::Make } else { IfAbsent::NotFound };
-        let main = MainCall { version, makes: *upsert, if_absent, held, relies, bounds, repeat, ..self.main(action) };
+        let if_absent = match upsert {
+            true if may_make => IfAbsent::Make,
+            true => IfAbsent::Forbidden,
+            false => IfAbsent::NotFound,
+        };
+        let main = MainCall { version, makes: may_make, if_absent, held, relies, rule, bounds, repeat, ..self.main(action) };
         let write = WriteAction::Update(target.key.clone(), changes.of_replica(job, ty, 0));
         self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
         self.replicas(ty, &target.key, |number, key| {
@@ -121,6 +138,40 @@ impl Drafting<'_, '_> {
         }
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
+    }
+
+    /// What the rules demand of the item that an update finds, and whether the update may make a new one.
+    fn rule_of_update(
+        &self,
+        ty: &ObjectType,
+        (rules, key): (&ItemRules<'_>, &Key),
+        (values, upsert): (&UpdateValues, bool),
+    ) -> Result<(Settled, bool), FieldErrors> {
+        let model = self.job.context.model;
+        let mut changed = KnownAttributes::of_key(key);
+        for (field, value) in &values.changed {
+            if let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref()) {
+                changed.set(attribute, assemble::attribute(model, ty, field, value).map_err(invalid)?);
+            }
+        }
+        values.index.set.iter().for_each(|(attribute, value)| changed.set(attribute, Some(value.clone())));
+        values.index.remove.iter().for_each(|attribute| changed.set(attribute, None));
+        let initial = self.initial_of(ty, values)?;
+        let rule = rules.of_changed(key, &changed, &initial);
+        for (attribute, value) in initial {
+            changed.set(&attribute, Some(value));
+        }
+        let may_make = upsert && rules.lets_make(&changed.into_item());
+        if rule == Settled::Never && !may_make {
+            return Err(rules.refused());
+        }
+        Ok((rule, may_make))
+    }
+
+    /// What an upsert sets of an item that lacks it.
+    fn initial_of(&self, ty: &ObjectType, values: &UpdateValues) -> Result<Vec<(String, Attribute)>, FieldErrors> {
+        let of_new: Map<String, Value> = values.of_key.iter().chain(&values.made).map(copied).collect();
+        if values.upsert { initial(self.job.context.model, ty, &of_new) } else { Ok(Vec::new()) }
     }
 
     /// Checks an expression against the constraints of its fields. Gives the bounds that the conditions enforce on values computed by
@@ -161,8 +212,7 @@ impl Drafting<'_, '_> {
                 None => changes.remove(&path(&attribute)),
             };
         }
-        let of_new: Map<String, Value> = values.of_key.iter().chain(&values.made).map(copied).collect();
-        let initial = if values.upsert { initial(model, ty, &of_new)? } else { Vec::new() };
+        let initial = self.initial_of(ty, values)?;
         Ok(ItemChanges { changes, keys: values.index.set.iter().cloned().collect(), removed: values.index.remove.clone(), initial })
     }
 

@@ -9,11 +9,14 @@ use crate::execute::write::item::assemble;
 use crate::execute::write::lookup::items;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression;
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
+use crate::table::data::attribute::Item;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 impl Drafting<'_, '_> {
     /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless the action is a
@@ -35,6 +38,10 @@ impl Drafting<'_, '_> {
             Some(field_error) if field_error.code == ErrorCode::LimitExceeded && !many => ambiguous(),
             _ => field_errors,
         })?;
+        // An item that a rule hides does not make the arguments ambiguous.
+        let rules = ItemRules::of(self.job, action, ty);
+        let found: Vec<Arc<Item>> =
+            found.into_iter().filter_map(|item| rules.admitted(Some(item)).transpose()).collect::<Result<_, _>>()?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         }

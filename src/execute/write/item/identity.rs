@@ -34,14 +34,24 @@ pub fn demand(ty: &ObjectType, conditions: &mut Conditions) {
     }
 }
 
-/// Adds a condition on the type's item. An item of another type under the key counts as missing.
-pub fn demand_of(ty: &ObjectType, (condition, sent): (&Condition, Expression), scope: &Scope<'_>, conditions: &mut Conditions) {
-    if constants(ty).is_empty() {
-        return conditions.and(sent);
+/// Adds a condition on the type's item, if the caller sees it: if `seen` holds. An item of another type under the key, and one that the
+/// caller does not see, count as missing.
+pub fn demand_of(
+    (ty, seen): (&ObjectType, Option<Expression>),
+    (condition, sent): (&Condition, Expression),
+    scope: &Scope<'_>,
+    conditions: &mut Conditions,
+) {
+    let is_certain = constants(ty).is_empty() && seen.is_none();
+    let premise = |premise: &mut Conditions| {
+        demand(ty, premise);
+        if let Some(seen) = seen {
+            premise.and(seen);
+        }
+    };
+    if !is_certain && evaluate::holds(condition, None, scope).unwrap_or(false) {
+        return conditions.implies(premise, sent);
     }
-    if !evaluate::holds(condition, None, scope).unwrap_or(false) {
-        demand(ty, conditions);
-        return conditions.and(sent);
-    }
-    conditions.implies(|premise| demand(ty, premise), sent);
+    premise(conditions);
+    conditions.and(sent);
 }

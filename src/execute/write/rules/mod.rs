@@ -1,6 +1,8 @@
-//! Checks the values that a write sets or computes against the `@constraint`s of their fields.
+//! Checks the values that a write sets or computes against the `@constraint`s of their fields, and its items against the rules for the
+//! caller.
 
 pub mod arguments;
 pub mod claims;
 pub mod constraint;
 pub mod expression;
+pub mod item_rules;

@@ -114,12 +114,13 @@ impl<'a> Reader<'a> {
                 }
                 self.parser.at += 1;
                 let value = self.value(&target)?;
-                let plain = match &value {
-                    SetValue::Operand(operand @ (Operand::Argument(..) | Operand::Now(_) | Operand::Literal(..))) if target.whole => {
-                        Some(operand.clone())
-                    }
-                    _ => None,
-                };
+                let plain =
+                    match &value {
+                        SetValue::Operand(
+                            operand @ (Operand::Argument(..) | Operand::Claim(..) | Operand::Now(_) | Operand::Literal(..)),
+                        ) if target.whole => Some(operand.clone()),
+                        _ => None,
+                    };
                 if !keys_only {
                     self.update.set.push((target.path.clone(), value));
                 }

@@ -1,0 +1,182 @@
+//! A condition without claims and arguments, and those attributes of an item that are known, in; out: whether it holds, or what remains to
+//! be asked of the item. Must not know rules.
+//!
+//! A comparison of a known attribute with one that is not known becomes a comparison with its value. If the language of conditions has no
+//! form for that, the comparison counts as not met: what is not known lets nobody in.
+
+use super::evaluate;
+use super::scope::Scope;
+use super::settle::{Settled, by_leaves};
+use crate::execute::values::decode;
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path};
+use crate::schema::scalar::value_type::ValueType;
+use crate::table::data::attribute::{Attribute, Item, Key};
+use std::collections::BTreeSet;
+
+/// The attributes of an item that are known.
+#[derive(Debug, Clone, Default)]
+pub struct KnownAttributes {
+    values: Item,
+    names: BTreeSet<String>,
+}
+
+impl KnownAttributes {
+    /// Those of an item's primary key.
+    pub fn of_key(key: &Key) -> Self {
+        let mut known = Self::default();
+        for (name, value) in std::iter::once(&key.partition).chain(&key.sort) {
+            known.set(name, Some(value.clone().into()));
+        }
+        known
+    }
+
+    /// The item of these attributes.
+    pub fn into_item(self) -> Item {
+        self.values
+    }
+
+    /// The attribute has this value; `None`: the item lacks it.
+    pub fn set(&mut self, name: &str, value: Option<Attribute>) {
+        self.names.insert(name.to_owned());
+        match value {
+            Some(value) => _ = self.values.insert(name.to_owned(), value),
+            None => _ = self.values.remove(name),
+        }
+    }
+}
+
+/// What remains of a condition.
+pub fn narrow(condition: &Condition, known: &KnownAttributes, scope: &Scope<'_>) -> Settled {
+    let narrower = Narrower { known, scope };
+    by_leaves(condition, true, &|leaf, wanted| narrower.leaf(leaf).unwrap_or_else(|| Settled::known(!wanted)))
+}
+
+struct Narrower<'a> {
+    known: &'a KnownAttributes,
+    scope: &'a Scope<'a>,
+}
+
+/// An operand of which some attributes are known.
+enum Narrowed {
+    Operand(Operand),
+    /// It is an attribute that the item lacks.
+    Missing,
+}
+
+impl Narrower<'_> {
+    /// A comparison or a function. `None` if there is no form for what remains.
+    fn leaf(&self, leaf: &Condition) -> Option<Settled> {
+        let attributes = leaf.attributes();
+        let is_known = |name: &&str| self.known.names.contains(*name);
+        if !attributes.iter().any(is_known) {
+            return Some(Settled::Open(Box::new(leaf.clone())));
+        }
+        if attributes.iter().all(is_known) {
+            return evaluate::holds(leaf, Some(&self.known.values), self.scope).ok().map(Settled::known);
+        }
+        let narrowed = match leaf {
+            Condition::Compare(left, comparator, right) => match (self.operand(left)?, self.operand(right)?) {
+                (Narrowed::Operand(left), Narrowed::Operand(right)) => Condition::Compare(left, *comparator, right),
+                _ => return Some(Settled::known(*comparator == Comparator::NotEqual)),
+            },
+            Condition::Between(value, low, high) => match (self.operand(value)?, self.operand(low)?, self.operand(high)?) {
+                (Narrowed::Operand(value), Narrowed::Operand(low), Narrowed::Operand(high)) => Condition::Between(value, low, high),
+                _ => return Some(Settled::Never),
+            },
+            Condition::In(value, list) => {
+                let Narrowed::Operand(value) = self.operand(value)? else { return Some(Settled::Never) };
+                let list: Vec<Narrowed> = list.iter().map(|operand| self.operand(operand)).collect::<Option<_>>()?;
+                let there = |operand| if let Narrowed::Operand(operand) = operand { Some(operand) } else { None };
+                match list.into_iter().filter_map(there).collect::<Vec<_>>() {
+                    none if none.is_empty() => return Some(Settled::Never),
+                    list => Condition::In(value, list),
+                }
+            }
+            Condition::BeginsWith(path, operand) if !self.knows(path) => match self.operand(operand)? {
+                Narrowed::Operand(operand) => Condition::BeginsWith(path.clone(), operand),
+                Narrowed::Missing => return Some(Settled::Never),
+            },
+            Condition::Contains(path, operand) if !self.knows(path) => match self.operand(operand)? {
+                Narrowed::Operand(operand) => Condition::Contains(path.clone(), operand),
+                Narrowed::Missing => return Some(Settled::Never),
+            },
+            _ => return None,
+        };
+        Some(Settled::Open(Box::new(narrowed)))
+    }
+
+    fn knows(&self, path: &Path) -> bool {
+        path.attribute().is_some_and(|name| self.known.names.contains(name))
+    }
+
+    /// The operand, with its value in place of a known attribute.
+    fn operand(&self, operand: &Operand) -> Option<Narrowed> {
+        let (Operand::Path(path) | Operand::Size(path)) = operand else { return Some(Narrowed::Operand(operand.clone())) };
+        if !self.knows(path) {
+            return Some(Narrowed::Operand(operand.clone()));
+        }
+        let Some(value) = evaluate::value(operand, &self.known.values, self.scope) else { return Some(Narrowed::Missing) };
+        let kind = match value {
+            Attribute::S(_) => ValueType::String,
+            Attribute::N(_) => ValueType::Decimal,
+            Attribute::B(_) => ValueType::Binary,
+            Attribute::Bool(_) => ValueType::Boolean,
+            _ => return None,
+        };
+        Some(Narrowed::Operand(Operand::Literal(decode::scalar(&kind, &value)?, ArgumentType(kind))))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::execute::caller::Caller;
+    use crate::schema::expression::operand::Segment;
+    use serde_json::Map;
+
+    fn path(name: &str) -> Operand {
+        Operand::Path(Path { segments: vec![Segment::Attribute(name.to_owned())] })
+    }
+
+    fn narrowed(condition: &Condition, known: &[(&str, Option<Attribute>)]) -> String {
+        let mut attributes = KnownAttributes::default();
+        known.iter().for_each(|(name, value)| attributes.set(name, value.clone()));
+        let (arguments, caller) = (Map::new(), Caller::nobody());
+        let scope = Scope { arguments: &arguments, now: "2026-11-22T00:00:00.000Z", caller: &caller };
+        match narrow(condition, &attributes, &scope) {
+            Settled::Always => "always".to_owned(),
+            Settled::Never => "never".to_owned(),
+            Settled::Open(open) => open.to_string(),
+        }
+    }
+
+    #[test]
+    fn known_attributes_take_the_place_of_their_names() {
+        let (s, n) = (|text: &str| Some(Attribute::S(text.to_owned())), |text: &str| Some(Attribute::N(text.to_owned())));
+        let compare = |left, comparator, right| Condition::Compare(path(left), comparator, path(right));
+        let same = compare("a", Comparator::Equal, "b");
+        assert_eq!(narrowed(&same, &[]), "a = b");
+        assert_eq!(narrowed(&same, &[("a", s("x"))]), "'x' = b");
+        assert_eq!(narrowed(&same, &[("a", s("x")), ("b", s("x"))]), "always");
+        assert_eq!(narrowed(&same, &[("a", s("x")), ("b", s("y"))]), "never");
+        assert_eq!(narrowed(&same, &[("a", None)]), "never");
+        assert_eq!(narrowed(&compare("a", Comparator::NotEqual, "b"), &[("a", None)]), "always");
+        assert_eq!(narrowed(&compare("a", Comparator::Less, "b"), &[("b", n("3"))]), "a < 3");
+        let not = Condition::Not(Box::new(Condition::In(path("a"), vec![path("b"), path("c")])));
+        assert_eq!(narrowed(&not, &[("b", s("x")), ("c", None)]), "NOT a IN ('x')");
+        let both = Condition::And(vec![same.clone(), compare("c", Comparator::Equal, "c2")]);
+        assert_eq!(narrowed(&both, &[("a", s("x")), ("b", s("x"))]), "c = c2");
+        assert_eq!(narrowed(&Condition::Or(vec![same, both]), &[("a", s("x")), ("b", s("y"))]), "never");
+    }
+
+    #[test]
+    fn what_has_no_form_is_not_met_and_neither_is_its_negation() {
+        let list = Some(Attribute::L(vec![Attribute::S("x".to_owned())]));
+        let contains = Condition::Contains(Path { segments: vec![Segment::Attribute("tags".to_owned())] }, path("a"));
+        assert_eq!(narrowed(&contains, &[("tags", list.clone())]), "never");
+        assert_eq!(narrowed(&Condition::Not(Box::new(contains.clone())), &[("tags", list)]), "never");
+        assert_eq!(narrowed(&contains, &[("a", Some(Attribute::S("x".to_owned())))]), "contains(tags, 'x')");
+    }
+}

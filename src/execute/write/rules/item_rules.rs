@@ -1,0 +1,143 @@
+//! The rules of an action's item type and of the fields that it writes, settled for the caller, in; out: what they demand of the stored
+//! item and of the item as it will be. Must not know calls.
+//!
+//! A check is refused what a read is refused. What the key and the claims decide is decided here, before anything is sent. The rest becomes
+//! a condition of the call, so that a caller who loses a right a moment before loses the write.
+
+use crate::execute::auth::refusals;
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::FieldError;
+use crate::execute::expression::narrow::{KnownAttributes, narrow};
+use crate::execute::expression::scope::Scope;
+use crate::execute::expression::settle::{Settled, all_of, one_of, settle_rule};
+use crate::execute::expression::update::attribute;
+use crate::execute::read::admit;
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::FieldErrors;
+use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::Path;
+use crate::schema::model::ObjectType;
+use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::write::Action;
+use crate::table::data::attribute::{Attribute, Item, Key};
+use serde_json::Map;
+use std::sync::Arc;
+
+/// What the rules demand of an item of a type.
+pub struct ItemRules<'a> {
+    context: &'a ExecutionContext<'a>,
+    ty: &'a ObjectType,
+    demand: Settled,
+}
+
+impl<'a> ItemRules<'a> {
+    /// The rules for an action on an item of this type.
+    pub fn of(job: &'a WriteJob<'a>, action: &Action, ty: &'a ObjectType) -> Self {
+        let nothing = Map::new();
+        let scope = Scope { arguments: &nothing, now: job.context.now, caller: job.context.caller };
+        let place = |rules: &AuthRules, of: AuthAction| match rules.of(of) {
+            none if none.is_empty() => Settled::Always,
+            rules => one_of(rules.iter().map(|rule| settle_rule(rule, &scope)).collect()),
+        };
+        let fields = action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
+        let of_fields = fields.map(|field| place(&field.auth, AuthAction::Write));
+        let demand = all_of(std::iter::once(place(&ty.auth, action.asks())).chain(of_fields).collect());
+        Self { context: job.context, ty, demand }
+    }
+
+    /// What a stored item must meet, as far as these attributes do not decide it.
+    pub fn narrowed(&self, known: &KnownAttributes) -> Settled {
+        match &self.demand {
+            Settled::Open(condition) => self.with_scope(|scope| narrow(condition, known, scope)),
+            decided => decided.clone(),
+        }
+    }
+
+    /// What the stored item with this key must meet. Fails if no item with the key meets it.
+    pub fn of_stored(&self, key: &Key) -> Result<Settled, FieldErrors> {
+        match self.narrowed(&KnownAttributes::of_key(key)) {
+            Settled::Never => Err(self.refused()),
+            stored => Ok(stored),
+        }
+    }
+
+    /// What the stored item with this key must meet to be seen by a check. Never: it counts as missing.
+    pub fn of_seen(&self, key: &Key) -> Result<Settled, FieldErrors> {
+        if self.ty.auth.hide() { Ok(self.narrowed(&KnownAttributes::of_key(key))) } else { self.of_stored(key) }
+    }
+
+    /// What the stored item must meet if an update sets these attributes. If it meets that, it meets the rules before and after. An
+    /// `initial` attribute is set only if the item lacks it.
+    pub fn of_changed(&self, key: &Key, changed: &KnownAttributes, initial: &[(String, Attribute)]) -> Settled {
+        let before = self.narrowed(&KnownAttributes::of_key(key));
+        let read: Vec<&str> = match &self.demand {
+            Settled::Open(condition) => condition.attributes(),
+            _ => Vec::new(),
+        };
+        let initial: Vec<_> = initial.iter().filter(|(name, _)| read.contains(&name.as_str())).collect();
+        all_of(vec![before, self.after(changed, &initial)])
+    }
+
+    fn after(&self, known: &KnownAttributes, initial: &[&(String, Attribute)]) -> Settled {
+        let Some(((name, value), rest)) = initial.split_first().map(|(first, rest)| ((&first.0, &first.1), rest)) else {
+            return self.narrowed(known);
+        };
+        let mut made = known.clone();
+        made.set(name, Some(value.clone()));
+        let path = || Path { segments: attribute(name) };
+        let there = Settled::Open(Box::new(Condition::Exists(path())));
+        let lacking = Settled::Open(Box::new(Condition::NotExists(path())));
+        one_of(vec![all_of(vec![there, self.after(known, rest)]), all_of(vec![lacking, self.after(&made, rest)])])
+    }
+
+    /// Whether a new item meets the rules.
+    pub fn lets_make(&self, item: &Item) -> bool {
+        self.is_met(item)
+    }
+
+    /// Fails if a new item does not meet the rules.
+    pub fn check_new(&self, item: &Item) -> Result<(), FieldErrors> {
+        if self.lets_make(item) { Ok(()) } else { Err(self.refused()) }
+    }
+
+    /// Fails if an item that a put replaces does not meet the rules.
+    pub fn check_replaced(&self, old: Option<&Item>) -> Result<(), FieldErrors> {
+        old.map_or(Ok(()), |old| self.check_new(old))
+    }
+
+    /// Whether an item that was read is there for the action. Fails if the caller sees the item and is refused.
+    pub fn admits(&self, item: &Arc<Item>) -> Result<bool, FieldErrors> {
+        match self.is_met(item) {
+            true => Ok(true),
+            false if admit::is_hidden(self.context, self.ty, item) => Ok(false),
+            false => Err(self.refused()),
+        }
+    }
+
+    /// An item that was read, if it is there for the action.
+    pub fn admitted(&self, item: Option<Arc<Item>>) -> Result<Option<Arc<Item>>, FieldErrors> {
+        match item {
+            Some(item) if self.admits(&item)? => Ok(Some(item)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The error of an action that the rules refuse.
+    pub fn refused(&self) -> FieldErrors {
+        vec![refused(self.context, self.ty)]
+    }
+
+    fn is_met(&self, item: &Item) -> bool {
+        self.with_scope(|scope| self.demand.is_met(item, scope))
+    }
+
+    fn with_scope<T>(&self, run: impl FnOnce(&Scope<'_>) -> T) -> T {
+        let nothing = Map::new();
+        run(&Scope { arguments: &nothing, now: self.context.now, caller: self.context.caller })
+    }
+}
+
+/// The error of a write that the rules of an item refuse.
+pub fn refused(context: &ExecutionContext<'_>, ty: &ObjectType) -> FieldError {
+    refusals::refuse_item(context.caller, &ty.name)
+}
