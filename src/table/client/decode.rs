@@ -2,16 +2,13 @@
 //!
 //! The items of a list mostly have the same attributes in the same order, so their names are read once and shared.
 
-use crate::table::data::attribute::{Attribute, AttributeName, Item};
+use crate::table::data::attribute::{Attribute, AttributeName, Item, SharedNames};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::sync::Arc;
-
-/// Most names that are kept to be shared. Maps with free keys have any number of names.
-const MOST_NAMES: usize = 64;
 
 /// What a call or one of its tables consumed.
 #[derive(Deserialize)]
@@ -36,35 +33,9 @@ pub(in crate::table) fn present(item: Option<JsonItem>) -> Option<Item> {
     item.map(|JsonItem(item)| item).filter(|item| !item.is_empty())
 }
 
-/// The names that the items of a list have had so far.
-#[derive(Default)]
-struct Names {
-    known: Vec<AttributeName>,
-    /// The name that comes next, if this item is like the one before.
-    next: usize,
-}
-
-impl Names {
-    /// The name with this text, shared if it is known.
-    fn name(&mut self, text: &str) -> AttributeName {
-        let is_text = |name: &AttributeName| **name == *text;
-        let expected = Some(self.next).filter(|next| self.known.get(*next).is_some_and(is_text));
-        if let Some(place) = expected.or_else(|| self.known.iter().position(is_text)) {
-            self.next = place + 1;
-            return self.known[place].clone();
-        }
-        let name: AttributeName = text.into();
-        if self.known.len() < MOST_NAMES {
-            self.known.push(name.clone());
-            self.next = self.known.len();
-        }
-        name
-    }
-}
-
 impl<'de> Deserialize<'de> for JsonItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        OneItem(&mut Names::default()).deserialize(deserializer).map(Self)
+        OneItem(&mut SharedNames::default()).deserialize(deserializer).map(Self)
     }
 }
 
@@ -77,7 +48,7 @@ impl<'de> Deserialize<'de> for JsonItems {
                 f.write_str("a list of items")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonItems, A::Error> {
-                let (mut items, mut names) = (Vec::new(), Names::default());
+                let (mut items, mut names) = (Vec::new(), SharedNames::default());
                 while let Some(item) = seq.next_element_seed(OneItem(&mut names))? {
                     items.push(Arc::new(item));
                 }
@@ -89,7 +60,7 @@ impl<'de> Deserialize<'de> for JsonItems {
 }
 
 /// Reads one item, or a map within one.
-struct OneItem<'n>(&'n mut Names);
+struct OneItem<'n>(&'n mut SharedNames);
 
 impl<'de> DeserializeSeed<'de> for OneItem<'_> {
     type Value = Item;
@@ -106,7 +77,7 @@ impl<'de> Visitor<'de> for OneItem<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
-        let mut members = Vec::with_capacity(self.0.known.len().max(4));
+        let mut members = Vec::with_capacity(self.0.usual_attributes());
         while let Some(name) = map.next_key_seed(OneName(self.0))? {
             members.push((name, map.next_value_seed(OneAttribute(self.0))?));
         }
@@ -115,7 +86,7 @@ impl<'de> Visitor<'de> for OneItem<'_> {
 }
 
 /// Reads the name of an attribute.
-struct OneName<'n>(&'n mut Names);
+struct OneName<'n>(&'n mut SharedNames);
 
 impl<'de> DeserializeSeed<'de> for OneName<'_> {
     type Value = AttributeName;
@@ -137,7 +108,7 @@ impl Visitor<'_> for OneName<'_> {
 }
 
 /// Reads one attribute value: an object whose only member names the type.
-struct OneAttribute<'n>(&'n mut Names);
+struct OneAttribute<'n>(&'n mut SharedNames);
 
 impl<'de> DeserializeSeed<'de> for OneAttribute<'_> {
     type Value = Attribute;
@@ -222,7 +193,7 @@ impl<'de> Visitor<'de> for OneAttribute<'_> {
 }
 
 /// Reads the elements of a list.
-struct Elements<'n>(&'n mut Names);
+struct Elements<'n>(&'n mut SharedNames);
 
 impl<'de> DeserializeSeed<'de> for Elements<'_> {
     type Value = Vec<Attribute>;
@@ -274,9 +245,9 @@ mod tests {
 
     #[test]
     fn any_number_of_names_can_be_read() {
-        let members: Vec<String> = (0..3 * MOST_NAMES).map(|number| format!(r#""n{number}":{{"N":"{number}"}}"#)).collect();
+        let members: Vec<String> = (0..3 * SharedNames::MOST).map(|number| format!(r#""n{number}":{{"N":"{number}"}}"#)).collect();
         let JsonItems(items) = serde_json::from_str(&format!("[{{{0}}},{{{0}}}]", members.join(","))).unwrap();
-        assert_eq!((items.len(), items[0].len()), (2, 3 * MOST_NAMES));
+        assert_eq!((items.len(), items[0].len()), (2, 3 * SharedNames::MOST));
         assert_eq!(items[0], items[1]);
     }
 }

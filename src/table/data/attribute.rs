@@ -5,7 +5,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 /// An attribute value (DynamoDB API reference, `AttributeValue`). Numbers stay text: 38 digits, never through a float.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum Attribute {
     /// String.
     S(String),
@@ -39,7 +39,7 @@ const FEW: usize = 16;
 ///
 /// An item has few attributes, and a page has many items with the same ones. So an item is a sorted list, which is smaller and faster to
 /// make and to read than a hash map, and the items of a page share their names.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq, Hash)]
 pub struct Item {
     /// Sorted by name, each name once.
     members: Vec<(AttributeName, Attribute)>,
@@ -165,6 +165,40 @@ impl IntoIterator for Item {
 
     fn into_iter(self) -> Self::IntoIter {
         self.members.into_iter()
+    }
+}
+
+/// The names that the items of a list have had so far. The items of a list mostly have the same attributes.
+#[derive(Debug, Default)]
+pub(in crate::table) struct SharedNames {
+    known: Vec<AttributeName>,
+    /// The place of the name that comes next, if this item is like the one before.
+    next: usize,
+}
+
+impl SharedNames {
+    /// Most names that are kept to be shared. Maps with free keys have any number of names.
+    pub(in crate::table) const MOST: usize = 64;
+
+    /// The name with this text, shared if it is known.
+    pub(in crate::table) fn name(&mut self, text: &str) -> AttributeName {
+        let is_text = |name: &AttributeName| **name == *text;
+        let expected = Some(self.next).filter(|next| self.known.get(*next).is_some_and(is_text));
+        if let Some(place) = expected.or_else(|| self.known.iter().position(is_text)) {
+            self.next = place + 1;
+            return self.known[place].clone();
+        }
+        let name: AttributeName = text.into();
+        if self.known.len() < Self::MOST {
+            self.known.push(name.clone());
+            self.next = self.known.len();
+        }
+        name
+    }
+
+    /// How many attributes the next item probably has.
+    pub(in crate::table) fn usual_attributes(&self) -> usize {
+        self.known.len().max(4)
     }
 }
 
