@@ -2,7 +2,7 @@
 
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::sdk::store::{ClientKind, SdkStore};
+use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,6 @@ pub struct Remote {
     /// AWS region [env: KEYFOLD_REGION] [default: as for other AWS tools]
     #[arg(long, value_name = "REGION")]
     pub region: Option<String>,
-}
-
-/// What makes the calls of requests.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct ClientChoice {
-    /// Client that calls the tables: "direct" is Keyfold's own, "sdk" is the AWS SDK, which needs more CPU time
-    #[arg(long, env = ClientKind::VARIABLE, value_name = "NAME", default_value = "direct")]
-    pub client: ClientKind,
 }
 
 /// DynamoDB, a compatible server, or the directory of an embedded store.
@@ -83,7 +75,7 @@ pub fn variable(name: &str) -> Option<String> {
 
 /// The embedded store in a directory.
 pub fn embedded(directory: &Path) -> Result<SdkStore> {
-    SdkStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))
+    Ok(SdkStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))?.without_client())
 }
 
 /// The error with what failed before it and what may help after it.

@@ -2,8 +2,8 @@
 //!
 //! [`data`] holds what travels: items, keys, calls and errors. [`data_store::DataStore`] says what a store must do.
 //! [`request`] bundles the calls of one request and asks a store. [`sdk`] is the store: `calls` has a file for each kind of call, `attempt`
-//! repeats calls, and the AWS SDK or `client` makes them one by one. [`embedded`] answers in place of a server. [`hedge`] makes late reads a second time. [`admin`] creates and
-//! compares tables, [`bulk`] moves many items at once.
+//! repeats calls, and the AWS SDK, `client` or [`embedded`], in this process, makes them one by one. [`hedge`] makes late reads a second
+//! time. [`admin`] creates and compares tables, [`bulk`] moves many items at once.
 
 pub mod admin;
 pub(in crate::table) mod attempt;

@@ -6,6 +6,7 @@ mod applied;
 mod bulk;
 mod circuit;
 mod embedded;
+mod embedded_maker;
 mod faults;
 mod fixture;
 mod hedge;

@@ -5,11 +5,13 @@ use crate::scripted::{Reply, Server};
 use base64::Engine;
 use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use keyfold::table::data::call::{Expression, Query, SortCondition};
+use keyfold::table::data::error::TableError;
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall, WriteError};
 use keyfold::table::data_store::{DataStore, ItemRequest};
 use keyfold::table::sdk::store::{ClientKind, SdkStore};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 const CASES: u64 = 8_000;
@@ -74,10 +76,11 @@ enum First {
 }
 
 /// Random values from a seed.
-struct Dice(fastrand::Rng);
+pub struct Dice(pub fastrand::Rng);
 
 /// One random call.
-enum Call {
+#[derive(Debug)]
+pub enum Call {
     Gets(Vec<Key>, Vec<String>, bool),
     Page(Box<Query>),
     Write(Box<WriteCall>),
@@ -86,15 +89,15 @@ enum Call {
 }
 
 impl Dice {
-    fn below(&mut self, most: usize) -> usize {
+    pub fn below(&mut self, most: usize) -> usize {
         self.0.usize(..most)
     }
 
-    fn half(&mut self) -> bool {
+    pub fn half(&mut self) -> bool {
         self.0.bool()
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
@@ -272,12 +275,16 @@ impl Dice {
     }
 }
 
-fn attributes(key: &Key) -> Item {
+pub fn attributes(key: &Key) -> Item {
     std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.clone(), value.clone().into())).collect()
 }
 
-/// An item as DynamoDB writes it.
-fn written(item: &Item) -> Value {
+/// An item as DynamoDB writes it. The elements of sets are sorted, because they have no order.
+pub fn written(item: &Item) -> Value {
+    fn sorted(mut elements: Vec<String>) -> Vec<String> {
+        elements.sort_unstable();
+        elements
+    }
     fn one(value: &Attribute) -> Value {
         let base64 = |bytes: &Vec<u8>| base64::engine::general_purpose::STANDARD.encode(bytes);
         match value {
@@ -286,9 +293,9 @@ fn written(item: &Item) -> Value {
             Attribute::B(bytes) => json!({ "B": base64(bytes) }),
             Attribute::Bool(truth) => json!({ "BOOL": truth }),
             Attribute::Null => json!({ "NULL": true }),
-            Attribute::Ss(texts) => json!({ "SS": texts }),
-            Attribute::Ns(numbers) => json!({ "NS": numbers }),
-            Attribute::Bs(all) => json!({ "BS": all.iter().map(base64).collect::<Vec<_>>() }),
+            Attribute::Ss(texts) => json!({ "SS": sorted(texts.clone()) }),
+            Attribute::Ns(numbers) => json!({ "NS": sorted(numbers.clone()) }),
+            Attribute::Bs(all) => json!({ "BS": sorted(all.iter().map(base64).collect()) }),
             Attribute::L(values) => json!({ "L": values.iter().map(one).collect::<Vec<_>>() }),
             Attribute::M(item) => json!({ "M": written(item) }),
         }
@@ -296,7 +303,7 @@ fn written(item: &Item) -> Value {
     item.iter().map(|(name, value)| (name.to_string(), one(value))).collect::<Map<_, _>>().into()
 }
 
-/// What a store made of a call: all that it sent, and the result. Texts of errors are the makers' own; their kinds are not.
+/// What a store made of a call: all that it sent, and the result.
 async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (Vec<(String, Value)>, String) {
     let sent: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
     let (seen, then) = (sent.clone(), then.to_owned());
@@ -310,20 +317,28 @@ async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (
         }
     });
     let store = SdkStore::over(server).with_client(kind);
-    let told = |error: WriteError| match error {
+    // Texts of errors are the makers' own; their kinds are not.
+    let result = told(&store, call, ("t", "token"), |error| format!("{:?}", error.kind)).await;
+    let sent = std::mem::take(&mut *sent.lock().unwrap());
+    (sent, result)
+}
+
+/// What a store makes of a call to a table, with errors in these words; a transaction has this token.
+pub async fn told(store: &SdkStore, call: &Call, (table, token): (&str, &str), words: fn(&TableError) -> String) -> String {
+    let refused = |error: WriteError| match error {
         WriteError::Conditions(failures) => {
             format!("{:?}", failures.iter().map(|one| (one.position, one.item.as_ref().map(written))).collect::<Vec<_>>())
         }
-        WriteError::Uncertain(error) => format!("uncertain {:?}", error.kind),
-        WriteError::Failed(error) => format!("failed {:?}", error.kind),
+        WriteError::Uncertain(error) => format!("uncertain {}", words(&error)),
+        WriteError::Failed(error) => format!("failed {}", words(&error)),
         other => format!("{other:?}"),
     };
-    let result = match call {
+    match call {
         Call::Gets(keys, projection, consistent) => {
-            let request = |key| ItemRequest { table: "t", key, projection, consistent: *consistent };
+            let request = |key| ItemRequest { table, key, projection, consistent: *consistent };
             let requests: Vec<ItemRequest<'_>> = keys.iter().map(request).collect();
             let (items, units) = store.get_items(&requests, deadline()).await;
-            let items = items.into_iter().map(|item| item.map(|item| item.map(|item| written(&item))).map_err(|error| error.kind));
+            let items = items.into_iter().map(|item| item.map(|item| item.map(|item| written(&item))).map_err(|error| words(&error)));
             format!("{:?} {units}", items.collect::<Vec<_>>())
         }
         Call::Page(query) => match store.read_page(query, deadline()).await {
@@ -331,35 +346,30 @@ async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (
                 let items: Vec<Value> = page.items.iter().map(|item| written(item)).collect();
                 format!("{items:?} {} {} {:?} {units}", page.count, page.scanned, page.last_key.as_ref().map(written))
             }
-            Err(error) => format!("{:?}", error.kind),
+            Err(error) => words(&error),
         },
         Call::Write(call) => match store.write(call, deadline()).await {
             Ok((item, units)) => format!("{:?} {units}", item.as_ref().map(written)),
-            Err(error) => told(error),
+            Err(error) => refused(error),
         },
-        Call::Transact(calls) => store.transact(calls, "token", deadline()).await.map_or_else(told, |((), units)| units.to_string()),
+        Call::Transact(calls) => store.transact(calls, token, deadline()).await.map_or_else(refused, |((), units)| units.to_string()),
         Call::Batch(writes) => {
-            let made = store.write_batch("t", writes.clone(), deadline()).await;
-            made.map_or_else(|error| format!("{:?}", error.kind), |((), units)| units.to_string())
+            let made = store.write_batch(table, writes.clone(), deadline()).await;
+            made.map_or_else(|error| words(&error), |((), units)| units.to_string())
         }
-    };
-    // Objects of JSON have no order.
-    let sent = std::mem::take(&mut *sent.lock().unwrap());
-    (sent, in_order(&result))
+    }
 }
 
-/// The characters of a text in order: what it says, whatever the order of a map's entries.
-fn in_order(text: &str) -> String {
-    let mut characters: Vec<char> = text.chars().collect();
-    characters.sort_unstable();
-    characters.into_iter().collect()
+/// The seeds of a law's cases.
+pub fn seeds(cases: u64) -> Range<u64> {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let first = number("KEYFOLD_LAW_SEED", 0);
+    first..first + number("KEYFOLD_LAW_CASES", cases)
 }
 
 #[tokio::test(start_paused = true)]
 async fn both_makers_send_the_same_and_make_the_same_of_every_answer() {
-    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
-    let first = number("KEYFOLD_LAW_SEED", 0);
-    for seed in first..first + number("KEYFOLD_LAW_CASES", CASES) {
+    for seed in seeds(CASES) {
         let mut dice = Dice(fastrand::Rng::with_seed(seed));
         let call = dice.call();
         let (answer, then) = (dice.answer(&call), dice.good(&call).to_string());

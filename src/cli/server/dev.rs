@@ -6,7 +6,7 @@ use super::run::{self, Server};
 use crate::cli::items::samples::{self, Samples};
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{ClientChoice, embedded, explained, variable};
+use crate::cli::store_choice::{embedded, explained, variable};
 use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
@@ -47,9 +47,6 @@ pub struct Dev {
     no_sample: bool,
 
     #[command(flatten)]
-    client: ClientChoice,
-
-    #[command(flatten)]
     secret: TokenSecret,
 
     #[command(flatten)]
@@ -66,7 +63,7 @@ impl Dev {
         let authenticator = self.settings.sign_in.authenticator(self.dev_issuer())?;
         let loaded = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
-        let store = self.open()?.with_client(self.client.client);
+        let store = self.open()?;
         store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot describe the tables"))?;
         ensure!(
@@ -101,7 +98,10 @@ impl Dev {
 
     fn open(&self) -> Result<SdkStore> {
         match &self.data {
-            None => SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory")),
+            None => {
+                let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?;
+                Ok(store.without_client())
+            }
             Some(directory) => embedded(directory),
         }
     }

@@ -2,11 +2,12 @@
 
 use super::run::{self, Server};
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{ClientChoice, Remote, explained};
+use crate::cli::store_choice::{Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::table::hedge::late_reads::LateReads;
+use crate::table::sdk::store::ClientKind;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::process::ExitCode;
@@ -27,8 +28,9 @@ pub struct Serve {
     #[command(flatten)]
     remote: Remote,
 
-    #[command(flatten)]
-    client: ClientChoice,
+    /// Client that calls the tables: "direct" is Keyfold's own, "sdk" is the AWS SDK, which needs more CPU time
+    #[arg(long, env = ClientKind::VARIABLE, value_name = "NAME", default_value = "direct")]
+    client: ClientKind,
 
     /// Most reads to make a second time because they take far longer than usual, in percent of all reads; 0 for none
     #[arg(long, env = "KEYFOLD_HEDGE", value_name = "PERCENT", default_value = "5", value_parser = share)]
@@ -45,7 +47,7 @@ impl Serve {
         let authenticator = self.settings.sign_in.authenticator(None)?;
         let model = schema_file::load(&self.choice.schema)?.model;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
-        let store = self.remote.connect(&model.tables).await?.with_client(self.client.client);
+        let store = self.remote.connect(&model.tables).await?.with_client(self.client);
         let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
             .await
             .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?

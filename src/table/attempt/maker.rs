@@ -1,9 +1,10 @@
-//! What makes one attempt of a call: the AWS SDK, or the direct client. Must not know kinds of calls, nor attempts before or after it.
+//! What makes one attempt of a call: the AWS SDK, the direct client, or the embedded engine. Must not know kinds of calls, nor attempts before or after it.
 
 use super::failure::AttemptFailure;
 use crate::table::calls::call::Call;
 use crate::table::client::maker::DirectMaker;
 use crate::table::data_store::Metered;
+use crate::table::embedded::maker::EmbeddedMaker;
 use aws_sdk_dynamodb::Client;
 
 /// Makes attempts.
@@ -13,6 +14,8 @@ pub(in crate::table) enum CallMaker<'a> {
     Sdk(&'a Client),
     /// Without it.
     Direct(&'a DirectMaker),
+    /// By the engine in this process.
+    Embedded(&'a EmbeddedMaker),
 }
 
 impl CallMaker<'_> {
@@ -22,6 +25,7 @@ impl CallMaker<'_> {
             // The futures of the SDK are large.
             Self::Sdk(client) => Box::pin(call.by_sdk(client)).await,
             Self::Direct(direct) => Box::pin(direct.make(call)).await,
+            Self::Embedded(embedded) => embedded.make(call).await,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! BatchGetItem: up to 100 keys of any tables in; their items and their cost out. Must not know what a request is.
 
-use super::call::Call;
+use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::client::decode::{JsonCapacity, JsonItem, JsonItems, units};
@@ -10,10 +10,15 @@ use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::Expressions;
 use crate::table::data::key_identity::KeyIdentity;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
+use crate::table::embedded::engine::SHORT_ITEMS;
+use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::values as engine;
 use crate::table::retry::backoff::Backoff;
-use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, key_to_sdk, names, strong, unknown_type};
+use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, key_to_sdk, strong, unknown_type};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
+use dynoxide::DynoxideError;
+use dynoxide::actions::batch_get_item::{BatchGetItemRequest, KeysAndAttributes as EngineKeys};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -139,7 +144,7 @@ impl Call for BatchGetItem<'_> {
             let request = KeysAndAttributes::builder()
                 .set_keys(Some(requests.iter().map(|request| key_to_sdk(request.key)).collect()))
                 .set_projection_expression(built.projection.clone())
-                .set_expression_attribute_names(names(&built))
+                .set_expression_attribute_names(built.names_map())
                 .set_consistent_read(strong(consistent));
             // Building fails only without keys, and every table here has one.
             Some(((*table).to_owned(), request.build().ok()?))
@@ -159,6 +164,41 @@ impl Call for BatchGetItem<'_> {
             }
         }
         Ok((read, capacity))
+    }
+
+    fn is_short(&self) -> bool {
+        self.tables.values().map(Vec::len).sum::<usize>() <= SHORT_ITEMS
+    }
+
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<BatchRead> + Send + 'static {
+        let tables = self.tables.iter().map(|(table, requests)| {
+            let (projection, consistent) = shared(requests);
+            let built = Expressions::default().project(projection);
+            let request = EngineKeys {
+                keys: requests.iter().map(|request| engine::key(request.key)).collect::<Result<_, _>>()?,
+                consistent_read: strong(consistent),
+                expression_attribute_names: built.names_map(),
+                projection_expression: built.projection,
+                ..EngineKeys::default()
+            };
+            Ok(((*table).to_owned(), request))
+        });
+        let tables: Result<_, DynoxideError> = tables.collect();
+        move |run| {
+            let request = BatchGetItemRequest { request_items: tables?, return_consumed_capacity: engine::total() };
+            let answer = run.run(|database| database.batch_get_item(request))?;
+            let mut read = BatchRead::default();
+            for (table, found) in answer.responses {
+                read.items.extend(engine::items(found).map(|item| (table.clone(), item)));
+            }
+            for (table, rest) in answer.unprocessed_keys {
+                // The engine has only the JSON of them.
+                let rest: UnprocessedKeys =
+                    serde_json::from_value(rest).map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
+                read.unprocessed.extend(rest.keys.into_iter().map(|JsonItem(key)| (table.clone(), key)));
+            }
+            Ok((read, engine::units(answer.consumed_capacity.iter().flatten())))
+        }
     }
 }
 

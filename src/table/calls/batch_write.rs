@@ -1,19 +1,25 @@
 //! BatchWriteItem: up to 25 writes of one table in; their cost out. Unprocessed writes are sent again until the deadline. Writes
 //! without conditions may be repeated, so every passing error is retried.
 
-use super::call::Call;
+use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::client::decode::{JsonCapacity, JsonItem, units};
 use crate::table::client::encode::BodyWriter;
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::item_size::{item_size, key_size};
 use crate::table::data::write::BatchWrite;
 use crate::table::data_store::Metered;
+use crate::table::embedded::engine::SHORT_BYTES;
+use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::values as engine;
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, ReturnConsumedCapacity, WriteRequest};
+use dynoxide::DynoxideError;
+use dynoxide::actions::batch_write_item as typed;
 use serde::Deserialize;
 use std::collections::HashMap;
 use tokio::time::Instant;
@@ -120,6 +126,31 @@ impl Call for BatchWriteItem<'_> {
         let unprocessed = output.unprocessed_items.unwrap_or_default().into_values().flatten();
         Ok((unprocessed.map(write).collect::<Option<_>>().ok_or_else(unknown_type)?, capacity))
     }
+
+    fn is_short(&self) -> bool {
+        let size = |write: &BatchWrite| match write {
+            BatchWrite::Put(item) => item_size(item),
+            BatchWrite::Delete(key) => key_size(key),
+        };
+        self.writes.iter().map(size).sum::<usize>() <= SHORT_BYTES
+    }
+
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Vec<BatchWrite>> + Send + 'static {
+        let writes: Result<_, DynoxideError> = self.writes.iter().map(engine_write).collect();
+        let table = self.table.to_owned();
+        move |run| {
+            let request = typed::BatchWriteItemRequest {
+                request_items: HashMap::from([(table, writes?)]),
+                return_consumed_capacity: engine::total(),
+                ..typed::BatchWriteItemRequest::default()
+            };
+            let answer = run.run(|database| database.batch_write_item(request))?;
+            if !answer.unprocessed_items.is_empty() {
+                return Err(DynoxideError::InternalServerError("the engine has left writes over".to_owned()));
+            }
+            Ok((Vec::new(), engine::units(answer.consumed_capacity.iter().flatten())))
+        }
+    }
 }
 
 fn write_request(write: &BatchWrite) -> Result<WriteRequest, BuildError> {
@@ -128,4 +159,13 @@ fn write_request(write: &BatchWrite) -> Result<WriteRequest, BuildError> {
         BatchWrite::Put(item) => request.put_request(PutRequest::builder().set_item(Some(item_to_sdk(item.clone()))).build()?).build(),
         BatchWrite::Delete(key) => request.delete_request(DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build()?).build(),
     })
+}
+
+fn engine_write(write: &BatchWrite) -> Result<typed::WriteRequest, DynoxideError> {
+    let mut request = typed::WriteRequest::default();
+    match write {
+        BatchWrite::Put(item) => request.put_request = Some(typed::PutRequest { item: engine::item(item)? }),
+        BatchWrite::Delete(key) => request.delete_request = Some(typed::DeleteRequest { key: engine::key(key)? }),
+    }
+    Ok(request)
 }

@@ -3,13 +3,15 @@
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::client::encode::BodyWriter;
 use crate::table::data_store::Metered;
+use crate::table::embedded::run::EngineRun;
 use aws_sdk_dynamodb::Client;
+use dynoxide::DynoxideError;
 use serde::de::DeserializeOwned;
 
 /// One call of a kind, as plain data.
 pub(in crate::table) trait Call: Sync {
     /// What an answer tells.
-    type Answer: Send;
+    type Answer: Send + 'static;
     /// The JSON of an answer.
     type Json: DeserializeOwned;
 
@@ -19,9 +21,26 @@ pub(in crate::table) trait Call: Sync {
     /// Writes the members of the request's body, but for `ReturnConsumedCapacity`, which every request has.
     fn body(&self, body: &mut BodyWriter);
 
+    /// The request's body.
+    fn json(&self) -> Vec<u8> {
+        let mut body = BodyWriter::begin();
+        self.body(&mut body);
+        body.text("ReturnConsumedCapacity", "TOTAL");
+        body.end()
+    }
+
     /// Reads the result of an answer, and the capacity units consumed, from its JSON.
     fn answer(&self, json: Self::Json) -> Result<Metered<Self::Answer>, AttemptFailure>;
 
     /// Makes one attempt by the AWS SDK.
     fn by_sdk(&self, client: &Client) -> impl Future<Output = Result<Metered<Self::Answer>, AttemptFailure>> + Send;
+
+    /// Whether the embedded engine takes no longer for it than for a page of a few items.
+    fn is_short(&self) -> bool;
+
+    /// The call on the embedded engine, which runs it on a thread of its own.
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static;
 }
+
+/// What an answer of the embedded engine tells, and the capacity units consumed; or the engine's refusal.
+pub(in crate::table) type EngineAnswer<T> = Result<Metered<T>, DynoxideError>;

@@ -1,6 +1,6 @@
 //! GetItem: a key in; its item and its cost out. Must not know what a request is.
 
-use super::call::Call;
+use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::client::decode::{JsonCapacity, JsonItem, units};
@@ -8,9 +8,12 @@ use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::Item;
 use crate::table::data::expressions::Expressions;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
-use crate::table::sdk::convert::{self, arc_from_sdk, key_to_sdk, names, strong};
+use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::values as engine;
+use crate::table::sdk::convert::{self, arc_from_sdk, key_to_sdk, strong};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use dynoxide::actions::get_item::GetItemRequest;
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -62,9 +65,31 @@ impl Call for GetItem<'_> {
         let ItemRequest { table, key, projection, consistent } = self.request;
         let built = Expressions::default().project(projection);
         let request = client.get_item().table_name(table).set_key(Some(key_to_sdk(key)));
-        let request = request.set_projection_expression(built.projection.clone()).set_expression_attribute_names(names(&built));
+        let request = request.set_projection_expression(built.projection.clone()).set_expression_attribute_names(built.names_map());
         let request = request.set_consistent_read(strong(consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total);
         let output = request.send().await?;
         Ok((output.item.map(arc_from_sdk).transpose()?, convert::units(output.consumed_capacity.as_slice())))
+    }
+
+    fn is_short(&self) -> bool {
+        true
+    }
+
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
+        let ItemRequest { table, key, projection, consistent } = self.request;
+        let built = Expressions::default().project(projection);
+        let request = engine::key(key).map(|key| GetItemRequest {
+            table_name: table.to_owned(),
+            key,
+            consistent_read: strong(consistent),
+            expression_attribute_names: built.names_map(),
+            projection_expression: built.projection,
+            return_consumed_capacity: engine::total(),
+            ..GetItemRequest::default()
+        });
+        move |run| {
+            let answer = run.run(|database| database.get_item(request?))?;
+            Ok((engine::items(answer.item).next(), engine::units(&answer.consumed_capacity)))
+        }
     }
 }

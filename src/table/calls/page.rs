@@ -1,17 +1,23 @@
 //! Query and Scan: a range in; one page of its items and its cost out. Must not know what a request is.
 
-use super::call::Call;
+use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::client::decode::{JsonCapacity, JsonItem, JsonItems, present, units};
 use crate::table::client::encode::BodyWriter;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::data::expressions::Expressions;
+use crate::table::data::expressions::{Expressions, text};
 use crate::table::data_store::Metered;
-use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk, names, strong, text, unknown_type, values};
+use crate::table::embedded::engine::SHORT_ITEMS;
+use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::values as engine;
+use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk, strong, unknown_type, values};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Select};
+use dynoxide::DynoxideError;
+use dynoxide::actions::query::QueryRequest;
+use dynoxide::actions::scan::ScanRequest;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -54,6 +60,37 @@ impl ReadPage<'_> {
             Some(partition) => built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition))),
             None => built,
         }
+    }
+
+    fn engine_request(&self) -> Result<EngineRead, DynoxideError> {
+        let (query, built) = (self.query, self.expressions());
+        // The requests of Query and Scan have their members in common, but no trait.
+        macro_rules! request {
+            ($request:ident { $($member:ident: $value:expr),* }) => {
+                $request {
+                    table_name: query.table.to_string(),
+                    index_name: query.index.as_deref().map(Into::into),
+                    filter_expression: text(&built.filter),
+                    projection_expression: built.projection.clone(),
+                    expression_attribute_names: built.names_map(),
+                    select: query.projection.is_none().then(|| "COUNT".to_owned()),
+                    limit: usize::try_from(self.limit()).ok(),
+                    exclusive_start_key: query.start.as_ref().map(engine::item).transpose()?,
+                    consistent_read: strong(query.consistent),
+                    return_consumed_capacity: engine::total(),
+                    $($member: $value,)*
+                    ..$request::default()
+                }
+            };
+        }
+        Ok(match &built.key_condition {
+            None => EngineRead::Scan(request!(ScanRequest { expression_attribute_values: engine::named_values(&built)? })),
+            Some(condition) => EngineRead::Query(request!(QueryRequest {
+                key_condition_expression: Some(condition.clone()),
+                expression_attribute_values: engine::values(&built)?,
+                scan_index_forward: query.forward
+            })),
+        })
     }
 
     /// The `Limit`: it may not be zero, and has 31 bits.
@@ -110,7 +147,7 @@ impl Call for ReadPage<'_> {
                     .set_index_name(query.index.as_deref().map(Into::into))
                     .set_filter_expression(text(&built.filter))
                     .set_projection_expression(built.projection.clone())
-                    .set_expression_attribute_names(names(&built))
+                    .set_expression_attribute_names(built.names_map())
                     .set_expression_attribute_values(values(&built))
                     .set_select(query.projection.is_none().then_some(Select::Count))
                     .limit(self.limit())
@@ -139,4 +176,34 @@ impl Call for ReadPage<'_> {
             }
         }
     }
+
+    fn is_short(&self) -> bool {
+        usize::try_from(self.query.limit).is_ok_and(|limit| limit <= SHORT_ITEMS)
+    }
+
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Page> + Send + 'static {
+        let request = self.engine_request();
+        macro_rules! page {
+            ($answer:expr) => {{
+                let answer = $answer;
+                let page = Page {
+                    items: engine::items(answer.items.unwrap_or_default()).collect(),
+                    count: u32::try_from(answer.count).unwrap_or(u32::MAX),
+                    scanned: u32::try_from(answer.scanned_count).unwrap_or(u32::MAX),
+                    last_key: engine::present(answer.last_evaluated_key),
+                };
+                Ok((page, engine::units(&answer.consumed_capacity)))
+            }};
+        }
+        move |run| match request? {
+            EngineRead::Query(query) => page!(run.run(|database| database.query(query))?),
+            EngineRead::Scan(scan) => page!(run.run(|database| database.scan(scan))?),
+        }
+    }
+}
+
+/// The request of a page on the embedded engine.
+enum EngineRead {
+    Query(QueryRequest),
+    Scan(ScanRequest),
 }

@@ -3,7 +3,7 @@
 //! Every attempt carries the same token, so that the server makes the transaction once (DynamoDB developer guide, "Amazon DynamoDB
 //! transactions: how it works", idempotency). So an attempt is repeated even if it may have been carried out.
 
-use super::call::Call;
+use super::call::{Call, EngineAnswer};
 use super::write::{expressions, write_members};
 use crate::table::attempt::attempts::{CallMeans, Ended, Next, Retry};
 use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
@@ -11,17 +11,24 @@ use crate::table::client::decode::{JsonCapacity, units};
 use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::expressions::text;
 use crate::table::data::limits::TOKEN_BYTES;
-use crate::table::data::transaction::{tables_of, too_many_bytes};
+use crate::table::data::transaction::{tables_of, too_many_bytes, write_size};
 use crate::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
 use crate::table::data_store::Metered;
-use crate::table::sdk::convert::{self, conditioned, item_to_sdk, key_to_sdk, text};
+use crate::table::embedded::engine::{SHORT_BYTES, SHORT_ITEMS};
+use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::values as engine;
+use crate::table::sdk::convert::{self, conditioned, item_to_sdk, key_to_sdk};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem, Update};
+use dynoxide::DynoxideError;
+use dynoxide::actions::transact_write_items as typed;
 use serde::Deserialize;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -174,6 +181,27 @@ impl Call for Transaction<'_> {
         let output = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await.map_err(failure)?;
         Ok(((), convert::units(output.consumed_capacity())))
     }
+
+    fn is_short(&self) -> bool {
+        self.calls.iter().map(write_size).sum::<usize>() <= SHORT_BYTES && self.calls.len() <= SHORT_ITEMS
+    }
+
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
+        let mut hasher = DefaultHasher::new();
+        self.calls.iter().for_each(|call| call.hash(&mut hasher));
+        let (token, hash) = (self.token.to_owned(), hasher.finish());
+        let items: Result<Vec<_>, DynoxideError> = self.calls.iter().map(engine_item).collect();
+        move |run| {
+            let answer = run.once(&token, hash, |database| {
+                database.transact_write_items(typed::TransactWriteItemsRequest {
+                    transact_items: items?,
+                    return_consumed_capacity: engine::total(),
+                    ..typed::TransactWriteItemsRequest::default()
+                })
+            })?;
+            Ok(((), engine::units(answer.consumed_capacity.iter().flatten())))
+        }
+    }
 }
 
 fn transact_item(call: &WriteCall) -> Result<TransactWriteItem, BuildError> {
@@ -214,4 +242,35 @@ fn failure(error: SdkError<TransactWriteItemsError, HttpResponse>) -> AttemptFai
 fn reason(reason: CancellationReason) -> CancelReason {
     let CancellationReason { code, message, item, .. } = reason;
     CancelReason { code: code.unwrap_or_else(|| "None".to_owned()), message, item: convert::present(item) }
+}
+
+/// One write of a transaction on the embedded engine.
+fn engine_item(call: &WriteCall) -> Result<typed::TransactWriteItem, DynoxideError> {
+    let built = expressions(call);
+    // The four actions have their members in common, but no trait.
+    macro_rules! action {
+        ($action:ident { $($member:ident: $value:expr),* }) => {
+            Some(typed::$action {
+                table_name: call.table.to_string(),
+                expression_attribute_names: built.names_map(),
+                expression_attribute_values: engine::named_values(&built)?,
+                return_values_on_condition_check_failure: Some("ALL_OLD".to_owned()),
+                $($member: $value,)*
+            })
+        };
+    }
+    let (condition, mut item) = (text(&built.condition), typed::TransactWriteItem::default());
+    match Part::of(call) {
+        Part::Put(new) => item.put = action!(TransactPut { item: engine::item(new)?, condition_expression: condition }),
+        Part::Update(key) => {
+            let update = text(&built.update).unwrap_or_default();
+            item.update = action!(TransactUpdate { key: engine::key(key)?, update_expression: update, condition_expression: condition });
+        }
+        Part::Delete(key) => item.delete = action!(TransactDelete { key: engine::key(key)?, condition_expression: condition }),
+        Part::Check(key) => {
+            let condition = condition.unwrap_or_default();
+            item.condition_check = action!(TransactConditionCheck { key: engine::key(key)?, condition_expression: condition });
+        }
+    }
+    Ok(item)
 }

@@ -3,23 +3,29 @@
 //! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it certainly wrote nothing:
 //! the server refused it for now, or no connection could be made.
 
-use super::call::Call;
+use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::{CallMeans, Ended, Next};
 use crate::table::attempt::failure::{AttemptFailure, Refusal};
 use crate::table::client::decode::{JsonCapacity, JsonItem, present, units};
 use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::data::expressions::Expressions;
+use crate::table::data::expressions::{Expressions, text};
+use crate::table::data::transaction::write_size;
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
 use crate::table::data_store::Metered;
-use crate::table::sdk::convert::{self, conditioned, item_from_sdk, item_to_sdk, key_to_sdk, text, unknown_type};
+use crate::table::embedded::engine::SHORT_BYTES;
+use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::values as engine;
+use crate::table::sdk::convert::{self, conditioned, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::{delete_item::DeleteItemError, put_item::PutItemError, update_item::UpdateItemError};
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
+use dynoxide::DynoxideError;
+use dynoxide::actions::{delete_item::DeleteItemRequest, put_item::PutItemRequest, update_item::UpdateItemRequest};
 use serde::Deserialize;
 use std::error::Error;
 use tokio::time::Instant;
@@ -109,6 +115,25 @@ impl Call for SingleWrite<'_> {
             }
         }
     }
+
+    fn is_short(&self) -> bool {
+        write_size(self.write) <= SHORT_BYTES
+    }
+
+    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Option<Item>> + Send + 'static {
+        let request = engine_request(self.write);
+        macro_rules! made {
+            ($answer:expr) => {{
+                let answer = $answer;
+                Ok((engine::present(answer.attributes), engine::units(&answer.consumed_capacity)))
+            }};
+        }
+        move |run| match request? {
+            EngineWrite::Put(put) => made!(run.run(|database| database.put_item(put))?),
+            EngineWrite::Update(update) => made!(run.run(|database| database.update_item(update))?),
+            EngineWrite::Delete(delete) => made!(run.run(|database| database.delete_item(delete))?),
+        }
+    }
 }
 
 /// The expressions of a write, alone or in a transaction.
@@ -138,4 +163,41 @@ where
         failure.refusal = Refusal::Condition(convert::present(condition.item));
     }
     failure
+}
+
+/// The request of a write on the embedded engine.
+enum EngineWrite {
+    Put(PutItemRequest),
+    Update(UpdateItemRequest),
+    Delete(DeleteItemRequest),
+}
+
+fn engine_request(write: &WriteCall) -> Result<EngineWrite, DynoxideError> {
+    let built = expressions(write);
+    // The requests of the three operations have their members in common, but no trait.
+    macro_rules! request {
+        ($request:ident, $returns:literal, { $($member:ident: $value:expr),* }) => {
+            $request {
+                table_name: write.table.to_string(),
+                condition_expression: text(&built.condition),
+                expression_attribute_names: built.names_map(),
+                expression_attribute_values: engine::values(&built)?,
+                return_values: Some($returns.to_owned()),
+                return_values_on_condition_check_failure: Some("ALL_OLD".to_owned()),
+                return_consumed_capacity: engine::total(),
+                $($member: $value,)*
+                ..$request::default()
+            }
+        };
+    }
+    Ok(match &write.action {
+        WriteAction::Put(item) => EngineWrite::Put(request!(PutItemRequest, "ALL_OLD", { item: engine::item(item)? })),
+        WriteAction::Update(key, _) => EngineWrite::Update(request!(UpdateItemRequest, "ALL_NEW", {
+            key: engine::key(key)?,
+            update_expression: text(&built.update)
+        })),
+        WriteAction::Delete(key) | WriteAction::Check(key) => {
+            EngineWrite::Delete(request!(DeleteItemRequest, "ALL_OLD", { key: engine::key(key)? }))
+        }
+    })
 }

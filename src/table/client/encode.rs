@@ -17,14 +17,14 @@ pub(in crate::table) struct BodyWriter {
 
 impl BodyWriter {
     /// An empty object.
-    pub(super) fn begin() -> Self {
+    pub(in crate::table) fn begin() -> Self {
         let mut out = Vec::with_capacity(USUAL_BYTES);
         out.push(b'{');
         Self { out }
     }
 
     /// The whole object.
-    pub(super) fn end(mut self) -> Vec<u8> {
+    pub(in crate::table) fn end(mut self) -> Vec<u8> {
         self.out.push(b'}');
         self.out
     }

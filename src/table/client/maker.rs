@@ -1,7 +1,6 @@
 //! A call of any kind in; its answer, or the attempt's failure, out: written, sent once over a connection, and read.
 
 use super::connection::DynamoConnection;
-use super::encode::BodyWriter;
 use super::refusal::unreadable;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::calls::call::Call;
@@ -16,10 +15,7 @@ pub(in crate::table) struct DirectMaker {
 impl DirectMaker {
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
     pub(in crate::table) async fn make<C: Call>(&self, call: &C) -> Result<Metered<C::Answer>, AttemptFailure> {
-        let mut body = BodyWriter::begin();
-        call.body(&mut body);
-        body.text("ReturnConsumedCapacity", "TOTAL");
-        let answer = self.connection.send(call.operation(), body.end()).await?;
+        let answer = self.connection.send(call.operation(), call.json()).await?;
         // The text is checked as a whole, not string by string. Bytes that are no text are read for the error.
         let json = std::str::from_utf8(&answer).map_or_else(|_| serde_json::from_slice(&answer), serde_json::from_str);
         call.answer(json.map_err(|error| unreadable(&error))?)

@@ -71,7 +71,7 @@ pub enum SortCondition {
 }
 
 /// A condition or filter expression with its placeholders.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Expression {
     /// The text, with `#n0` and `:v0` placeholders.
     pub text: String,

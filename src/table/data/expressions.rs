@@ -143,6 +143,12 @@ impl<'a> Expressions<'a> {
         self
     }
 
+    /// `ExpressionAttributeNames` as a map; `None` if there are none, because the map may not be empty.
+    pub(in crate::table) fn names_map(&self) -> Option<HashMap<String, String>> {
+        let names = || self.names.iter().map(|(placeholder, name)| (placeholder.to_string(), (*name).to_owned()));
+        (!self.names.is_empty()).then(|| names().collect())
+    }
+
     /// A prefix that no placeholder begins with yet: this one, as a rule.
     fn free_prefix(&self, prefix: &'static str) -> Cow<'static, str> {
         let taken = |prefix: &str| {
@@ -155,6 +161,11 @@ impl<'a> Expressions<'a> {
         }
         free
     }
+}
+
+/// The text of an expression, for a request that owns its parts.
+pub(in crate::table) fn text(expression: &Option<Cow<'_, str>>) -> Option<String> {
+    expression.as_deref().map(str::to_owned)
 }
 
 /// The placeholder of a prefix and a number. The usual ones are there already.

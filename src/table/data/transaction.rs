@@ -14,7 +14,7 @@ pub(in crate::table) fn check(calls: &[WriteCall]) -> Result<(), WriteError> {
         let text = format!("A transaction writes at most {WRITES_PER_TRANSACTION} items, but this one has {}.", calls.len());
         return Err(WriteError::TooLarge(text));
     }
-    if calls.iter().map(size).sum::<usize>() > BYTES_PER_TRANSACTION {
+    if calls.iter().map(write_size).sum::<usize>() > BYTES_PER_TRANSACTION {
         return Err(too_many_bytes());
     }
     match written_twice(calls) {
@@ -36,7 +36,8 @@ pub(in crate::table) fn tables_of(calls: &[WriteCall]) -> String {
     tables.join(",")
 }
 
-fn size(call: &WriteCall) -> usize {
+/// The bytes of a write: of its item, or of its key and the values of its update.
+pub(in crate::table) fn write_size(call: &WriteCall) -> usize {
     match &call.action {
         WriteAction::Put(item) => item_size(item),
         WriteAction::Update(key, update) => {

@@ -7,7 +7,7 @@ use super::limits::WRITES_PER_BATCH;
 use std::sync::Arc;
 
 /// One write, alone or as a part of a transaction.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct WriteCall {
     /// The table's name.
     pub table: Arc<str>,
@@ -18,7 +18,7 @@ pub struct WriteCall {
 }
 
 /// What a write does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum WriteAction {
     /// PutItem: the whole item.
     Put(Item),

@@ -1,8 +1,8 @@
 //! HTTP requests as the AWS SDK writes them in, the embedded engine's answers out; no socket between them.
 
-use crate::table::embedded::engine::EmbeddedEngine;
-use crate::table::embedded::observer::CallObserver;
-use crate::table::embedded::storage_failure;
+use crate::table::embedded::engine::{EmbeddedEngine, SHORT_BYTES, SHORT_ITEMS};
+use crate::table::embedded::observer::{CallObserver, sorted};
+use crate::table::embedded::refusal;
 use crate::table::embedded::tokens::Tokens;
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
@@ -12,6 +12,7 @@ use aws_smithy_types::body::SdkBody;
 use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::{Serialize, de::DeserializeOwned};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// The embedded engine in place of an HTTP client.
@@ -43,16 +44,11 @@ impl HttpConnector for Connector {
             let work = move |database: &Database| {
                 let sent = request.body().bytes().unwrap_or_default();
                 let (status, body) = match answer(database, &noted.tokens, &operation, sent) {
-                    Ok(answer) => {
-                        if answer.0 == 200 && WRITES.contains(&operation.as_str()) {
-                            noted.note(None);
-                        }
-                        answer
-                    }
-                    Err(cause) => {
-                        noted.note(Some(cause));
-                        storage_failure::answer(cause)
-                    }
+                    None => (400, UNKNOWN.to_vec()),
+                    Some(result) => match noted.noted(&operation, result) {
+                        Ok(body) => (200, body),
+                        Err(refused) => refusal::answer(&refused),
+                    },
                 };
                 if let Some(observer) = &observer {
                     observer.answered(&operation, sent, &body);
@@ -69,31 +65,26 @@ impl HttpConnector for Connector {
     }
 }
 
-/// The most items of a short page.
-const SHORT_PAGE: u32 = 25;
-/// The longest request of another kind that is short work, in bytes. It has some 25 keys.
-const SHORT_REQUEST: usize = 4 << 10;
-
 /// Whether an operation takes no longer than a page of a few items.
 fn is_short(operation: &str, body: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "PascalCase")]
     struct Page {
-        limit: Option<u32>,
+        limit: Option<usize>,
     }
     match operation {
-        "Query" | "Scan" => serde_json::from_slice(body).is_ok_and(|page: Page| page.limit.is_some_and(|limit| limit <= SHORT_PAGE)),
-        _ => body.len() <= SHORT_REQUEST,
+        "Query" | "Scan" => serde_json::from_slice(body).is_ok_and(|page: Page| page.limit.is_some_and(|limit| limit <= SHORT_ITEMS)),
+        _ => body.len() <= SHORT_BYTES,
     }
 }
 
-/// The operations that write items.
-const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"];
+/// The answer to an operation that the engine does not have.
+const UNKNOWN: &[u8] = br#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
 
-/// Runs one operation of the DynamoDB API: its name and JSON body in, HTTP status and JSON body out. The error is the cause in the disk or
-/// the data file.
-fn answer(database: &Database, tokens: &Tokens, operation: &str, body: &[u8]) -> Result<(u16, Vec<u8>), &'static str> {
-    let result = match operation {
+/// Runs one operation of the DynamoDB API: its name and JSON body in, the JSON body of the answer out; `None` if the engine does not have
+/// the operation.
+fn answer(database: &Database, tokens: &Tokens, operation: &str, body: &[u8]) -> Option<Result<Vec<u8>, DynoxideError>> {
+    Some(match operation {
         "GetItem" => typed(body, |request| database.get_item(request)),
         "BatchGetItem" => typed(body, |request| database.batch_get_item(request)),
         "Query" => typed(body, |request| database.query(request)),
@@ -115,38 +106,33 @@ fn answer(database: &Database, tokens: &Tokens, operation: &str, body: &[u8]) ->
         "DescribeStream" => typed(body, |request| database.describe_stream(request)),
         "GetShardIterator" => typed(body, |request| database.get_shard_iterator(request)),
         "GetRecords" => typed(body, |request| database.get_records(request)),
-        _ => return Ok((400, br#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.to_vec())),
-    };
-    Ok(match result {
-        Ok(body) => (200, body),
-        // DynamoDB puts this envelope around some refusals of writes; the engine leaves it to its caller.
-        Err(DynoxideError::EnvelopedValidation(message)) if matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem") => {
-            let refusal = DynoxideError::ValidationException(format!("1 validation error detected: {message}"));
-            (refusal.status_code(), refusal.to_json().into_bytes())
-        }
-        Err(refusal) => match storage_failure::cause(&refusal) {
-            Some(cause) => return Err(cause),
-            None => (refusal.status_code(), refusal.to_json().into_bytes()),
-        },
+        _ => return None,
     })
 }
 
 /// Makes a transaction once for each token.
 fn transact(database: &Database, tokens: &Tokens, body: &[u8]) -> Result<Vec<u8>, DynoxideError> {
-    let mut request: TransactWriteItemsRequest = serde_json::from_slice(body).map_err(|error| refusal(&error))?;
+    let mut request: TransactWriteItemsRequest = serde_json::from_slice(body).map_err(|error| unread(&error))?;
     let token = request.client_request_token.take();
-    let make = || encoded(&database.transact_write_items(request)?);
-    match token {
-        Some(token) => tokens.once(&token, body, make),
-        None => make(),
-    }
+    let make = || database.transact_write_items(request);
+    encoded(&match token {
+        Some(token) => tokens.once(&token, hash_of(body), make)?,
+        None => make()?,
+    })
+}
+
+/// A hash of a body, in which the order of names does not count.
+fn hash_of(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    sorted(body).to_string().hash(&mut hasher);
+    hasher.finish()
 }
 
 fn typed<Q: DeserializeOwned, R: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
 ) -> Result<Vec<u8>, DynoxideError> {
-    encoded(&operation(serde_json::from_slice(body).map_err(|error| refusal(&error))?)?)
+    encoded(&operation(serde_json::from_slice(body).map_err(|error| unread(&error))?)?)
 }
 
 fn encoded(response: &impl Serialize) -> Result<Vec<u8>, DynoxideError> {
@@ -154,7 +140,7 @@ fn encoded(response: &impl Serialize) -> Result<Vec<u8>, DynoxideError> {
 }
 
 /// Turns a request that does not decode into DynamoDB's refusal. The engine writes the class of the refusal before the text.
-fn refusal(error: &serde_json::Error) -> DynoxideError {
+fn unread(error: &serde_json::Error) -> DynoxideError {
     let full = error.to_string();
     let bare = full.rfind(" at line ").map_or(full.as_str(), |place| &full[..place]);
     if let Some(message) = bare.strip_prefix("VALIDATION_REQUEST:") {
@@ -167,5 +153,16 @@ fn refusal(error: &serde_json::Error) -> DynoxideError {
         DynoxideError::ValidationException(bare.to_owned())
     } else {
         DynoxideError::SerializationException(bare.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_names_does_not_make_another_transaction() {
+        assert_eq!(hash_of(br#"{"a":1,"b":2}"#), hash_of(br#"{"b":2,"a":1}"#));
+        assert_ne!(hash_of(br#"{"a":1,"b":2}"#), hash_of(br#"{"a":2,"b":1}"#));
     }
 }

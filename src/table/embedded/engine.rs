@@ -1,12 +1,12 @@
 //! A place for data in, the embedded engine on it out: with its threads, its lock file, its sweep of expired items and its bulk load.
 //! Must not know HTTP.
 
-use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::ITEM_BYTES;
 use crate::table::embedded::tokens::Tokens;
-use crate::table::embedded::{data_file, storage_failure};
-use dynoxide::types::AttributeValue;
+use crate::table::embedded::values::item_to_engine;
+use crate::table::embedded::{data_file, refusal, storage_failure};
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -33,6 +33,12 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const THREADS: usize = 3;
 /// How many of them long work may have, so that short work does not wait for the end of all long work.
 const THREADS_FOR_LONG_WORK: usize = 2;
+/// The most items of a short call.
+pub(in crate::table) const SHORT_ITEMS: usize = 25;
+/// The most bytes of a short write or of another short request. It has some 25 keys.
+pub(in crate::table) const SHORT_BYTES: usize = 4 << 10;
+/// The operations that write items.
+const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"];
 /// Items that a bulk load writes in one transaction.
 const ITEMS_PER_LOAD: usize = 1000;
 
@@ -110,8 +116,22 @@ impl EmbeddedEngine {
         })
     }
 
+    /// Takes note of what the end of an operation tells about the disk and the data file. Gives it on in DynamoDB's words.
+    pub(super) fn noted<T>(&self, operation: &str, ended: Result<T, DynoxideError>) -> Result<T, DynoxideError> {
+        match &ended {
+            Ok(_) if WRITES.contains(&operation) => self.note(None),
+            Ok(_) => {}
+            Err(refused) => {
+                if let Some(cause) = storage_failure::cause(refused) {
+                    self.note(Some(cause));
+                }
+            }
+        }
+        ended.map_err(|refused| refusal::worded(operation, refused))
+    }
+
     /// Records why the disk or the data file failed, or with `None` that a write succeeded.
-    pub(super) fn note(&self, trouble: Option<&'static str>) {
+    fn note(&self, trouble: Option<&'static str>) {
         let before = std::mem::replace(&mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner), trouble);
         match trouble {
             Some(cause) if before != trouble => tracing::error!(cause, "the embedded store failed"),
@@ -173,7 +193,7 @@ impl EmbeddedEngine {
     /// Writes items, a thousand in each transaction. They replace items with the same keys; of several items with one key, the last stays.
     /// This is many times faster than BatchWriteItem, which waits for the disk once for each item.
     pub(in crate::table) async fn load(self: &Arc<Self>, table: &str, items: Vec<Item>) -> Result<(), TableError> {
-        let mut items = items.into_iter().map(to_engine);
+        let mut items = items.into_iter().map(item_to_engine);
         loop {
             let part: Vec<dynoxide::types::Item> = items.by_ref().take(ITEMS_PER_LOAD).collect();
             if part.is_empty() {
@@ -234,25 +254,6 @@ async fn sweep(engine: Weak<EmbeddedEngine>) {
             Ok(Err(error)) => tracing::warn!(%error, "could not delete expired items"),
             Err(error) => tracing::warn!(%error, "could not delete expired items"),
         }
-    }
-}
-
-fn to_engine(item: Item) -> dynoxide::types::Item {
-    item.into_iter().map(|(name, value)| (name.to_string(), attribute_to_engine(value))).collect()
-}
-
-fn attribute_to_engine(value: Attribute) -> AttributeValue {
-    match value {
-        Attribute::S(text) => AttributeValue::S(text),
-        Attribute::N(text) => AttributeValue::N(text),
-        Attribute::B(bytes) => AttributeValue::B(bytes),
-        Attribute::Bool(truth) => AttributeValue::BOOL(truth),
-        Attribute::Null => AttributeValue::NULL(true),
-        Attribute::Ss(texts) => AttributeValue::SS(texts),
-        Attribute::Ns(texts) => AttributeValue::NS(texts),
-        Attribute::Bs(all) => AttributeValue::BS(all),
-        Attribute::L(values) => AttributeValue::L(values.into_iter().map(attribute_to_engine).collect()),
-        Attribute::M(item) => AttributeValue::M(to_engine(item)),
     }
 }
 

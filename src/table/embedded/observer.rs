@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// Observes every call to the embedded store.
 pub trait CallObserver: Debug + Send + Sync {
-    /// A call begins: the operation (`GetItem` …) and the JSON that the AWS SDK sent for it.
+    /// A call begins: the operation (`GetItem` …) and its JSON, as it is sent to a server.
     fn begun(&self, operation: &str, body: &[u8]);
 
-    /// A call was answered: the operation, the JSON that was sent and the JSON that came back, also of a refusal.
+    /// A call was answered: the operation, its JSON and the JSON of the answer, also of a refusal.
     fn answered(&self, _operation: &str, _body: &[u8], _answer: &[u8]) {}
 }
 

@@ -32,9 +32,12 @@ pub(super) fn cause(error: &DynoxideError) -> Option<&'static str> {
     CAUSES.into_iter().find(|(text, _)| said.contains(text)).map(|(_, cause)| cause)
 }
 
-/// The answer to a call that failed for this cause. A status of 400 says that nothing was written.
+/// The HTTP status of a call that failed because of the disk or the data file. It says that nothing was written.
+pub(super) const STATUS: u16 = 400;
+
+/// The answer to a call that failed for this cause.
 pub(super) fn answer(cause: &str) -> (u16, Vec<u8>) {
-    (400, json!({ "__type": format!("keyfold#{CODE}"), "message": cause }).to_string().into_bytes())
+    (STATUS, json!({ "__type": format!("keyfold#{CODE}"), "message": cause }).to_string().into_bytes())
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! The engine itself keeps every token for ten minutes, however many there are, and searches all of them at each transaction. A token is
 //! needed only until its answer has arrived, which takes seconds. So it is kept for a minute, within a bound in bytes.
 
-use crate::table::embedded::observer::sorted;
 use dynoxide::DynoxideError;
+use dynoxide::actions::transact_write_items::TransactWriteItemsResponse;
+use dynoxide::types::ConsumedCapacity;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,30 +35,27 @@ struct Made {
 struct Answer {
     /// A hash of the request.
     request: u64,
-    body: Vec<u8>,
+    response: TransactWriteItemsResponse,
 }
 
 impl Tokens {
-    /// Runs a transaction unless one with this token has run. A failed transaction may run again. `request` is its JSON.
+    /// Runs a transaction unless one with this token has run. A failed transaction may run again. `request` is a hash of it.
     pub(super) fn once(
         &self,
         token: &str,
-        request: &[u8],
-        make: impl FnOnce() -> Result<Vec<u8>, DynoxideError>,
-    ) -> Result<Vec<u8>, DynoxideError> {
-        let mut hasher = DefaultHasher::new();
-        sorted(request).to_string().hash(&mut hasher);
-        let request = hasher.finish();
+        request: u64,
+        make: impl FnOnce() -> Result<TransactWriteItemsResponse, DynoxideError>,
+    ) -> Result<TransactWriteItemsResponse, DynoxideError> {
         // Held while the transaction runs, so that a second attempt waits for the first. The engine runs one at a time anyway.
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.forget(Instant::now());
         match made.answers.get(token) {
-            Some(answer) if answer.request == request => Ok(answer.body.clone()),
+            Some(answer) if answer.request == request => Ok(answer.response.clone()),
             Some(_) => Err(DynoxideError::IdempotentParameterMismatchException("The token belongs to another request.".to_owned())),
             None => {
-                let body = make()?;
-                made.keep(token, Answer { request, body: body.clone() });
-                Ok(body)
+                let response = make()?;
+                made.keep(token, Answer { request, response: response.clone() });
+                Ok(response)
             }
         }
     }
@@ -85,7 +82,8 @@ impl Made {
 }
 
 fn weight(token: &str, answer: &Answer) -> usize {
-    2 * token.len() + answer.body.len() + OVERHEAD
+    let capacity = answer.response.consumed_capacity.iter().flatten();
+    2 * token.len() + capacity.map(|part| size_of::<ConsumedCapacity>() + part.table_name.len()).sum::<usize>() + OVERHEAD
 }
 
 #[cfg(test)]
@@ -93,23 +91,29 @@ fn weight(token: &str, answer: &Answer) -> usize {
 mod tests {
     use super::*;
 
+    fn answer(table: &str) -> TransactWriteItemsResponse {
+        let part = ConsumedCapacity { table_name: table.to_owned(), ..ConsumedCapacity::default() };
+        TransactWriteItemsResponse { consumed_capacity: Some(vec![part]), ..TransactWriteItemsResponse::default() }
+    }
+
     #[test]
     fn a_transaction_is_made_once_and_a_failed_one_again() {
         let tokens = Tokens::default();
-        let fails = || Err(DynoxideError::InternalServerError("no".to_owned()));
-        assert!(tokens.once("t", br#"{"a":1,"b":2}"#, fails).is_err());
-        assert_eq!(tokens.once("t", br#"{"a":1,"b":2}"#, || Ok(b"one".to_vec())).unwrap(), b"one");
-        assert_eq!(tokens.once("t", br#"{"b":2,"a":1}"#, || Ok(b"two".to_vec())).unwrap(), b"one");
-        let other = tokens.once("t", br#"{"a":2}"#, || Ok(b"three".to_vec()));
-        assert!(matches!(other, Err(DynoxideError::IdempotentParameterMismatchException(_))));
-        assert_eq!(tokens.once("u", br#"{"a":2}"#, || Ok(b"four".to_vec())).unwrap(), b"four");
+        let made = |token: &str, request: u64, table: &str| {
+            tokens.once(token, request, || Ok(answer(table))).map(|answer| answer.consumed_capacity.unwrap().remove(0).table_name)
+        };
+        assert!(tokens.once("t", 1, || Err(DynoxideError::InternalServerError("no".to_owned()))).is_err());
+        assert_eq!(made("t", 1, "one").unwrap(), "one");
+        assert_eq!(made("t", 1, "two").unwrap(), "one");
+        assert!(matches!(made("t", 2, "three"), Err(DynoxideError::IdempotentParameterMismatchException(_))));
+        assert_eq!(made("u", 2, "four").unwrap(), "four");
     }
 
     #[test]
     fn tokens_are_forgotten_after_a_minute_or_when_they_are_too_much() {
         let tokens = Tokens::default();
         for n in 0..20_000 {
-            tokens.once(&format!("token {n}"), b"{}", || Ok(vec![0; 1000])).unwrap();
+            tokens.once(&format!("token {n}"), 0, || Ok(answer(&"t".repeat(1000)))).unwrap();
         }
         let mut made = tokens.made.lock().unwrap();
         assert!(made.bytes <= MOST_BYTES + 2000 && made.bytes > MOST_BYTES / 2, "{}", made.bytes);

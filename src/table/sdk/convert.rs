@@ -6,7 +6,6 @@ use crate::table::data::error::TableErrorKind;
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -63,19 +62,8 @@ pub(in crate::table) fn key_value_to_sdk(value: &KeyValue) -> AttributeValue {
     }
 }
 
-/// The text of an expression as the SDK's.
-pub(in crate::table) fn text(text: &Option<Cow<'_, str>>) -> Option<String> {
-    text.as_deref().map(str::to_owned)
-}
-
-/// `ExpressionAttributeNames`; `None` if there are none, because the map may not be empty.
-pub(in crate::table) fn names(built: &Expressions<'_>) -> Option<HashMap<String, String>> {
-    let names = || built.names.iter().map(|(placeholder, name)| (placeholder.to_string(), (*name).to_owned()));
-    (!built.names.is_empty()).then(|| names().collect())
-}
-
 /// `ExpressionAttributeValues`; `None` if there are none.
-pub(in crate::table) fn values(built: &Expressions<'_>) -> Option<HashMap<String, AttributeValue>> {
+pub(in crate::table) fn values(built: &Expressions<'_>) -> Option<SdkItem> {
     let value = |operand: &PlaceholderValue<'_>| match operand {
         PlaceholderValue::Key(value) => key_value_to_sdk(value),
         PlaceholderValue::Attribute(value) => attribute_to_sdk((*value).clone()),
@@ -88,8 +76,8 @@ pub(in crate::table) fn values(built: &Expressions<'_>) -> Option<HashMap<String
 macro_rules! conditioned {
     ($builder:expr, $built:expr) => {
         $builder
-            .set_condition_expression($crate::table::sdk::convert::text(&$built.condition))
-            .set_expression_attribute_names($crate::table::sdk::convert::names(&$built))
+            .set_condition_expression($crate::table::data::expressions::text(&$built.condition))
+            .set_expression_attribute_names($built.names_map())
             .set_expression_attribute_values($crate::table::sdk::convert::values(&$built))
             .return_values_on_condition_check_failure(aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld)
     };

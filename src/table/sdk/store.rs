@@ -1,4 +1,5 @@
-//! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine below the same client.
+//! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine, which takes the calls of
+//! requests itself.
 
 use super::client::{self, ConfiguredClient};
 use crate::table::attempt::attempts::{Attempts, CallMeans};
@@ -8,6 +9,7 @@ use crate::table::client::maker::DirectMaker;
 use crate::table::data::error::TableError;
 use crate::table::embedded::connector::Connector;
 use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
+use crate::table::embedded::maker::EmbeddedMaker;
 use crate::table::embedded::observer::CallObserver;
 use crate::table::hedge::late_reads::LateReads;
 use crate::table::retry::budget::RetryBudget;
@@ -21,11 +23,12 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::time::Instant;
 
-/// A store over the AWS SDK; cheap to clone. The embedded store closes when its last clone is dropped.
+/// A store over the AWS SDK or the embedded engine; cheap to clone. The embedded store closes when its last clone is dropped.
 #[derive(Clone)]
 pub struct SdkStore {
     inner: Arc<Inner>,
-    client: ClientKind,
+    /// `None` is the embedded engine itself where there is one, and otherwise the default.
+    client: Option<ClientKind>,
     late_reads: Option<Arc<LateReads>>,
 }
 
@@ -43,9 +46,9 @@ impl ClientKind {
     /// The environment variable that names the client of every store.
     pub const VARIABLE: &str = "KEYFOLD_CLIENT";
 
-    /// The client that the environment names; otherwise the default.
-    fn of_environment() -> Self {
-        std::env::var(Self::VARIABLE).ok().and_then(|name| name.parse().ok()).unwrap_or_default()
+    /// The client that the environment names.
+    fn of_environment() -> Option<Self> {
+        std::env::var(Self::VARIABLE).ok()?.parse().ok()
     }
 }
 
@@ -75,7 +78,7 @@ struct Inner {
 }
 
 struct Embedded {
-    engine: Arc<EmbeddedEngine>,
+    maker: EmbeddedMaker,
     _sweeper: Option<Sweeper>,
 }
 
@@ -107,9 +110,14 @@ impl SdkStore {
         Self::on(client::over(http))
     }
 
-    /// The same store, whose calls this client makes.
+    /// The same store, whose calls this client makes. The embedded engine then answers in place of a server.
     pub fn with_client(self, client: ClientKind) -> Self {
-        Self { client, ..self }
+        Self { client: Some(client), ..self }
+    }
+
+    /// The same store, whose calls the embedded engine takes itself, whatever the environment names.
+    pub fn without_client(self) -> Self {
+        Self { client: None, ..self }
     }
 
     /// The same store, which makes late reads twice.
@@ -122,8 +130,8 @@ impl SdkStore {
     }
 
     fn embedded(engine: Arc<EmbeddedEngine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
-        let client = client::embedded(Connector { engine: engine.clone(), observer });
-        Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), engine }))
+        let client = client::embedded(Connector { engine: engine.clone(), observer: observer.clone() });
+        Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }))
     }
 
     fn of(ConfiguredClient { sdk, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
@@ -154,9 +162,12 @@ impl SdkStore {
     /// What the store's calls need. The embedded engine always answers, so it has no circuit.
     pub(in crate::table) fn caller(&self) -> CallMeans<'_> {
         let Inner { sdk, direct, retries, health, embedded } = &*self.inner;
-        let maker = match self.client {
-            ClientKind::Sdk => CallMaker::Sdk(sdk),
-            ClientKind::Direct => CallMaker::Direct(direct),
+        let maker = match (self.client, embedded) {
+            (None, Some(embedded)) => CallMaker::Embedded(&embedded.maker),
+            (client, _) => match client.unwrap_or_default() {
+                ClientKind::Sdk => CallMaker::Sdk(sdk),
+                ClientKind::Direct => CallMaker::Direct(direct),
+            },
         };
         CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none() }
     }
@@ -168,6 +179,6 @@ impl SdkStore {
 
     /// The embedded engine, if this is the embedded store.
     pub(in crate::table) fn engine(&self) -> Option<&Arc<EmbeddedEngine>> {
-        self.inner.embedded.as_ref().map(|embedded| &embedded.engine)
+        self.inner.embedded.as_ref().map(|embedded| &embedded.maker.engine)
     }
 }
