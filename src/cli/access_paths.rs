@@ -1,6 +1,6 @@
 //! A model in, the access paths of its fields out, as a table of 100 columns or as JSON: the output of `keyfold check`.
 
-use super::output::wrapped;
+use super::output::{line, wrapped};
 use crate::plan::cost::find::{FindCost, cost_of_find};
 use crate::schema::describe::{self, BoundField, PathRow};
 use crate::schema::model::{FieldKind, Model};
@@ -56,7 +56,7 @@ fn cost_note(model: &Model, row: &PathRow) -> Option<String> {
 /// The rows as a table, with the meaning of the rules' numbers.
 pub fn table(model: &Model, rows: &[PathRow]) -> String {
     let widths = widths(rows);
-    let mut text = line(widths, &["FIELD", "CALL AND KEY", "BOUND", "RULE"]);
+    let mut text = line(&widths, &["FIELD", "CALL AND KEY", "BOUND", "RULE"]);
     let mut before = "";
     let (mut reads, mut writes) = (false, false);
     for row in rows {
@@ -70,12 +70,6 @@ pub fn table(model: &Model, rows: &[PathRow]) -> String {
         text.push_str(&format!("\n{legend}\n"));
     }
     text
-}
-
-/// Cells in their columns.
-fn line(widths: Widths, cells: &[&str]) -> String {
-    let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-    format!("{}\n", padded.join("  ").trim_end())
 }
 
 /// Whether the row is of a field that writes.
@@ -99,7 +93,7 @@ fn lines(widths: Widths, row: &PathRow, again: bool) -> String {
     let cell = |lines: &[String], at: usize| lines.get(at).cloned().unwrap_or_default();
     let all = (0..height).map(|at| {
         let (bound, rule) = bound.get(at).cloned().unwrap_or_default();
-        line(widths, &[&cell(&field, at), &cell(&call, at), &bound, &rule])
+        line(&widths, &[cell(&field, at), cell(&call, at), bound, rule])
     });
     all.collect()
 }

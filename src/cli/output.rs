@@ -22,13 +22,13 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..columns)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
         .collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    rows.iter().map(|row| line(&widths, row)).collect()
+}
+
+/// Cells as a line with columns of these widths, two spaces between them.
+pub fn line(widths: &[usize], cells: &[impl AsRef<str>]) -> String {
+    let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| format!("{:width$}", cell.as_ref())).collect();
+    format!("{}\n", padded.join("  ").trim_end())
 }
 
 /// A text in lines of a width, broken at spaces. Lines after the first are indented by two more. A longer word is broken.

@@ -1,6 +1,6 @@
 //! A model in, who may read and write each type and field out, as a table of 100 columns: the output of `keyfold check --rules`.
 
-use super::output::wrapped;
+use super::output::{line, wrapped};
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
 
@@ -75,12 +75,8 @@ fn said(rules: &AuthRules, action: AuthAction) -> Option<String> {
 fn lines(cells: [&str; 3]) -> String {
     let columns: Vec<Vec<String>> = cells.iter().zip(WIDTHS).map(|(cell, width)| wrapped(cell, width)).collect();
     let height = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let line = |at: usize| {
-        let cell = |(column, width): (&Vec<String>, usize)| format!("{:width$}", column.get(at).map_or("", String::as_str));
-        let padded: Vec<String> = columns.iter().zip(WIDTHS).map(cell).collect();
-        format!("{}\n", padded.join("  ").trim_end())
-    };
-    (0..height).map(line).collect()
+    let row = |at: usize| columns.iter().map(|column| column.get(at).map_or("", String::as_str)).collect::<Vec<_>>();
+    (0..height).map(|at| line(&WIDTHS, &row(at))).collect()
 }
 
 #[cfg(test)]

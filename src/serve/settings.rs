@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// Shortest secret that protects cursors, in bytes (128 bits).
 const SHORTEST_KEY: usize = 16;
+/// Longest time of a setting.
+const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The settings of `keyfold dev` and `keyfold serve`.
 #[derive(Debug, Clone, Args)]
@@ -259,19 +261,27 @@ impl Budgets {
     }
 }
 
-/// Reads a time: digits and `ms`, `s` or `m`; without a unit, seconds. More than zero and at most an hour.
+/// Reads a time of at most an hour.
 fn duration(text: &str) -> Result<Duration, String> {
+    time_of_at_most(HOUR, "an hour", text)
+}
+
+/// Reads a time: digits and `ms`, `s`, `m`, `h` or `d`; without a unit, seconds. It is more than zero and at most `longest`, which messages
+/// call by its name.
+pub fn time_of_at_most(longest: Duration, name: &str, text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 500ms, 30s, 2m".to_owned())?;
-    let millis = match &text[digits.len()..] {
-        "ms" => Some(number),
-        "" | "s" => number.checked_mul(1_000),
-        "m" => number.checked_mul(60_000),
-        unit => return Err(format!("unknown unit \"{unit}\": ms, s or m")),
+    let unit = match &text[digits.len()..] {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        unit => return Err(format!("unknown unit \"{unit}\": ms, s, m, h or d")),
     };
-    match millis {
-        Some(millis @ 1..=3_600_000) => Ok(Duration::from_millis(millis)),
-        _ => Err("write a time that is more than zero and at most an hour".to_owned()),
+    match number.checked_mul(unit).map(Duration::from_millis) {
+        Some(time) if !time.is_zero() && time <= longest => Ok(time),
+        _ => Err(format!("write a time that is more than zero and at most {name}")),
     }
 }
 
@@ -300,7 +310,8 @@ mod tests {
         assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        for wrong in ["", "s", "0", "-1s", "1.5s", "2h", "61m", "99999999999999999999s", "18446744073709551615m", "1é"] {
+        assert_eq!(duration("1h"), Ok(HOUR));
+        for wrong in ["", "s", "0", "-1s", "1.5s", "2h", "61m", "1d", "1w", "99999999999999999999s", "18446744073709551615m", "1é"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

@@ -20,7 +20,7 @@ pub struct RefreshPace {
     pub refresh: Duration,
     /// The same after an attempt that failed.
     pub retry: Duration,
-    /// The shortest time between an attempt and the next one for a caller.
+    /// How soon after an attempt a caller may begin another.
     pub pause: Duration,
     /// The longest time of an attempt.
     pub longest: Duration,
