@@ -14,6 +14,8 @@ mod machine;
 mod protocol;
 #[path = "http/response.rs"]
 mod response;
+#[path = "http/transport_ws.rs"]
+mod transport_ws;
 #[path = "http/validation.rs"]
 mod validation;
 #[path = "http/websocket.rs"]

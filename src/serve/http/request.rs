@@ -52,7 +52,8 @@ pub fn is_json(headers: &HeaderMap) -> bool {
     plain && json && utf8
 }
 
-fn from_members(mut members: Map<String, Value>) -> Result<Request, String> {
+/// Reads the members of a request's map. The error is a sentence for the client.
+pub fn from_members(mut members: Map<String, Value>) -> Result<Request, String> {
     let query = match members.remove("query") {
         Some(Value::String(query)) => query,
         None | Some(Value::Null) => return Err("\"query\" is missing: it holds the operation to run.".into()),

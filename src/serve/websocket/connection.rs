@@ -4,8 +4,10 @@
 //! A page of any origin may open a WebSocket without a preflight, so the origin is checked here.
 
 use super::executor::SocketExecutor;
-use super::identity::{SocketIdentity, TRY_AGAIN_LATER, UNAUTHORIZED};
+use super::identity::{SocketIdentity, TRY_AGAIN_LATER};
 use super::messages::{Messages, Unfinished};
+use super::session::Session;
+use super::{legacy, protocol};
 use crate::serve::client::ClientAddress;
 use crate::serve::connection::Received;
 use crate::serve::endpoint::Endpoint;
@@ -16,24 +18,18 @@ use crate::serve::quota::Quota;
 use crate::serve::shutdown::OpenConnections;
 use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::{RequestId, RequestOrigin};
-use async_graphql::Data;
-use async_graphql::http::ALL_WEBSOCKET_PROTOCOLS;
-use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
-use axum::Error;
+use async_graphql_axum::GraphQLProtocol;
 use axum::Extension;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::extract::ws::{Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use futures_util::sink::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream, StreamExt};
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a client may leave a ping unanswered.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// How long a client may take to confirm that the socket is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// The most bytes that a socket reads at once. The library keeps a buffer of this size for each.
@@ -57,7 +53,7 @@ pub async fn handle(
     State(sockets): State<Sockets>,
     (Extension(client), Extension(received), request_id): (Extension<ClientAddress>, Extension<Received>, Option<Extension<RequestId>>),
     headers: HeaderMap,
-    protocol: GraphQLProtocol,
+    offered: GraphQLProtocol,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     if !may_open(&headers, &sockets.allow_origins) {
@@ -77,13 +73,14 @@ pub async fn handle(
     let limits = &sockets.endpoint.limits;
     let longest = limits.body_limit;
     let upgrade =
-        upgrade.protocols(ALL_WEBSOCKET_PROTOCOLS).max_message_size(longest).max_frame_size(longest).read_buffer_size(READ_BUFFER);
+        upgrade.protocols([protocol::NAME, legacy::NAME]).max_message_size(longest).max_frame_size(longest).read_buffer_size(READ_BUFFER);
+    let predecessor = (upgrade.selected_protocol().is_some_and(|selected| selected == legacy::NAME)).then_some(offered);
     let (open, body_timeout) = (sockets.open.open(), limits.body_timeout);
     upgrade.on_upgrade(move |socket| async move {
         let executor = SocketExecutor::new(sockets.endpoint, client, identity.clone(), open.clone());
         let (sink, messages) = socket.split();
         let messages = Messages::new(messages, executor.clone(), Unfinished::new(received, memory, body_timeout), open);
-        serve((sink, messages), protocol, executor, identity).await;
+        serve((sink, messages), predecessor, executor, identity).await;
         drop(place);
     })
 }
@@ -91,24 +88,13 @@ pub async fn handle(
 /// Serves a WebSocket until its client leaves, or until the server ends it.
 async fn serve(
     (mut sink, mut messages): (SplitSink<WebSocket, Message>, Messages<SplitStream<WebSocket>>),
-    protocol: GraphQLProtocol,
+    predecessor: Option<GraphQLProtocol>,
     executor: SocketExecutor,
     identity: SocketIdentity,
 ) {
-    let first = identity.clone();
-    let initialise = move |payload: Value| async move {
-        if first.initialise(payload).await {
-            return Ok(Data::default());
-        }
-        // The library would choose another code to close the socket with.
-        std::future::pending().await
-    };
-    let answers = (&mut sink).with(|message: Message| std::future::ready(Ok::<_, Error>(with_code(message))));
-    let served = GraphQLWebSocket::new_with_pair(answers, &mut messages, executor, protocol);
-    let served = served.on_connection_init(initialise).keepalive_timeout(KEEP_ALIVE).serve();
-    let over = tokio::select! {
-        () = served => None,
-        frame = identity.over() => Some(frame),
+    let over = match predecessor {
+        None => Session::new(&mut sink, &mut messages, executor, identity).serve().await,
+        Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).await,
     };
     if let Some(frame) = over {
         messages.end_with(frame);
@@ -123,16 +109,6 @@ async fn serve(
             }
         };
         let _ = timeout(CLOSE_LIMIT, confirmed).await;
-    }
-}
-
-/// The message with the code of the protocol for an operation before the handshake. The library sends that of a server's mistake.
-fn with_code(message: Message) -> Message {
-    match message {
-        Message::Close(Some(frame)) if frame.code == close_code::ERROR => {
-            Message::Close(Some(CloseFrame { code: UNAUTHORIZED, reason: "Unauthorized".into() }))
-        }
-        other => other,
     }
 }
 

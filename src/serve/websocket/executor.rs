@@ -1,19 +1,16 @@
-//! An operation of a WebSocket in, its responses out, as async-graphql passes them on. Must not know what runs the operation.
+//! An operation of a WebSocket in, its responses out. Must not know what runs the operation, nor the protocol of the socket.
 
 use super::identity::SocketIdentity;
-use crate::execute::{gateway, request};
+use crate::execute::gateway;
+use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
-use crate::serve::endpoint::{Endpoint, timed_out};
+use crate::serve::endpoint::Endpoint;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
-use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use futures_util::future::FutureExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
@@ -29,9 +26,14 @@ pub struct SocketExecutor {
     expected: Arc<Mutex<Option<Share>>>,
 }
 
-/// The responses of an operation, each with its share; the operation, which is unanswered until this is dropped; and the share of the
-/// response that is being sent.
-type Answering = (BoxStream<'static, (Response, Option<Share>)>, Unanswered, Option<Share>);
+/// A response that its client has not taken yet.
+pub struct Answer {
+    /// The response map, as JSON.
+    pub body: String,
+    /// Whether the operation did not run.
+    pub refused: bool,
+    _share: Option<Share>,
+}
 
 /// One operation that is not answered yet.
 struct Unanswered {
@@ -69,6 +71,24 @@ impl SocketExecutor {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Starts an operation. The answers that have been taken are sent.
+    pub fn answers(&self, request: Request) -> BoxStream<'static, Answer> {
+        let others = self.running.fetch_add(1, Ordering::Relaxed);
+        let unanswered = Unanswered { running: self.running.clone() };
+        let answers = match self.begin(request, others) {
+            Ok(responses) => {
+                let executor = self.clone();
+                responses.map(move |response| executor.held(response)).boxed()
+            }
+            Err(refusal) => stream::once(std::future::ready(refused(&refusal))).boxed(),
+        };
+        let next = |(mut answers, unanswered): (BoxStream<'static, Answer>, Unanswered)| async move {
+            let answer = answers.next().await?;
+            Some((answer, (answers, unanswered)))
+        };
+        stream::unfold((answers, unanswered), next).boxed()
+    }
+
     /// Starts an operation next to this number of others of the same socket.
     ///
     /// Beyond the limit, it is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
@@ -84,12 +104,7 @@ impl SocketExecutor {
         self.endpoint.may_begin(&identity, self.client)?;
         let memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
-        let variables = match serde_json::to_value(&request.variables).map(exact) {
-            Ok(Value::Object(map)) => map,
-            _ => serde_json::Map::new(),
-        };
-        let caller = identity.caller;
-        let request = request::Request { query: request.query, operation_name: request.operation_name, variables, caller };
+        let request = Request { caller: identity.caller, ..request };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
         let endpoint = self.endpoint.clone();
@@ -102,85 +117,20 @@ impl SocketExecutor {
         Ok(responses.flatten_stream().boxed())
     }
 
-    /// A response, and its share until it is sent.
-    fn held(&self, response: &gateway::Response) -> (Response, Option<Share>) {
+    /// A response, with its share until it is sent.
+    fn held(&self, response: gateway::Response) -> Answer {
         match self.endpoint.quotas.hold_response(self.client, response.body.len()) {
-            Ok(share) => (converted(response), Some(share)),
-            Err(exhausted) => (refused(&HttpRefusal::ResponseDropped(exhausted)), None),
+            Ok(share) => answer(response, Some(share)),
+            Err(exhausted) => refused(&HttpRefusal::ResponseDropped(exhausted)),
         }
     }
 }
 
-impl Executor for SocketExecutor {
-    async fn execute(&self, request: Request) -> Response {
-        let response = self.execute_stream(request, None).next().await;
-        response.unwrap_or_else(|| converted(&timed_out()))
-    }
-
-    fn execute_stream(&self, request: Request, _: Option<Arc<Data>>) -> BoxStream<'static, Response> {
-        let others = self.running.fetch_add(1, Ordering::Relaxed);
-        let unanswered = Unanswered { running: self.running.clone() };
-        let responses = match self.begin(request, others) {
-            Ok(responses) => {
-                let executor = self.clone();
-                responses.map(move |response| executor.held(&response)).boxed()
-            }
-            Err(refusal) => stream::once(std::future::ready((refused(&refusal), None))).boxed(),
-        };
-        let next = |(mut responses, unanswered, sent): Answering| async move {
-            // The stream is polled again when its response is sent.
-            drop(sent);
-            let (response, share) = responses.next().await?;
-            Some((response, (responses, unanswered, share)))
-        };
-        stream::unfold((responses, unanswered, None), next).boxed()
-    }
+fn answer(response: gateway::Response, share: Option<Share>) -> Answer {
+    let refused = response.refused.is_some();
+    Answer { body: String::from_utf8(response.body).unwrap_or_default(), refused, _share: share }
 }
 
-/// A response as async-graphql's.
-fn converted(response: &gateway::Response) -> Response {
-    raw(&response.body).unwrap_or_else(|error| failed(&error.to_string()))
-}
-
-/// The name under which serde_json hands on a number that it keeps as text. async-graphql takes it for an object with this one field
-/// (<https://github.com/async-graphql/async-graphql/issues/1719>).
-const NUMBER: &str = "$serde_json::private::Number";
-/// The name of an object's only field whose text async-graphql writes as the JSON that it is.
-const RAW: &str = "$serde_json::private::RawValue";
-
-/// Variables with the numbers that async-graphql holds as objects made numbers again.
-fn exact(value: Value) -> Value {
-    match value {
-        Value::Array(values) => values.into_iter().map(exact).collect(),
-        Value::Object(fields) => match fields.get(NUMBER).and_then(Value::as_str).and_then(|text| text.parse().ok()) {
-            Some(number) if fields.len() == 1 => Value::Number(number),
-            _ => fields.into_iter().map(|(name, value)| (name, exact(value))).collect(),
-        },
-        other => other,
-    }
-}
-
-/// A response whose data is sent unchanged.
-fn raw(body: &[u8]) -> serde_json::Result<Response> {
-    #[derive(Deserialize)]
-    struct Body<'b> {
-        #[serde(borrow)]
-        data: Option<&'b RawValue>,
-        #[serde(default)]
-        errors: Vec<ServerError>,
-    }
-    let Body { data, errors } = serde_json::from_slice(body)?;
-    let mut response = Response::from_errors(errors);
-    if let Some(data) = data {
-        response.data = async_graphql::Value::Object([(Name::new(RAW), data.get().into())].into_iter().collect());
-    }
-    Ok(response)
-}
-
-fn refused(refusal: &HttpRefusal) -> Response {
-    converted(&gateway::Response::refused(&[refusal.error()]))
-}
-
-fn failed(message: &str) -> Response {
-    Response::from_errors(vec![ServerError::new(message, None)])
+fn refused(refusal: &HttpRefusal) -> Answer {
+    answer(gateway::Response::refused(&[refusal.error()]), None)
 }

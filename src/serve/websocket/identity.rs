@@ -1,6 +1,7 @@
 //! The sign-in of a WebSocket: the header of its request and its first message in; who sends its operations, and when the socket must be
 //! closed for it, out. Must not know operations.
 
+use super::protocol::{FORBIDDEN, close};
 use crate::serve::sign_in::authenticator::{Authenticator, Identity};
 use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::RequestOrigin;
@@ -10,10 +11,6 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
-/// The code of a socket whose operations begin before its handshake (graphql-transport-ws, "Subscribe").
-pub const UNAUTHORIZED: CloseCode = 4401;
-/// The code of a socket whose client is not let in, or not any longer (graphql-transport-ws, "ConnectionInit").
-const FORBIDDEN: CloseCode = 4403;
 /// The code of a socket that is closed because the server cannot do its work now (IANA, "WebSocket Close Code Number Registry").
 pub const TRY_AGAIN_LATER: CloseCode = 1013;
 
@@ -82,10 +79,6 @@ impl SocketIdentity {
             }
         }
     }
-}
-
-fn close(code: CloseCode, reason: &'static str) -> CloseFrame {
-    CloseFrame { code, reason: reason.into() }
 }
 
 #[cfg(test)]

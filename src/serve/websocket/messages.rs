@@ -3,6 +3,7 @@
 
 use super::executor::SocketExecutor;
 use super::identity::TRY_AGAIN_LATER;
+use super::protocol::close;
 use crate::serve::admission::parsed_size;
 use crate::serve::connection::Received;
 use crate::serve::pace::next_bytes_by;
@@ -63,7 +64,7 @@ impl<S> Messages<S> {
     }
 
     fn refuse<T>(&mut self, code: CloseCode, reason: &'static str) -> Poll<Option<T>> {
-        self.end = Some(CloseFrame { code, reason: reason.into() });
+        self.end = Some(close(code, reason));
         Poll::Ready(None)
     }
 }
@@ -89,6 +90,7 @@ impl<S: Stream<Item = Result<Message, Error>> + Unpin> Stream for Messages<S> {
                 Ok(None) => Poll::Ready(Some(Ok(message))),
                 Err(_) => self.refuse(TRY_AGAIN_LATER, "The server has no memory for the message."),
             },
+            Poll::Ready(Some(Err(error))) if is_too_long(&error) => self.refuse(close_code::SIZE, "The message is too large."),
             Poll::Ready(end) => Poll::Ready(end),
             Poll::Pending => match self.unfinished.poll(context) {
                 Poll::Pending => Poll::Pending,
@@ -97,6 +99,12 @@ impl<S: Stream<Item = Result<Message, Error>> + Unpin> Stream for Messages<S> {
             },
         }
     }
+}
+
+/// Whether the message is longer than the socket's limit.
+fn is_too_long(error: &Error) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<tungstenite::Error>());
+    matches!(cause, Some(tungstenite::Error::Capacity(_)))
 }
 
 impl Unfinished {

@@ -3,4 +3,7 @@
 pub mod connection;
 mod executor;
 mod identity;
+mod legacy;
 mod messages;
+mod protocol;
+mod session;
