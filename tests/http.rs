@@ -4,6 +4,8 @@
 
 #[path = "http/coercion.rs"]
 mod coercion;
+#[path = "http/documents.rs"]
+mod documents;
 #[path = "http/gateway.rs"]
 mod gateway;
 #[path = "http/limits.rs"]

@@ -14,6 +14,10 @@ pub enum ErrorCode {
     GraphqlParseFailed,
     /// The document is not valid against the schema.
     GraphqlValidationFailed,
+    /// The request names a document that the server does not know.
+    PersistedQueryNotFound,
+    /// The request names a document, and the server keeps none.
+    PersistedQueryNotSupported,
     /// A variable, an argument or a cursor is not acceptable.
     BadUserInput,
     /// The caller is not signed in.
@@ -42,6 +46,8 @@ impl ErrorCode {
         match self {
             Self::GraphqlParseFailed => "GRAPHQL_PARSE_FAILED",
             Self::GraphqlValidationFailed => "GRAPHQL_VALIDATION_FAILED",
+            Self::PersistedQueryNotFound => "PERSISTED_QUERY_NOT_FOUND",
+            Self::PersistedQueryNotSupported => "PERSISTED_QUERY_NOT_SUPPORTED",
             Self::BadUserInput => "BAD_USER_INPUT",
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",

@@ -3,6 +3,7 @@
 use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite};
 use super::client::ClientAddress;
+use super::documents::lookup::Documents;
 use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
@@ -27,6 +28,8 @@ pub struct Endpoint {
     pub authenticator: Authenticator,
     /// How often a caller may begin an operation.
     pub rate_limit: Option<RateLimit>,
+    /// The documents that requests may name.
+    pub documents: Documents,
     /// Whether clients may ask for explanations.
     pub explain: bool,
     /// What all requests share.

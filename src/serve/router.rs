@@ -2,6 +2,7 @@
 
 use super::admission::Quotas;
 use super::backend::Backend;
+use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
 use super::http::console::Console;
 use super::http::graphql::{self, refuse};
@@ -37,6 +38,8 @@ pub struct Parts {
     pub authenticator: Authenticator,
     /// Bounds of one request.
     pub limits: RequestLimits,
+    /// The documents that requests may name.
+    pub documents: Documents,
     /// Whether clients may ask for explanations.
     pub explain: bool,
     /// The page for browsers at `/`.
@@ -64,12 +67,12 @@ pub struct NotAnOrigin(String);
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, authenticator, limits, explain, console, allow_origins, hosts } = parts;
+    let Parts { backend, authenticator, limits, documents, explain, console, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
-    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, explain, quotas: quotas.clone() });
+    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let console = console.map(Arc::new);

@@ -2,6 +2,7 @@
 
 use crate::execute::request;
 use crate::plan::cost::limits::CostLimits;
+use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
 use clap::{Args, ValueEnum};
@@ -40,6 +41,10 @@ pub struct ServerSettings {
     /// Who may sign in.
     #[command(flatten)]
     pub sign_in: SignInSettings,
+
+    /// Documents that requests may name.
+    #[command(flatten)]
+    pub documents: DocumentSettings,
 
     /// Bounds of one request and of its connection.
     #[command(flatten)]

@@ -4,6 +4,7 @@ use crate::backend::{Backend, CONTAINER, Call, is_write};
 use crate::scripted::Reply;
 use futures_util::{SinkExt, StreamExt};
 use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::documents::lookup::Documents;
 use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
@@ -59,9 +60,17 @@ impl Held {
         let (console, allow_origins, hosts) = (None, Vec::new(), Hosts::All);
         let authenticator = Authenticator::off();
         let limits_of_all = limits.clone();
-        let routes =
-            router(Parts { backend: current, authenticator, limits: limits_of_all, explain: false, console, allow_origins, hosts })
-                .unwrap();
+        let routes = router(Parts {
+            backend: current,
+            authenticator,
+            limits: limits_of_all,
+            documents: Documents::default(),
+            explain: false,
+            console,
+            allow_origins,
+            hosts,
+        })
+        .unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

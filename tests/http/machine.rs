@@ -5,6 +5,8 @@ use futures_util::future::BoxFuture;
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
 use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite};
+use keyfold::serve::documents::lookup::Documents;
+use keyfold::serve::documents::persisted::PersistedDocuments;
 use keyfold::serve::http::console::Console;
 use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
@@ -115,7 +117,17 @@ pub fn limits() -> RequestLimits {
 
 pub fn parts(backend: impl Backend) -> Parts {
     let (console, authenticator) = (Some(Console::of("{ echo }", true)), Authenticator::off());
-    Parts { backend: Arc::new(backend), authenticator, limits: limits(), explain: true, console, allow_origins: vec![], hosts: Hosts::All }
+    let documents = Documents::new(None, false, Some(PersistedDocuments::new(1 << 20)));
+    Parts {
+        backend: Arc::new(backend),
+        authenticator,
+        limits: limits(),
+        documents,
+        explain: true,
+        console,
+        allow_origins: vec![],
+        hosts: Hosts::All,
+    }
 }
 
 pub async fn start(parts: Parts) -> Running {

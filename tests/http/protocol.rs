@@ -42,6 +42,21 @@ async fn post_and_get_bring_the_same_operation() {
 }
 
 #[tokio::test]
+async fn head_is_answered_as_get_is_without_the_body() {
+    let server = server().await;
+    let (path, body_of) = ("/graphql?query=echo", async |response: Response| response.bytes().await.unwrap());
+    let got = server.get(path).send().await.unwrap();
+    let head = server.client.head(server.url(path)).send().await.unwrap();
+    assert_eq!(head.status(), 200);
+    for name in ["content-type", "content-length", "cache-control", "vary"] {
+        assert_eq!(header(&head, name), header(&got, name), "{name}");
+    }
+    assert_eq!((body_of(head).await.len(), body_of(got).await.is_empty()), (0, false));
+    let writes = server.client.head(server.url("/graphql?query=mutation")).send().await.unwrap();
+    assert_eq!(writes.status(), 405);
+}
+
+#[tokio::test]
 async fn the_status_tells_of_refusals_where_the_media_type_lets_it() {
     let server = server().await;
     for (query, graphql) in [(r#"{"query": "invalid"}"#, 400), (r#"{"query": "unavailable"}"#, 503), (r#"{"query": "echo"}"#, 200)] {
@@ -79,10 +94,8 @@ async fn other_methods_media_types_and_paths_are_refused() {
     let server = server().await;
     for method in [Method::PUT, Method::DELETE, Method::OPTIONS, Method::PATCH] {
         let response = server.client.request(method, server.url("/graphql")).send().await.unwrap();
-        assert_eq!(refusal(response).await, (405, "BAD_USER_INPUT".into(), "GET, POST".into()));
+        assert_eq!(refusal(response).await, (405, "BAD_USER_INPUT".into(), "GET, HEAD, POST".into()));
     }
-    let head = server.client.head(server.url("/graphql?query=echo")).send().await.unwrap();
-    assert_eq!(head.status().as_u16(), 405);
     let not_acceptable = server.post(r#"{"query": "echo"}"#).header("accept", "text/plain").send().await.unwrap();
     assert_eq!(refusal(not_acceptable).await.0, 406);
     for content_type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {

@@ -61,6 +61,7 @@ impl Server {
             backend: current,
             authenticator,
             limits: self.settings.limits.clone(),
+            documents: self.settings.documents.open()?,
             explain,
             console,
             allow_origins: self.settings.allow_origins.clone(),

@@ -2,7 +2,7 @@
 
 use super::body;
 use super::media_type::{MediaType, negotiate};
-use super::request::{from_json, from_query_string, is_json};
+use super::request::{RequestParameters, from_json, from_query_string, is_json};
 use super::status::{self, HttpRefusal};
 use crate::execute::gateway::Response;
 use crate::execute::request::Request;
@@ -35,7 +35,8 @@ pub async fn handle(
     Extension(client): Extension<ClientAddress>,
     request: axum::extract::Request,
 ) -> axum::response::Response {
-    if request.method() != Method::GET && request.method() != Method::POST {
+    let may_write = request.method() == Method::POST;
+    if !may_write && !is_read(request.method()) {
         return refuse(MediaType::Json, &HttpRefusal::Method);
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
@@ -47,21 +48,23 @@ pub async fn handle(
     if let Err(too_fast) = endpoint.may_begin(&identity, client) {
         return refuse(media, &too_fast.into());
     }
-    let may_write = request.method() == Method::POST;
     let explain = endpoint.explain && wants_explanation(request.headers());
-    let (mut operation, memory) = match read(&endpoint, client, request).await {
+    let (asked, memory) = match read(&endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
-    operation.caller = identity.caller;
+    let request = match endpoint.documents.request(asked) {
+        Ok(request) => Request { caller: identity.caller, ..request },
+        Err(error) => return respond(&endpoint, client, media, Response::refused(&[error])),
+    };
     // An operation is admitted after its request has arrived, so that slow clients take no place from others.
     let admission = match endpoint.quotas.admit(client, memory) {
         Ok(admission) => admission,
         Err(exhausted) => return refuse(media, &exhausted.into()),
     };
-    let name = operation.operation_name.clone();
+    let name = request.operation_name.clone();
     let deadline = Instant::now() + endpoint.limits.request_timeout;
-    let invocation = Invocation { request: operation, may_write, deadline, explain };
+    let invocation = Invocation { request, may_write, deadline, explain };
     let mut response = match endpoint.run(invocation, admission).await {
         Ok(mut responses) => respond(&endpoint, client, media, responses.next().await.unwrap_or_else(timed_out)),
         Err(MayNotWrite) => refuse(media, &HttpRefusal::NotByGet),
@@ -104,10 +107,14 @@ fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::R
     (status, headers, Body::from(body)).into_response()
 }
 
-/// The operation of a request, and the memory that it holds.
-async fn read(endpoint: &Endpoint, client: ClientAddress, request: axum::extract::Request) -> Result<(Request, Share), HttpRefusal> {
+/// What a request asks for, and the memory that it holds.
+async fn read(
+    endpoint: &Endpoint,
+    client: ClientAddress,
+    request: axum::extract::Request,
+) -> Result<(RequestParameters, Share), HttpRefusal> {
     let memory = endpoint.quotas.requests.take(client, 0)?;
-    if request.method() == Method::GET {
+    if is_read(request.method()) {
         return Ok((from_query_string(request.uri()).map_err(HttpRefusal::Malformed)?, memory));
     }
     if !is_json(request.headers()) {
@@ -115,6 +122,11 @@ async fn read(endpoint: &Endpoint, client: ClientAddress, request: axum::extract
     }
     let (text, memory) = body::read(request.into_body(), &endpoint.limits, memory).await?;
     Ok((from_json(&text).map_err(HttpRefusal::Malformed)?, memory))
+}
+
+/// Whether a method only reads. HEAD is answered as GET is, without the body (RFC 9110 section 9.3.2).
+fn is_read(method: &Method) -> bool {
+    *method == Method::GET || *method == Method::HEAD
 }
 
 fn wants_explanation(headers: &HeaderMap) -> bool {

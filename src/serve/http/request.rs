@@ -1,14 +1,28 @@
-//! A JSON body or a query string in, an operation to run out (GraphQL over HTTP, "Request"). Must not know the schema.
+//! A JSON body or a query string in, what it asks for out (GraphQL over HTTP, "Request"). Must not know documents.
 
 use super::media_type::is_utf8;
-use crate::execute::request::Request;
 use axum::extract::Query;
 use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};
 
-/// Reads the body of a POST: a map with `query`, and optionally `variables`, `operationName` and `extensions`. It ignores other members,
+/// What a request asks for.
+#[derive(Debug, Default)]
+pub struct RequestParameters {
+    /// The document.
+    pub query: Option<String>,
+    /// The id of the document (GraphQL over HTTP, "Persisted Documents").
+    pub document_id: Option<String>,
+    /// The hash of the document (Automatic Persisted Queries).
+    pub hash: Option<String>,
+    /// The name of the operation.
+    pub operation_name: Option<String>,
+    /// The variables.
+    pub variables: Map<String, Value>,
+}
+
+/// Reads the body of a POST: a map with `query` or what names it, and optionally `variables`, `operationName` and `extensions`. It ignores other members,
 /// which the specification reserves. The error is a sentence for the client.
-pub fn from_json(body: &[u8]) -> Result<Request, String> {
+pub fn from_json(body: &[u8]) -> Result<RequestParameters, String> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("The body is not valid JSON: {error}."))?;
     match body {
         Value::Object(members) => from_members(members),
@@ -18,13 +32,13 @@ pub fn from_json(body: &[u8]) -> Result<Request, String> {
 }
 
 /// Reads the query string of a GET: the same names; `variables` and `extensions` hold JSON.
-pub fn from_query_string(uri: &Uri) -> Result<Request, String> {
+pub fn from_query_string(uri: &Uri) -> Result<RequestParameters, String> {
     let Query(pairs) =
         Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(|error| format!("The query string cannot be read: {error}."))?;
     let mut members = Map::new();
     for (name, text) in pairs {
         let value = match name.as_str() {
-            "query" => Value::String(text),
+            "query" | "documentId" => Value::String(text),
             // "Setting the value of the operationName parameter to the empty string is equivalent to omitting it."
             "operationName" if text.is_empty() => Value::Null,
             "operationName" => Value::String(text),
@@ -53,20 +67,35 @@ pub fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Reads the members of a request's map. The error is a sentence for the client.
-pub fn from_members(mut members: Map<String, Value>) -> Result<Request, String> {
-    let query = match members.remove("query") {
-        Some(Value::String(query)) => query,
-        None | Some(Value::Null) => return Err("\"query\" is missing: it holds the operation to run.".into()),
-        Some(_) => return Err("\"query\" must be a string.".into()),
-    };
-    let operation_name = match members.remove("operationName") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(name)) => Some(name),
-        Some(_) => return Err("\"operationName\" must be a string or null.".into()),
-    };
+pub fn from_members(mut members: Map<String, Value>) -> Result<RequestParameters, String> {
+    let (query, document_id) = (optional_text(&mut members, "query")?, optional_text(&mut members, "documentId")?);
+    let operation_name = optional_text(&mut members, "operationName")?;
     let variables = optional_map(&mut members, "variables")?.unwrap_or_default();
-    optional_map(&mut members, "extensions")?;
-    Ok(Request { query, operation_name, variables, ..Request::default() })
+    let hash = match optional_map(&mut members, "extensions")? {
+        Some(mut extensions) => optional_map(&mut extensions, "persistedQuery")?.map(hash).transpose()?,
+        None => None,
+    };
+    match (&query, &document_id) {
+        (None, None) if hash.is_none() => Err("\"query\" is missing: it holds the operation to run.".into()),
+        (Some(_), Some(_)) => Err("Send either \"query\" or \"documentId\".".into()),
+        _ => Ok(RequestParameters { query, document_id, hash, operation_name, variables }),
+    }
+}
+
+/// The hash that the extension `persistedQuery` has.
+fn hash(mut extension: Map<String, Value>) -> Result<String, String> {
+    if extension.get("version") != Some(&Value::from(1)) {
+        return Err("Only version 1 of \"persistedQuery\" is known.".into());
+    }
+    optional_text(&mut extension, "sha256Hash")?.ok_or_else(|| "\"persistedQuery\" has no \"sha256Hash\".".into())
+}
+
+fn optional_text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, String> {
+    match members.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("\"{name}\" must be a string or null.")),
+    }
 }
 
 fn optional_map(members: &mut Map<String, Value>, name: &str) -> Result<Option<Map<String, Value>>, String> {
@@ -83,18 +112,18 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn post(body: Value) -> Result<Request, String> {
+    fn post(body: Value) -> Result<RequestParameters, String> {
         from_json(body.to_string().as_bytes())
     }
 
-    fn get(uri: &str) -> Result<Request, String> {
+    fn get(uri: &str) -> Result<RequestParameters, String> {
         from_query_string(&uri.parse().unwrap())
     }
 
     #[test]
     fn a_whole_body_is_read() {
         let request = post(json!({"query": "{a}", "operationName": "A", "variables": {"x": 1}, "extensions": {}, "more": 1})).unwrap();
-        assert_eq!((request.query.as_str(), request.operation_name.as_deref()), ("{a}", Some("A")));
+        assert_eq!((request.query.as_deref(), request.operation_name.as_deref()), (Some("{a}"), Some("A")));
         assert_eq!(Value::Object(request.variables), json!({"x": 1}));
     }
 
@@ -107,12 +136,37 @@ mod tests {
     #[test]
     fn wrong_types_are_named() {
         for wrong in [json!({"o": 1}), json!(0), json!(false), json!(["a"])] {
-            assert_eq!(post(json!({"query": wrong})).unwrap_err(), "\"query\" must be a string.");
+            assert_eq!(post(json!({"query": wrong})).unwrap_err(), "\"query\" must be a string or null.");
             assert!(post(json!({"query": "{a}", "operationName": wrong})).unwrap_err().starts_with("\"operationName\""));
         }
         for wrong in [json!("text"), json!(0), json!(false), json!(["a"])] {
             assert!(post(json!({"query": "{a}", "variables": wrong})).unwrap_err().starts_with("\"variables\""));
             assert!(post(json!({"query": "{a}", "extensions": wrong})).unwrap_err().starts_with("\"extensions\""));
+        }
+    }
+
+    #[test]
+    fn a_document_is_named_by_an_id_or_a_hash() {
+        let request = post(json!({"documentId": "sha256:1", "operationName": "A"})).unwrap();
+        assert_eq!((request.query, request.document_id.as_deref(), request.hash), (None, Some("sha256:1"), None));
+        let extensions = |version: Value, hash: Value| json!({"persistedQuery": {"version": version, "sha256Hash": hash}});
+        let request = post(json!({"extensions": extensions(json!(1), json!("ab"))})).unwrap();
+        assert_eq!((request.query, request.document_id, request.hash.as_deref()), (None, None, Some("ab")));
+        let request = post(json!({"query": "{a}", "extensions": extensions(json!(1), json!("ab"))})).unwrap();
+        assert_eq!((request.query.as_deref(), request.hash.as_deref()), (Some("{a}"), Some("ab")));
+        let uri = "/graphql?extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%2C%22sha256Hash%22%3A%22ab%22%7D%7D";
+        assert_eq!(get(uri).unwrap().hash.as_deref(), Some("ab"));
+        assert_eq!(get("/graphql?documentId=ab").unwrap().document_id.as_deref(), Some("ab"));
+        for wrong in [
+            json!({"query": "{a}", "documentId": "ab"}),
+            json!({"documentId": 1}),
+            json!({"extensions": extensions(json!(2), json!("ab"))}),
+            json!({"extensions": extensions(json!(1), json!(null))}),
+            json!({"extensions": extensions(json!(1), json!(7))}),
+            json!({"extensions": {"persistedQuery": "ab"}}),
+            json!({"extensions": {}}),
+        ] {
+            assert!(post(wrong.clone()).is_err(), "{wrong}");
         }
     }
 
@@ -131,7 +185,7 @@ mod tests {
     #[test]
     fn a_query_string_is_read() {
         let request = get("/graphql?query=%7Ba%7D+%23&variables=%7B%22x%22%3A%22%C3%A9%22%7D&operationName=A&other=1").unwrap();
-        assert_eq!((request.query.as_str(), request.operation_name.as_deref()), ("{a} #", Some("A")));
+        assert_eq!((request.query.as_deref(), request.operation_name.as_deref()), (Some("{a} #"), Some("A")));
         assert_eq!(Value::Object(request.variables), json!({"x": "é"}));
         assert_eq!(get("/graphql?query=%7Ba%7D&operationName=").unwrap().operation_name, None);
     }

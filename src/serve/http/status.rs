@@ -14,7 +14,7 @@ pub enum HttpRefusal {
     Malformed(String),
     /// There is nothing at this path.
     NoSuchPath,
-    /// The method is neither GET nor POST.
+    /// The method is none that the API has.
     Method,
     /// A mutation or subscription by GET.
     NotByGet,
@@ -53,9 +53,12 @@ pub enum HttpRefusal {
 /// The status of an error code, for media types whose status tells of errors.
 pub fn of_code(code: ErrorCode) -> StatusCode {
     match code {
-        ErrorCode::GraphqlParseFailed | ErrorCode::GraphqlValidationFailed | ErrorCode::BadUserInput | ErrorCode::LimitExceeded => {
-            StatusCode::BAD_REQUEST
-        }
+        ErrorCode::GraphqlParseFailed
+        | ErrorCode::GraphqlValidationFailed
+        | ErrorCode::PersistedQueryNotFound
+        | ErrorCode::PersistedQueryNotSupported
+        | ErrorCode::BadUserInput
+        | ErrorCode::LimitExceeded => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthenticated => StatusCode::UNAUTHORIZED,
         ErrorCode::Forbidden => StatusCode::FORBIDDEN,
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
@@ -106,7 +109,7 @@ impl HttpRefusal {
     /// The methods that are allowed, for the header `Allow`.
     pub fn allow(&self) -> Option<&'static str> {
         match self {
-            Self::Method => Some("GET, POST"),
+            Self::Method => Some("GET, HEAD, POST"),
             Self::NotByGet => Some("POST"),
             _ => None,
         }

@@ -6,7 +6,7 @@
 use super::executor::SocketExecutor;
 use super::identity::{SocketIdentity, TRY_AGAIN_LATER};
 use super::messages::{Messages, Unfinished};
-use super::session::Session;
+use super::session::SocketSession;
 use super::{legacy, protocol};
 use crate::serve::client::ClientAddress;
 use crate::serve::connection::Received;
@@ -93,7 +93,7 @@ async fn serve(
     identity: SocketIdentity,
 ) {
     let over = match predecessor {
-        None => Session::new(&mut sink, &mut messages, executor, identity).serve().await,
+        None => SocketSession::new(&mut sink, &mut messages, executor, identity).serve().await,
         Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).await,
     };
     if let Some(frame) = over {

@@ -6,6 +6,7 @@ use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::Endpoint;
+use crate::serve::http::request::RequestParameters;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
@@ -27,7 +28,7 @@ pub struct SocketExecutor {
 }
 
 /// A response that its client has not taken yet.
-pub struct Answer {
+pub struct SocketAnswer {
     /// The response map, as JSON.
     pub body: String,
     /// Whether the operation did not run.
@@ -72,17 +73,17 @@ impl SocketExecutor {
     }
 
     /// Starts an operation. The answers that have been taken are sent.
-    pub fn answers(&self, request: Request) -> BoxStream<'static, Answer> {
+    pub fn answers(&self, asked: RequestParameters) -> BoxStream<'static, SocketAnswer> {
         let others = self.running.fetch_add(1, Ordering::Relaxed);
         let unanswered = Unanswered { running: self.running.clone() };
-        let answers = match self.begin(request, others) {
+        let answers = match self.begin(asked, others) {
             Ok(responses) => {
                 let executor = self.clone();
                 responses.map(move |response| executor.held(response)).boxed()
             }
             Err(refusal) => stream::once(std::future::ready(refused(&refusal))).boxed(),
         };
-        let next = |(mut answers, unanswered): (BoxStream<'static, Answer>, Unanswered)| async move {
+        let next = |(mut answers, unanswered): (BoxStream<'static, SocketAnswer>, Unanswered)| async move {
             let answer = answers.next().await?;
             Some((answer, (answers, unanswered)))
         };
@@ -92,7 +93,7 @@ impl SocketExecutor {
     /// Starts an operation next to this number of others of the same socket.
     ///
     /// Beyond the limit, it is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
-    fn begin(&self, request: Request, others: usize) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
+    fn begin(&self, asked: RequestParameters, others: usize) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
         let memory = self.expected().take();
         if self.open.is_closing() {
             return Err(HttpRefusal::Busy);
@@ -104,21 +105,24 @@ impl SocketExecutor {
         self.endpoint.may_begin(&identity, self.client)?;
         let memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
-        let request = Request { caller: identity.caller, ..request };
+        let request = match self.endpoint.documents.request(asked) {
+            Ok(request) => Request { caller: identity.caller, ..request },
+            Err(error) => return Ok(only(gateway::Response::refused(&[error]))),
+        };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, deadline, explain: false };
         let endpoint = self.endpoint.clone();
         let responses = async move {
-            endpoint.run(invocation, admission).await.unwrap_or_else(|MayNotWrite| {
-                let refused = gateway::Response::refused(&[HttpRefusal::NotByGet.error()]);
-                stream::once(std::future::ready(refused)).boxed()
-            })
+            endpoint
+                .run(invocation, admission)
+                .await
+                .unwrap_or_else(|MayNotWrite| only(gateway::Response::refused(&[HttpRefusal::NotByGet.error()])))
         };
         Ok(responses.flatten_stream().boxed())
     }
 
     /// A response, with its share until it is sent.
-    fn held(&self, response: gateway::Response) -> Answer {
+    fn held(&self, response: gateway::Response) -> SocketAnswer {
         match self.endpoint.quotas.hold_response(self.client, response.body.len()) {
             Ok(share) => answer(response, Some(share)),
             Err(exhausted) => refused(&HttpRefusal::ResponseDropped(exhausted)),
@@ -126,11 +130,16 @@ impl SocketExecutor {
     }
 }
 
-fn answer(response: gateway::Response, share: Option<Share>) -> Answer {
-    let refused = response.refused.is_some();
-    Answer { body: String::from_utf8(response.body).unwrap_or_default(), refused, _share: share }
+/// One response and no more.
+fn only(response: gateway::Response) -> BoxStream<'static, gateway::Response> {
+    stream::once(std::future::ready(response)).boxed()
 }
 
-fn refused(refusal: &HttpRefusal) -> Answer {
+fn answer(response: gateway::Response, share: Option<Share>) -> SocketAnswer {
+    let refused = response.refused.is_some();
+    SocketAnswer { body: String::from_utf8(response.body).unwrap_or_default(), refused, _share: share }
+}
+
+fn refused(refusal: &HttpRefusal) -> SocketAnswer {
     answer(gateway::Response::refused(&[refusal.error()]), None)
 }

@@ -4,11 +4,11 @@
 //! The predecessor calls itself `graphql-ws`, as the library of its successor does
 //! (<https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md>).
 
-use super::executor::{Answer, SocketExecutor};
+use super::executor::{SocketAnswer, SocketExecutor};
 use super::identity::SocketIdentity;
 use super::messages::Messages;
 use super::protocol::{UNAUTHORIZED, close};
-use crate::execute::request;
+use crate::serve::http::request::RequestParameters;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
 use axum::Error;
@@ -28,7 +28,7 @@ pub const NAME: &str = "graphql-ws";
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// The responses of an operation, and the one that is being sent.
-type Answering = (BoxStream<'static, Answer>, Option<Answer>);
+type Answering = (BoxStream<'static, SocketAnswer>, Option<SocketAnswer>);
 
 /// Serves the socket until it ends. The frame must close it; without one, its client is gone, or the messages say why they ended.
 pub async fn serve<Out, In>(
@@ -82,8 +82,8 @@ impl Executor for LegacyExecutor {
             Ok(Value::Object(map)) => map,
             _ => serde_json::Map::new(),
         };
-        let (query, operation_name) = (request.query, request.operation_name);
-        let answers = self.0.answers(request::Request { query, operation_name, variables, ..request::Request::default() });
+        let (query, operation_name) = (Some(request.query), request.operation_name);
+        let answers = self.0.answers(RequestParameters { query, operation_name, variables, ..RequestParameters::default() });
         let next = |(mut answers, sent): Answering| async move {
             // The stream is polled again when its response is sent.
             drop(sent);

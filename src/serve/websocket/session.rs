@@ -1,11 +1,11 @@
 //! A WebSocket that speaks graphql-transport-ws in; it is served until its client leaves, or until the frame that must close it. Must not
 //! know what runs the operations.
 
-use super::executor::{Answer, SocketExecutor};
+use super::executor::{SocketAnswer, SocketExecutor};
 use super::identity::SocketIdentity;
 use super::messages::Messages;
 use super::protocol::{self, ClientMessage, close};
-use crate::execute::request::Request;
+use crate::serve::http::request::RequestParameters;
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message};
 use futures_util::sink::{Sink, SinkExt};
@@ -27,7 +27,7 @@ type End = Result<CloseFrame, Gone>;
 
 /// What a running operation does.
 enum Event {
-    Answered(Answer),
+    Answered(SocketAnswer),
     Ended,
 }
 
@@ -41,7 +41,7 @@ struct Operations {
 }
 
 /// A socket whose messages arrive and leave here.
-pub struct Session<'s, Out, In> {
+pub struct SocketSession<'s, Out, In> {
     sink: &'s mut Out,
     messages: &'s mut Messages<In>,
     executor: SocketExecutor,
@@ -50,7 +50,7 @@ pub struct Session<'s, Out, In> {
     acknowledged: bool,
 }
 
-impl<'s, Out, In> Session<'s, Out, In>
+impl<'s, Out, In> SocketSession<'s, Out, In>
 where
     Out: Sink<Message> + Unpin,
     In: Stream<Item = Result<Message, Error>> + Unpin,
@@ -99,9 +99,10 @@ where
 
     /// Handles a message. The result is the frame that must close the socket.
     async fn receive(&mut self, message: &Message) -> Result<Option<CloseFrame>, Gone> {
-        let text: &[u8] = match message {
-            Message::Text(text) => text.as_bytes(),
-            Message::Binary(bytes) => bytes,
+        let text = match message {
+            Message::Text(text) => text.as_str(),
+            // What is not text is no message.
+            Message::Binary(bytes) => str::from_utf8(bytes).unwrap_or_default(),
             Message::Ping(_) | Message::Pong(_) => return Ok(None),
             Message::Close(_) => return Err(Gone),
         };
@@ -124,8 +125,8 @@ where
             Ok(ClientMessage::Subscribe { id, .. }) if self.operations.by_id.contains_key(&id) => {
                 Some(close(protocol::SUBSCRIBER_EXISTS, &format!("Subscriber for {id} already exists")))
             }
-            Ok(ClientMessage::Subscribe { id, request }) => {
-                self.operations.begin(&self.executor, id, *request);
+            Ok(ClientMessage::Subscribe { id, asked }) => {
+                self.operations.begin(&self.executor, id, *asked);
                 None
             }
             Ok(ClientMessage::Complete(id)) => {
@@ -141,8 +142,8 @@ where
             return Ok(());
         }
         match event {
-            Event::Answered(Answer { body, refused: false, .. }) => self.say(protocol::next(id, &body)).await,
-            Event::Answered(Answer { body, .. }) => {
+            Event::Answered(SocketAnswer { body, refused: false, .. }) => self.say(protocol::next(id, &body)).await,
+            Event::Answered(SocketAnswer { body, .. }) => {
                 self.operations.end(id);
                 self.say(protocol::error(id, &body)).await
             }
@@ -163,10 +164,10 @@ where
 }
 
 impl Operations {
-    fn begin(&mut self, executor: &SocketExecutor, id: String, request: Request) {
+    fn begin(&mut self, executor: &SocketExecutor, id: String, asked: RequestParameters) {
         self.begun += 1;
         let number = self.begun;
-        let (answers, handle) = stream::abortable(executor.answers(request));
+        let (answers, handle) = stream::abortable(executor.answers(asked));
         self.by_id.insert(id.clone(), (number, handle));
         let events = answers.map(Event::Answered).chain(stream::once(std::future::ready(Event::Ended)));
         self.events.push(events.map(move |event| (number, id.clone(), event)).boxed());
