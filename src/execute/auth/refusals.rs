@@ -1,36 +1,106 @@
-//! The guards of a plan, the caller and the arguments in; what the caller is refused out, before anything is read or written. Must not know
-//! items.
+//! The guards of a plan, the caller and the arguments in; out: what the caller is refused before anything is read or written, and what is
+//! left to be decided for each row by items that are read. Must not know items.
 
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle_rule};
+use crate::execute::expression::settle::{Settled, settle_lookup, settle_rule};
 use crate::execute::read::arguments::FieldArguments;
-use crate::plan::tree::{Demand, GuardId, Plan};
+use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, ReadId};
 use serde_json::Map;
 
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
-    of_guards: Vec<Option<ErrorCode>>,
+    of_guards: Vec<Decision>,
+    /// The look-ups that decide nothing, because the caller and the arguments do.
+    unneeded: Vec<ReadId>,
+    code: ErrorCode,
+}
+
+/// What the caller and the arguments decide of a guard.
+pub enum Decision {
+    /// The caller is let in.
+    LetIn,
+    /// The caller is refused.
+    Refused(ErrorCode),
+    /// Each of these demands must be met for a row, by one of its alternatives.
+    Open(Vec<Vec<Alternative>>),
+}
+
+/// A rule that lets the caller in if an item meets a condition.
+pub enum Alternative {
+    /// The guarded object itself.
+    Object(Holder, Settled),
+    /// The item of a look-up, which must be there.
+    Lookup(ReadId, Settled),
 }
 
 impl Refusals {
     /// Decides the guards of a plan. The log names the first that refuses the caller.
     pub fn new(plan: &Plan, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Self {
-        let mut of_guards: Vec<Option<ErrorCode>> = Vec::with_capacity(plan.guards.len());
+        let code = code(context.caller);
+        let mut refusals = Self { of_guards: Vec::with_capacity(plan.guards.len()), unneeded: Vec::new(), code };
         for guard in &plan.guards {
-            let outer = guard.within.and_then(|outer| of_guards.get(outer).copied().flatten());
-            let unmet = || guard.demands.iter().find(|demand| !is_met(demand, context, arguments));
-            let code = outer.or_else(|| unmet().map(|demand| refuse(demand, context, of_guards.iter().any(Option::is_some))));
-            of_guards.push(code);
+            let (mut decision, mut open) = (Decision::LetIn, Vec::new());
+            if guard.within.is_some_and(|outer| refusals.of(Some(outer)).is_some()) {
+                decision = Decision::Refused(code);
+            }
+            for demand in &guard.demands {
+                match alternatives(demand, context, arguments) {
+                    None => refusals.unneeded.extend(demand.lookups()),
+                    Some(none) if none.is_empty() => {
+                        if !refusals.of_guards.iter().any(|known| matches!(known, Decision::Refused(_))) {
+                            record(context.caller, &demand.of);
+                        }
+                        decision = Decision::Refused(code);
+                    }
+                    Some(alternatives) => open.push(alternatives),
+                }
+            }
+            match decision {
+                Decision::LetIn if !open.is_empty() => decision = Decision::Open(open),
+                Decision::Refused(_) => refusals.unneeded.extend(guard.demands.iter().flat_map(Demand::lookups)),
+                _ => {}
+            }
+            refusals.of_guards.push(decision);
         }
-        Self { of_guards }
+        refusals
     }
 
-    /// The code of the refusal of what stands behind a guard; `None` if the caller is let in.
+    /// The code of the refusal of what stands behind a guard; `None` if the caller is let in, or if rows decide.
     pub fn of(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
-        guard.and_then(|guard| self.of_guards.get(guard).copied().flatten())
+        match self.decision(guard?) {
+            Decision::Refused(code) => Some(*code),
+            Decision::LetIn | Decision::Open(_) => None,
+        }
+    }
+
+    /// What is decided of a guard.
+    pub fn decision(&self, guard: GuardId) -> &Decision {
+        // A guard that is not known lets nobody in.
+        self.of_guards.get(guard).unwrap_or(&Decision::Refused(ErrorCode::Forbidden))
+    }
+
+    /// Whether a read is a look-up that decides nothing.
+    pub fn is_unneeded(&self, read: ReadId) -> bool {
+        self.unneeded.contains(&read)
+    }
+
+    /// The code of a refusal of the caller.
+    pub fn code(&self) -> ErrorCode {
+        self.code
+    }
+}
+
+impl Demand {
+    /// The reads of its look-ups.
+    fn lookups(&self) -> impl Iterator<Item = ReadId> {
+        let lookups = match &self.decided {
+            DecidedBy::Rows { lookups, .. } => lookups.as_slice(),
+            DecidedBy::Caller | DecidedBy::Later => &[],
+        };
+        lookups.iter().filter_map(|read| *read)
     }
 }
 
@@ -58,32 +128,37 @@ pub fn refuse_item(caller: &Caller, of: &str) -> FieldError {
     error(caller)
 }
 
-/// The code of a refusal, which the audit log records unless the request was refused before.
-fn refuse(demand: &Demand, context: &ExecutionContext<'_>, known: bool) -> ErrorCode {
-    if !known {
-        record(context.caller, &demand.of);
-    }
-    code(context.caller)
-}
-
 /// Records a refusal in the audit log.
 fn record(caller: &Caller, of: &str) {
     tracing::info!(subject = caller.sub(), of, code = code(caller).as_str(), "a rule refused an operation");
 }
 
-fn is_met(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> bool {
+/// The rules of a demand that rows decide; none of them: the caller is refused. `None` if the caller is let in, or if others decide later.
+fn alternatives(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Option<Vec<Alternative>> {
     let nothing = Map::new();
     let values = match demand.arguments.map(|id| arguments.values(id)) {
         Some(Ok(values)) => values,
         // Arguments that are not acceptable meet no rule.
-        Some(Err(_)) => return false,
+        Some(Err(_)) => return Some(Vec::new()),
         None => &nothing,
     };
     let scope = Scope { arguments: values, now: context.now, caller: context.caller };
-    demand.rules.iter().any(|rule| match settle_rule(rule, &scope) {
-        Settled::Always => true,
-        Settled::Never => false,
-        // The write asks the item.
-        Settled::Open(_) => demand.by_item,
-    })
+    let mut alternatives = Vec::new();
+    for (position, rule) in demand.rules.iter().enumerate() {
+        let settled = rule.lookup().map_or_else(|| settle_rule(rule, &scope), |lookup| settle_lookup(lookup, &scope));
+        match (&demand.decided, rule.lookup(), settled) {
+            (_, _, Settled::Never) => {}
+            (_, None, Settled::Always) | (DecidedBy::Later, ..) => return None,
+            // A rule that needs an item lets nobody in where none is read for it.
+            (DecidedBy::Caller, ..) => {}
+            (DecidedBy::Rows { lookups, .. }, Some(_), settled) => {
+                let read = lookups.get(position).copied().flatten();
+                alternatives.extend(read.map(|read| Alternative::Lookup(read, settled)));
+            }
+            (DecidedBy::Rows { holder, .. }, None, settled) => {
+                alternatives.extend(holder.map(|holder| Alternative::Object(holder, settled)));
+            }
+        }
+    }
+    Some(alternatives)
 }

@@ -7,7 +7,7 @@ use super::evaluate;
 use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand};
-use crate::schema::model::auth::{AuthRule, LetsIn};
+use crate::schema::model::auth::{AuthRule, LetsIn, RuleLookup};
 use crate::table::data::attribute::Item;
 use serde_json::Value;
 
@@ -28,11 +28,21 @@ pub fn settle_rule(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
         LetsIn::Everybody => Settled::Always,
         LetsIn::SignedIn if scope.caller.is_signed_in() => Settled::Always,
         LetsIn::SignedIn => Settled::Never,
-        LetsIn::If(condition) => {
-            let settler = Settler { scope };
-            by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf).unwrap_or_else(|| Settled::known(!wanted)))
-        }
+        LetsIn::If(condition) => settle(condition, scope),
+        // Its look-up decides.
+        LetsIn::Exists(_) => Settled::Never,
     }
+}
+
+/// Settles a condition.
+pub fn settle(condition: &Condition, scope: &Scope<'_>) -> Settled {
+    let settler = Settler { scope };
+    by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf).unwrap_or_else(|| Settled::known(!wanted)))
+}
+
+/// Settles what the item of a look-up must meet.
+pub fn settle_lookup(lookup: &RuleLookup, scope: &Scope<'_>) -> Settled {
+    lookup.condition.as_ref().map_or(Settled::Always, |condition| settle(condition, scope))
 }
 
 struct Settler<'a> {

@@ -3,19 +3,19 @@
 use super::admit::{self, VisibleItem};
 use super::arguments::FieldArguments;
 use super::rows::Rows;
-use crate::execute::auth::refusals::Refusals;
+use crate::execute::auth::refusals::{Alternative, Decision, Refusals};
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::Failure;
-use crate::execute::expression::scope::argument;
+use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::expression::scope::{Scope, argument};
 use crate::execute::key::bound::{BoundKey, RangeValues};
 use crate::execute::page::result::PageResult;
 use crate::execute::values::decode;
 use crate::plan::tree::{
-    BoundRange, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId, ValueSource,
+    BoundRange, GuardId, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId, ValueSource,
 };
 use crate::table::data::attribute::Item;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The state of one item that a read looked for.
@@ -37,6 +37,18 @@ pub enum Present {
     No,
     /// A read that would show it failed.
     Failed(Arc<Failure>),
+}
+
+/// Whether the caller is let in to what stands behind a guard.
+pub enum GuardOutcome {
+    /// The caller is.
+    Granted,
+    /// The caller is refused.
+    Refused(ErrorCode),
+    /// An item that decides it could not be read.
+    Failed(Arc<Failure>),
+    /// An item that decides it is not read yet.
+    Undecided,
 }
 
 /// The result of a read.
@@ -71,6 +83,8 @@ pub struct ReadState<'p> {
     pub arguments: FieldArguments<'p>,
     /// Who sent the request.
     caller: Caller,
+    /// The time of the request, as a canonical DateTime.
+    now: String,
     /// What the caller is refused.
     pub refusals: Refusals,
     /// The rows of each space; `None` until they are known.
@@ -95,7 +109,7 @@ impl<'p> ReadState<'p> {
         let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
         let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
-        Self { plan, arguments, caller: context.caller.clone(), refusals, rows, results, elements, filled }
+        Self { plan, arguments, caller: context.caller.clone(), now: context.now.to_owned(), refusals, rows, results, elements, filled }
     }
 
     /// The number of rows of a space; 0 while they are unknown.
@@ -240,6 +254,59 @@ impl<'p> ReadState<'p> {
         }
     }
 
+    /// Whether the caller is let in to what stands behind a guard, for a row of its space or of a space within.
+    pub fn access(&self, guard: Option<GuardId>, (space, row): (SpaceId, usize)) -> GuardOutcome {
+        let (mut next, mut granted) = (guard, GuardOutcome::Granted);
+        while let Some(id) = next {
+            let guard = &self.plan.guards[id];
+            let outcome = match self.refusals.decision(id) {
+                Decision::LetIn => GuardOutcome::Granted,
+                Decision::Refused(code) => GuardOutcome::Refused(*code),
+                Decision::Open(demands) => match self.climb(space, row, guard.space) {
+                    Some(row) => self.decide(demands, (guard.space, row)),
+                    None => GuardOutcome::Refused(self.refusals.code()),
+                },
+            };
+            match outcome {
+                GuardOutcome::Granted => {}
+                // A guard around it may refuse the caller already.
+                GuardOutcome::Undecided => granted = GuardOutcome::Undecided,
+                refused => return refused,
+            }
+            next = guard.within;
+        }
+        granted
+    }
+
+    /// Whether a row meets all demands.
+    fn decide(&self, demands: &[Vec<Alternative>], (space, row): (SpaceId, usize)) -> GuardOutcome {
+        let nothing = Map::new();
+        let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
+        for alternatives in demands {
+            let mut access = GuardOutcome::Refused(self.refusals.code());
+            for alternative in alternatives {
+                let (holder, settled) = match alternative {
+                    Alternative::Object(holder, settled) => (*holder, settled),
+                    Alternative::Lookup(read, settled) => (Holder::Read(*read), settled),
+                };
+                match self.held(holder, space, row) {
+                    _ if !self.is_known(holder) => access = GuardOutcome::Undecided,
+                    Ok(Some(item)) if settled.is_met(item, &scope) => {
+                        access = GuardOutcome::Granted;
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(failure) if !matches!(access, GuardOutcome::Undecided) => access = GuardOutcome::Failed(failure.clone()),
+                    Err(_) => {}
+                }
+            }
+            if !matches!(access, GuardOutcome::Granted) {
+                return access;
+            }
+        }
+        GuardOutcome::Granted
+    }
+
     /// What a read needs for each row of its space.
     pub fn inputs(&self, id: ReadId) -> Vec<RowInput> {
         (0..self.len(self.plan.reads[id].space)).map(|row| self.input(id, row)).collect()
@@ -270,7 +337,8 @@ impl<'p> ReadState<'p> {
     /// The result of a read for a row that needs no call.
     fn known(&self, id: ReadId, row: usize) -> Option<ItemState> {
         let read = &self.plan.reads[id];
-        if self.is_behind(id, read.space, row) || self.refusals.of(read.guard).is_some() {
+        let is_refused = || matches!(self.access(read.guard, (read.space, row)), GuardOutcome::Refused(_) | GuardOutcome::Failed(_));
+        if self.is_behind(id, read.space, row) || self.refusals.is_unneeded(id) || is_refused() {
             return Some(ItemState::Absent);
         }
         // A missing parent has no children. While a parent is being read, its children may be read at the same time.

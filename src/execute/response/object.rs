@@ -3,7 +3,7 @@
 use super::writer::{PathStep, Place, Unwritten, Writer, json};
 use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
-use crate::execute::read::state::Present;
+use crate::execute::read::state::{GuardOutcome, Present};
 use crate::execute::values::decode;
 use crate::plan::tree::*;
 use crate::table::data::attribute::Attribute;
@@ -16,6 +16,7 @@ impl<'a> Writer<'a> {
         if !object.variants.is_empty() {
             return self.variant(object, at);
         }
+        self.pass(object.guard, at)?;
         self.check_objects()?;
         self.body.data.push(b'{');
         self.fields(object, at)?;
@@ -47,9 +48,7 @@ impl<'a> Writer<'a> {
     }
 
     fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), Unwritten> {
-        if let Some(code) = self.state.refusals.of(output.guard) {
-            return Err(self.error(code, refusals::message(code)));
-        }
+        self.pass(output.guard, at)?;
         match &output.value {
             OutputValue::Typename => {
                 push_json_text(&mut self.body.data, type_name);
@@ -69,9 +68,12 @@ impl<'a> Writer<'a> {
                 json(&mut self.body.data, &Value::Bool(true));
                 Ok(())
             }
-            OutputValue::Exists(target) => {
+            OutputValue::Exists(target, guard) => {
                 let there = match self.state.present(target, at.space, at.row) {
-                    Present::Yes => true,
+                    Present::Yes => {
+                        self.pass(*guard, at)?;
+                        true
+                    }
                     Present::No => false,
                     Present::Failed(failure) => return Err(self.failed(&failure)),
                 };
@@ -79,6 +81,17 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             OutputValue::Count(target) => self.count(target, at),
+        }
+    }
+
+    /// Fails with the refusal of a guard, unless it lets the caller in.
+    fn pass(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
+        match self.state.access(guard, (at.space, at.row)) {
+            GuardOutcome::Granted => Ok(()),
+            GuardOutcome::Refused(code) => Err(self.error(code, refusals::message(code))),
+            GuardOutcome::Failed(failure) => Err(self.failed(&failure)),
+            // Everything is read by now.
+            GuardOutcome::Undecided => Err(self.error(ErrorCode::Internal, "A rule could not be decided.")),
         }
     }
 

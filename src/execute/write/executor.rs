@@ -17,6 +17,7 @@ use crate::execute::write::messages::{
 };
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::execute::write::rules::claims::check_claims;
+use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
@@ -76,6 +77,7 @@ impl WriteJob<'_> {
                 }
                 Err(field_errors) => return Err(in_doubt(doubt.as_ref(), field_errors)),
             };
+            lookups::place(self, &mut draft, |write| cascade::key_of(self, write)).await?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
             let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
@@ -136,7 +138,10 @@ impl WriteJob<'_> {
                 Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => {
                     return Err(vec![half_way(of_table(&error).code)]);
                 }
-                Err(WriteError::Unfit(at, why)) => return Err(in_doubt(doubt.as_ref(), vec![unfit(&draft, at, why)])),
+                Err(WriteError::Unfit(at, why)) => {
+                    let field_errors = lookups::told(self, &draft.rules, vec![unfit(&draft, at, why)]).await;
+                    return Err(in_doubt(doubt.as_ref(), field_errors));
+                }
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| field_error(error), open_end)]),
             }
             if races >= MOST_RACES || !lost_races.wait(self.context.deadline).await {
@@ -200,10 +205,7 @@ impl WriteJob<'_> {
 
     /// Whether the field may not be null.
     fn must_give(&self) -> bool {
-        let model = self.context.model;
-        let root = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation);
-        let field = root.and_then(|root| model.types.get(root.as_str())?.fields.get(&self.planned.field));
-        field.is_some_and(|field| field.ty.is_non_null())
+        self.field().is_some_and(|field| field.ty.is_non_null())
     }
 
     /// The error of a never-null field without an item: nothing was deleted, or the item was gone before it could be read.

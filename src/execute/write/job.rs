@@ -6,10 +6,12 @@ use crate::execute::expression::scope::Scope;
 use crate::execute::write::item::identity;
 use crate::execute::write::messages::{FieldErrors, of_table};
 use crate::plan::tree::PlannedWrite;
-use crate::schema::model::write::Write;
-use crate::schema::model::{FieldKind, Model, ObjectType};
+use crate::schema::model::auth::AuthAction;
+use crate::schema::model::write::{Action, Write};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Get;
+use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -31,6 +33,23 @@ impl WriteJob<'_> {
     /// The values of the request that conditions and expressions may use.
     pub fn scope(&self) -> Scope<'_> {
         Scope { arguments: self.arguments, now: self.context.now, caller: self.context.caller }
+    }
+
+    /// The field of `Mutation`.
+    pub fn field(&self) -> Option<&Field> {
+        let model = self.context.model;
+        let root = model.api.root_operation(OperationType::Mutation)?;
+        model.types.get(root.as_str())?.fields.get(&self.planned.field)
+    }
+
+    /// Whether rules look items up for the write, so that it is a transaction.
+    pub fn looks_up(&self) -> bool {
+        let of_field = |name: &String, ty: &ObjectType| ty.fields.get(name).is_some_and(|field| field.auth.look_up(AuthAction::Write));
+        let of_action = |action: &Action| {
+            let ty = self.context.model.types.get(&action.item);
+            ty.is_some_and(|ty| ty.auth.look_up(action.asks()) || action.written_fields().into_iter().any(|name| of_field(name, ty)))
+        };
+        self.field().is_some_and(|field| field.auth.look_up(AuthAction::Write)) || self.write.actions.iter().any(of_action)
     }
 
     /// The type of that name.

@@ -32,9 +32,12 @@ impl<'a> Builder<'a> {
         let (held, rest): (Vec<_>, Vec<_>) = needs.iter().cloned().partition(|(ty, field)| self.holds(ty, path.index, field));
         self.wanted[read] = held;
         // The index may hold too little to tell an item's type.
+        let lacks =
+            |ty: &&ObjectType| ty.asked_attributes().iter().any(|name| !self.model.tables[self.reads[read].table].holds(path.index, name));
+        let unasked = types.iter().any(lacks);
         let index_discriminates = types.iter().all(|ty| self.can_discriminate(ty, path.index));
         let mut tells = read;
-        if !rest.is_empty() || !index_discriminates {
+        if !rest.is_empty() || unasked || !index_discriminates {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);
             self.wanted[whole] = needs;
             tells = if index_discriminates { read } else { whole };

@@ -115,8 +115,10 @@ impl<'a> Builder<'a> {
                 needs.push(name.to_owned());
             }
         };
+        Self::asked_fields(&ty.auth).for_each(&mut add);
         for collected in self.context.fields(&ty.name, sets).values() {
             let Some(field) = ty.fields.get(collected.field.name.as_str()) else { continue };
+            Self::asked_fields(&field.auth).for_each(&mut add);
             match &field.kind {
                 FieldKind::Stored(_) => add(&field.name),
                 FieldKind::Find(find) => {

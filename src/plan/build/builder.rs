@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
             let of_type = |entity: &Entity<'a>| Ok((entity.space, self.object(entity, sets, inside)?));
             let variants = entities.iter().map(of_type).collect::<Result<_, PlanError>>()?;
             self.variant_depth -= 1;
-            return Ok(Object { type_name: (*name).to_owned(), fields: Vec::new(), variants });
+            return Ok(Object { type_name: (*name).to_owned(), guard: None, fields: Vec::new(), variants });
         }
         let collected = self.context.fields(&of.ty.name, sets);
         self.collected(of, collected, inside)
@@ -94,6 +94,8 @@ impl<'a> Builder<'a> {
                 format!("The operation is too large: more than {MAX_VARIANT_FIELDS} fields over all types of its interfaces and unions.");
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
+        let around = self.guard;
+        let own = if inside { None } else { self.enter_item(of)? };
         let mut fields = Vec::new();
         for (key, collected) in all {
             let outer = self.guard;
@@ -105,7 +107,7 @@ impl<'a> Builder<'a> {
                 }
                 name => {
                     let field = self.field_of(ty, name)?;
-                    (self.enter(ty, field, &collected)?, self.field(of, field, &collected, inside)?)
+                    (self.enter(of, field, &collected)?, self.field(of, field, &collected, inside)?)
                 }
             };
             self.guard = outer;
@@ -116,7 +118,8 @@ impl<'a> Builder<'a> {
             }
             fields.push(output);
         }
-        Ok(Object { type_name: ty.name.clone(), fields, variants: Vec::new() })
+        self.guard = around;
+        Ok(Object { type_name: ty.name.clone(), guard: own, fields, variants: Vec::new() })
     }
 
     /// A field of a type.

@@ -28,7 +28,8 @@ impl<'a> Builder<'a> {
             _ => collected.sets.clone(),
         };
         let needs = match (find.returns, &find.via) {
-            (Returns::Exists | Returns::Count, _) | (_, Via::AbstractType(_)) => Vec::new(),
+            (_, Via::AbstractType(_)) => Vec::new(),
+            (Returns::Exists | Returns::Count, _) => self.needs(self.type_named(&find.item)?, &[])?,
             _ => self.needs(self.type_named(&find.item)?, &sets)?,
         };
         let want = match find.returns {
@@ -92,7 +93,12 @@ impl<'a> Builder<'a> {
             Returns::One => OutputValue::One(target, self.object(&entity, &sets, false)?),
             Returns::List => OutputValue::List(target, self.object(&entity, &sets, false)?),
             Returns::Connection => OutputValue::Page(target, self.page(&entity, connection, &collected.sets)?),
-            Returns::Exists => OutputValue::Exists(target),
+            Returns::Exists => {
+                let outer = self.guard;
+                let guard = self.enter_item(&entity)?;
+                self.guard = outer;
+                OutputValue::Exists(target, guard)
+            }
             Returns::Count => OutputValue::Count(target),
         })
     }

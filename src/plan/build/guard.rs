@@ -1,46 +1,125 @@
-//! A field of the operation in; out: the guard that its rules, and those of the types behind it, make. In a schema with rules, what has none
-//! needs a caller who is signed in. Must not know callers.
+//! A field of the operation, or an object, in; out: the guard that its rules, and those of the types behind it, make, with the look-ups that
+//! they need. In a schema with rules, what has none needs a caller who is signed in. Must not know callers.
 
-use super::builder::Builder;
+use super::builder::{Builder, internal};
+use super::entity::Entity;
+use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
-use crate::plan::tree::{Demand, Guard, GuardId};
-use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
+use crate::plan::tree::{Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, Want};
+use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::Find;
 use crate::schema::model::write::Write;
 use crate::schema::model::{Field, FieldKind, ObjectType};
+use indexmap::IndexMap;
 use std::sync::Arc;
 
 impl<'a> Builder<'a> {
-    /// Enters a field: from now on, everything that is planned stands behind its guard. Gives the guard, unless the field has none.
-    pub fn enter(&mut self, ty: &'a ObjectType, field: &'a Field, collected: &CollectedField<'a>) -> Result<Option<GuardId>, PlanError> {
+    /// Enters a field of an object: from now on, everything that is planned stands behind its guard. Gives the guard, unless the field has
+    /// none.
+    pub fn enter(&mut self, of: &Entity<'a>, field: &'a Field, collected: &CollectedField<'a>) -> Result<Option<GuardId>, PlanError> {
         if !self.model.ruled {
             return Ok(None);
         }
-        let coordinate = format!("{}.{}", ty.name, field.name);
+        let coordinate = format!("{}.{}", of.ty.name, field.name);
         let mut demands = match &field.kind {
-            FieldKind::Find(find) => self.of_find(ty, (field, &coordinate), find),
+            FieldKind::Find(find) => self.of_find(of.ty, (field, &coordinate), find),
             FieldKind::Write(write) => self.of_write((field, &coordinate), write)?,
             FieldKind::Stored(_) | FieldKind::Page => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
         };
-        if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && uses_arguments(&demand.rules)) {
+        if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && need_more(&demand.rules)) {
             let arguments = argument::of_field(&self.context, field, collected);
-            own.arguments = Some(self.push_arguments(arguments));
+            let arguments = self.push_arguments(arguments);
+            own.arguments = Some(arguments);
+            own.decided = self.decided_by(of, field, (&field.auth, arguments))?;
         }
-        if demands.is_empty() {
+        Ok(self.guarded(of, demands))
+    }
+
+    /// Enters an object: what is planned within stands behind the rules of its type that need the item.
+    pub fn enter_item(&mut self, of: &Entity<'a>) -> Result<Option<GuardId>, PlanError> {
+        let rules = &of.ty.auth;
+        let is_asked = rules.need_item(AuthAction::Read) && !rules.hide() && !self.unhidden;
+        let (true, Some(field), Some(demand)) = (is_asked, of.ty.fields.values().next(), demand(&of.ty.name, rules, AuthAction::Read))
+        else {
             return Ok(None);
+        };
+        let arguments = self.push_arguments(Arguments { values: IndexMap::new(), given: Vec::new(), location: (0, 0) });
+        let decided = self.decided_by(of, field, (rules, arguments))?;
+        Ok(self.guarded(of, vec![Demand { decided, ..demand }]))
+    }
+
+    fn guarded(&mut self, of: &Entity<'a>, demands: Vec<Demand>) -> Option<GuardId> {
+        if demands.is_empty() {
+            return None;
         }
-        self.guards.push(Guard { within: self.guard, demands });
+        self.guards.push(Guard { space: of.space, within: self.guard, demands });
         self.guard = Some(self.guards.len() - 1);
-        Ok(self.guard)
+        self.guard
+    }
+
+    /// What decides the rules for reads of a field, or of an object.
+    fn decided_by(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        (rules, arguments): (&'a AuthRules, ArgumentsId),
+    ) -> Result<DecidedBy, PlanError> {
+        if matches!(field.kind, FieldKind::Write(_)) {
+            return Ok(DecidedBy::Later);
+        }
+        let mut lookups = Vec::new();
+        for rule in rules.each(AuthAction::Read) {
+            lookups.push(match rule.lookup() {
+                Some(lookup) => Some(self.look_up_rule(of, field, (lookup, arguments))?),
+                None => None,
+            });
+        }
+        Ok(DecidedBy::Rows { holder: of.held.last().map(|(holder, _)| *holder), lookups })
+    }
+
+    /// Adds the read of a rule's look-up.
+    fn look_up_rule(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        (lookup, arguments): (&'a RuleLookup, ArgumentsId),
+    ) -> Result<ReadId, PlanError> {
+        let mut sources = self.arguments[arguments].clone();
+        // It has one path, whatever order the field asks for.
+        sources.values.shift_remove("orderBy");
+        let relation = RelationRequest {
+            coordinate: format!("@auth of {}", of.ty.name),
+            field,
+            find: &lookup.find,
+            arguments: self.push_arguments(sources),
+            needs: Vec::new(),
+            must_exist: true,
+            waits_for_parent: false,
+            want: Want::First,
+        };
+        let outer = std::mem::replace(&mut self.unhidden, true);
+        let found = self.follow(of, relation);
+        self.unhidden = outer;
+        let (entity, _) = found?;
+        let Some(Presence::Read(read)) = entity.presence else { return Err(internal("a look-up that reads nothing")) };
+        self.reads[read].ruled = lookup.condition.iter().flat_map(|condition| condition.attributes()).map(str::to_owned).collect();
+        Ok(read)
+    }
+
+    /// The fields of a type of which the look-ups of its own rules for reads, and of those of a field, are made.
+    pub fn asked_fields(rules: &AuthRules) -> impl Iterator<Item = &str> {
+        rules.each(AuthAction::Read).filter_map(|rule| rule.lookup()).flat_map(RuleLookup::parent_fields)
     }
 
     /// The demands of a find: its own, and those of every item type on its way.
     fn of_find(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Vec<Demand> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
         let is_ruled = !demands.is_empty();
-        self.add_types(&mut demands, (coordinate, is_ruled), self.model.read_by(ty, find), AuthAction::Read);
+        let mut of_types = Vec::new();
+        self.add_types(&mut of_types, (coordinate, is_ruled), self.model.read_by(ty, find), AuthAction::Read);
+        demands.extend(of_types.into_iter().map(later));
         demands
     }
 
@@ -57,9 +136,9 @@ impl<'a> Builder<'a> {
             }
             self.add_types(&mut of_items, (coordinate, is_ruled), vec![ty], action.asks());
         }
-        demands.extend(of_items.into_iter().map(|demand| Demand { by_item: true, ..demand }));
+        demands.extend(of_items.into_iter().map(later));
         if let Some(ty) = self.model.returned_by(&field.name) {
-            add(&mut demands, demand(&ty.name, &ty.auth, AuthAction::Read).filter(|_| !ty.auth.hide()));
+            add(&mut demands, demand(&ty.name, &ty.auth, AuthAction::Read).filter(|_| !ty.auth.hide()).map(later));
         }
         Ok(demands)
     }
@@ -74,7 +153,7 @@ impl<'a> Builder<'a> {
                 None if is_ruled || hides => {}
                 None => {
                     let rules = vec![Arc::new(AuthRule::signed_in())];
-                    add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None, by_item: false }));
+                    add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None, decided: DecidedBy::Caller }));
                 }
             }
         }
@@ -84,17 +163,28 @@ impl<'a> Builder<'a> {
 /// What rules demand for an action; `None` if there are none for it.
 fn demand(of: &str, rules: &AuthRules, action: AuthAction) -> Option<Demand> {
     let rules = rules.of(action);
-    (!rules.is_empty()).then(|| Demand { of: of.to_owned(), rules, arguments: None, by_item: false })
+    (!rules.is_empty()).then(|| Demand { of: of.to_owned(), rules, arguments: None, decided: DecidedBy::Caller })
+}
+
+/// A demand whose rules that need an item are decided by the guard of each object, or by the write.
+fn later(demand: Demand) -> Demand {
+    Demand { decided: DecidedBy::Later, ..demand }
 }
 
 /// Adds a demand, unless the same one is there: of the same type or field, by the same rules.
 fn add(demands: &mut Vec<Demand>, another: Option<Demand>) {
     let Some(another) = another else { return };
-    if !demands.iter().any(|known| known.of == another.of && known.rules == another.rules) {
+    let same = |known: &Demand| known.of == another.of && known.to_string() == another.to_string();
+    if !demands.iter().any(same) {
         demands.push(another);
     }
 }
 
-fn uses_arguments(rules: &[Arc<AuthRule>]) -> bool {
-    rules.iter().any(|rule| matches!(&rule.lets_in, LetsIn::If(condition) if !condition.arguments().is_empty()))
+/// Whether rules need more than the caller.
+fn need_more(rules: &[Arc<AuthRule>]) -> bool {
+    rules.iter().any(|rule| match &rule.lets_in {
+        LetsIn::If(condition) => !condition.arguments().is_empty() || !condition.attributes().is_empty(),
+        LetsIn::Exists(_) => true,
+        LetsIn::Everybody | LetsIn::SignedIn => false,
+    })
 }

@@ -58,7 +58,7 @@ fn write_step<'a>(
     };
     let actions = (0..write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
     let arguments = builder.push_arguments(arguments);
-    let guard = builder.enter(root, field, collected)?;
+    let guard = builder.enter(&Entity::root(root), field, collected)?;
     let result_type = match write.returns {
         WriteReturns::Done => None,
         WriteReturns::Item(action) | WriteReturns::Items(action) => write.actions.get(action).map(|action| action.item.as_str()),
@@ -74,7 +74,8 @@ fn write_step<'a>(
             (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
         }
     };
-    let object = Object { type_name: root.name.clone(), fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
+    let object =
+        Object { type_name: root.name.clone(), guard: None, fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
     let plan = strong(builder.model, builder.finish(object));
     Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
 }
@@ -205,7 +206,7 @@ impl<'a> Lookups<'a, '_> {
     ) -> Result<WriteLookup, PlanError> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
         let target = ObjectSource { pages, space: entity.space, presence, keeps_place: false };
-        let root = Object { type_name: item.to_owned(), fields: Vec::new(), variants: Vec::new() };
+        let root = Object { type_name: item.to_owned(), guard: None, fields: Vec::new(), variants: Vec::new() };
         Ok(WriteLookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
     }
 

@@ -8,6 +8,7 @@ use super::key_condition::{admits_only_own_type, admits_other_types};
 use crate::plan::attributes;
 use crate::plan::error::PlanError;
 use crate::plan::tree::*;
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Access, AccessPath, Find};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Field, Model, ObjectType};
@@ -78,7 +79,8 @@ impl<'a> Builder<'a> {
         if matches!(path.access, Access::Get { .. })
             && !several
             && !relation.must_exist
-            && (self.unhidden || !ty.auth.hide())
+            && (self.unhidden || !ty.auth.need_item(AuthAction::Read))
+            && (self.unhidden || ty.asked_attributes().is_empty())
             && self.filter(relation.find, relation.arguments).is_none()
             && relation.needs.iter().all(|field| known.contains_key(field))
         {
@@ -93,7 +95,9 @@ impl<'a> Builder<'a> {
         let (held, rest): (Vec<String>, Vec<String>) = relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
         let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
         self.wanted[read] = of_type(held);
-        if !rest.is_empty() || !self.can_discriminate(ty, path.index) {
+        let lacks = |attribute: &&str| !self.model.tables[target.table].holds(path.index, attribute);
+        let unasked = !self.unhidden && ty.asked_attributes().iter().any(lacks);
+        if !rest.is_empty() || unasked || !self.can_discriminate(ty, path.index) {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);
             self.wanted[whole] = of_type(relation.needs);
         }
@@ -183,6 +187,7 @@ impl<'a> Builder<'a> {
             parent,
             awaits_parent: relation.waits_for_parent,
             elements: Vec::new(),
+            ruled: Vec::new(),
             consistent: relation.find.consistent,
             projection: [].into(),
             max: None,

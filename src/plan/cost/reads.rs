@@ -107,7 +107,7 @@ impl Walk<'_> {
                     self.note(target, path);
                     self.parts(target, parts, path)
                 }
-                OutputValue::Exists(target) | OutputValue::Count(target) => {
+                OutputValue::Exists(target, _) | OutputValue::Count(target) => {
                     self.note(target, path);
                     0
                 }

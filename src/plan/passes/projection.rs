@@ -42,8 +42,10 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
     let mut names: BTreeSet<String> = key_attributes(table, read.index).into_iter().map(|key| key.name.clone()).collect();
     let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
-    let rules = read.discriminator.types.iter().flat_map(|marks| &marks.rules);
-    names.extend(rules.flat_map(|rule| rule.attributes()).map(str::to_owned));
+    let types = read.discriminator.types.iter().filter_map(|marks| model.types.get(&marks.item));
+    let asked = types.flat_map(ObjectType::asked_attributes).filter(|name| table.holds(read.index, name));
+    names.extend(asked.map(str::to_owned));
+    names.extend(read.ruled.iter().cloned());
     let conjuncts = read.filter.iter().flat_map(|filter| &filter.conjuncts);
     names.extend(conjuncts.flat_map(|conjunct| conjunct.condition.attributes()).map(str::to_owned));
     for (ty, field) in fields {

@@ -1,14 +1,17 @@
-//! What a caller must meet to see a field of the response. It is decided from the caller and the field's arguments, before anything is
-//! read. Must not know callers.
+//! What a caller must meet to see a field or an object of the response. What the caller and the arguments decide is decided before anything
+//! is read, the rest for each row by items that are read. Must not know callers.
 
-use super::ids::{ArgumentsId, GuardId};
+use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
+use super::value::Holder;
 use crate::schema::model::auth::AuthRule;
 use std::fmt::{Display, Formatter, Result};
 use std::sync::Arc;
 
-/// The guard of a field of the response and of all reads for it.
+/// The guard of a field or an object of the response and of all reads for it.
 #[derive(Debug)]
 pub struct Guard {
+    /// The space of the object that has the field, or that is guarded.
+    pub space: SpaceId,
     /// The guard of the field that encloses it. It must let the caller in, too.
     pub within: Option<GuardId>,
     /// All of these must be met; at least one.
@@ -24,8 +27,24 @@ pub struct Demand {
     pub rules: Vec<Arc<AuthRule>>,
     /// The arguments that the rules use.
     pub arguments: Option<ArgumentsId>,
-    /// Whether rules that need the item are decided by the write that reads or changes it.
-    pub by_item: bool,
+    /// What decides the rules that need an item.
+    pub decided: DecidedBy,
+}
+
+/// What decides the rules that need an item.
+#[derive(Debug, Clone)]
+pub enum DecidedBy {
+    /// Nothing: there are none.
+    Caller,
+    /// Not this guard: the guard of each object, or the write itself.
+    Later,
+    /// What is read for each row of the guard's space.
+    Rows {
+        /// What holds the guarded object.
+        holder: Option<Holder>,
+        /// For each rule, the read of its look-up.
+        lookups: Vec<Option<ReadId>>,
+    },
 }
 
 impl Display for Demand {

@@ -39,7 +39,7 @@ mod value;
 
 pub use discriminator::{TypeDiscriminator, TypeMarks};
 pub use filter::{Conjunct, Filter};
-pub use guard::{Demand, Guard};
+pub use guard::{DecidedBy, Demand, Guard};
 pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{BoundRange, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};

@@ -39,6 +39,8 @@ pub struct Read {
     pub awaits_parent: bool,
     /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an element exists.
     pub elements: Vec<ReadId>,
+    /// The attributes that rules need of its items.
+    pub ruled: Vec<String>,
     /// Whether to read strongly.
     pub consistent: bool,
     /// The attributes that it asks for, sorted, including keys.

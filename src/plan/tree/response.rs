@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub struct Object {
     /// The object's type; an interface or a union where there are variants.
     pub type_name: String,
+    /// The guard of the object, if the rules of its type need the item.
+    pub guard: Option<GuardId>,
     /// The fields in the order of the response; none where there are variants.
     pub fields: Vec<Output>,
     /// If the object can have several types: the selection on each, with the space of the rows of that type.
@@ -55,7 +57,7 @@ pub enum OutputValue {
     /// `true`: the field's write is done.
     Done,
     /// Whether there is an item.
-    Exists(ObjectSource),
+    Exists(ObjectSource, Option<GuardId>),
     /// How many items there are.
     Count(ObjectSource),
 }

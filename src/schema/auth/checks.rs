@@ -2,12 +2,13 @@
 //! Must not know how a rule is written.
 
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_write};
-use super::rule::RulePlace;
+use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand};
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
+use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::write::{Action, ActionKind, Write};
 use crate::schema::model::{Field, FieldKind, ObjectType};
 use crate::schema::syntax::directives::named;
@@ -29,7 +30,7 @@ pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)],
     for (directive, rule) in rules {
         let same = |other: &AuthRule| (other.reads && rule.reads) || (other.writes && rule.writes);
         let others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive)).any(|(_, other)| same(other));
-        if rule.lets_in == LetsIn::Everybody && others {
+        if matches!(rule.lets_in, LetsIn::Everybody) && others {
             let message = format!("`{}` is public, so its other rules decide nothing", place.of);
             findings.error("KF0609", &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
         }
@@ -60,9 +61,30 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     for object in draft.objects() {
         let Some(ty) = types.get(object.name.as_str()) else { continue };
         for (name, definition) in &object.fields {
-            let Some(field) = ty.fields.get(name.as_str()).filter(|field| field.auth.is_empty()) else { continue };
+            let Some(field) = ty.fields.get(name.as_str()) else { continue };
             let place = span::of(definition.name.location());
             let coordinate = format!("{}.{name}", object.name);
+            if let FieldKind::Find(find) = &field.kind
+                && let Some(item) = unasked(types, ty, find)
+            {
+                let message = format!("`{coordinate}` cannot ask each `{item}` for what its rules need");
+                let help = format!("give the rules of `{item}` `hide: true`, or find the items themselves");
+                findings.error("KF0605", &place, message, Some(help));
+            }
+            if let FieldKind::Write(write) = &field.kind {
+                for action in &write.actions {
+                    let Some(item) = types.get(&action.item) else { continue };
+                    if let Some(unknown) = unknown_after(item, action) {
+                        let message =
+                            format!("what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it");
+                        let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
+                        findings.error("KF0613", &place, message, Some(help));
+                    }
+                }
+            }
+            if !field.auth.is_empty() {
+                continue;
+            }
             let disclosed = match &field.kind {
                 FieldKind::Find(find) => disclosed_by_find((draft.tables.as_slice(), types), ty, find),
                 FieldKind::Write(write) => {
@@ -70,16 +92,6 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                         let message = format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
                         let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
                         findings.error("KF0610", &place, message, Some(help));
-                    }
-                    for action in &write.actions {
-                        let Some(item) = types.get(&action.item) else { continue };
-                        if let Some(unknown) = unknown_after(item, action) {
-                            let message = format!(
-                                "what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it"
-                            );
-                            let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
-                            findings.error("KF0613", &place, message, Some(help));
-                        }
                     }
                     disclosed_by_write((draft.tables.as_slice(), types), ty, write)
                 }
@@ -92,6 +104,29 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             }
         }
     }
+}
+
+/// The first type on the way of a find whose rules would have to be asked of items that the response does not show: those that are counted,
+/// and those on the way of a `through:`. Rules that hide their items are asked there, too.
+fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, find: &Find) -> Option<&'t str> {
+    let needs = |name: &String| types.get(name).filter(|ty| ty.auth.need_item(AuthAction::Read) && !ty.auth.hide());
+    let is_shown = !matches!(find.returns, Returns::Count | Returns::Exists);
+    let found = match &find.via {
+        Via::Keys(_) if find.returns == Returns::Count => needs(&find.item),
+        Via::Keys(_) => None,
+        Via::AbstractType(shared) => shared.members.iter().filter(|_| !is_shown).find_map(needs),
+        Via::Through(path) => {
+            let (mut at, mut way) = (types.get(&parent.name), Vec::new());
+            for name in path {
+                let Some(FieldKind::Find(next)) = at.and_then(|at| at.fields.get(name)).map(|field| &field.kind) else { break };
+                way.push(&next.item);
+                at = types.get(&next.item);
+            }
+            let shown = usize::from(is_shown);
+            way.iter().take(way.len().saturating_sub(shown)).find_map(|name| needs(name))
+        }
+    };
+    found.map(|ty| ty.name.as_str())
 }
 
 /// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element of a list, a
@@ -118,7 +153,7 @@ fn unknown_after<'t>(ty: &'t ObjectType, action: &Action) -> Option<&'t str> {
 fn unguarded<'w>(types: &IndexMap<String, ObjectType>, write: &'w Write) -> Option<&'w str> {
     let is_unguarded = |item: &&str| {
         types.get(*item).is_some_and(|ty| {
-            let guards = |rule: &Arc<AuthRule>| rule.lets_in != LetsIn::Everybody;
+            let guards = |rule: &Arc<AuthRule>| !matches!(rule.lets_in, LetsIn::Everybody);
             !ty.auth.is_empty() && !ty.auth.of(AuthAction::Write).iter().any(guards)
         })
     };

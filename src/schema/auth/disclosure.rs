@@ -22,6 +22,11 @@ pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Fin
     };
     let of_parent = || paths.iter().flat_map(AccessPath::parent_fields).find_map(|field| guarded(parent, field));
     let of_member = |member: &ObjectType| {
+        // To search all items by more than their key tells of those that a rule refuses.
+        let is_asked = member.auth.need_item(AuthAction::Read) && !member.auth.hide();
+        if is_asked && (find.filter.is_some() || paths.iter().any(|path| path.index.is_some())) {
+            return Some(member.name.clone());
+        }
         let by_key = paths.iter().flat_map(|path| key_fields(parts.0, member, path)).find_map(|field| guarded(member, &field));
         by_key.or_else(|| find.filter.as_ref().and_then(|filter| disclosed_by_condition(member, filter)))
     };
@@ -67,7 +72,7 @@ fn disclosed_on_the_way(types: &IndexMap<String, ObjectType>, parent: &ObjectTyp
 /// The coordinate of a field if not everybody who sees its object may read it.
 fn guarded(ty: &ObjectType, field: &str) -> Option<String> {
     let rules = ty.fields.get(field)?.auth.of(AuthAction::Read);
-    let is_guarded = !rules.is_empty() && rules.iter().all(|rule| rule.lets_in != LetsIn::Everybody);
+    let is_guarded = !rules.is_empty() && rules.iter().all(|rule| !matches!(rule.lets_in, LetsIn::Everybody));
     is_guarded.then(|| format!("{}.{field}", ty.name))
 }
 

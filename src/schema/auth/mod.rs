@@ -5,8 +5,10 @@
 
 mod checks;
 mod disclosure;
+mod exists;
 mod misplaced;
 mod names;
+mod place;
 mod rule;
 
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -16,7 +18,7 @@ use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
 use indexmap::IndexMap;
-use rule::RulePlace;
+use place::RulePlace;
 
 /// Reads and checks the rules of every type and field.
 pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>, findings: &mut Findings) {
@@ -27,7 +29,8 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
         let record = draft.records.get(object.name.as_str());
         if kind == Some(&Kind::Item) {
             let directives = object.directives.iter().map(|directive| &directive.node);
-            let place = RulePlace { draft, of: object.name.to_string(), record, field: None, splits: true };
+            let of = object.name.to_string();
+            let place = RulePlace { draft, parent: of.clone(), of, record, field: None, splits: true };
             ty.auth = read(&place, directives, findings);
         }
         if !matches!(kind, Some(Kind::Item | Kind::Root(_))) {
@@ -36,7 +39,8 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
         for (name, definition) in &object.fields {
             let Some(field) = ty.fields.get_mut(name.as_str()) else { continue };
             let splits = matches!(field.kind, FieldKind::Stored(_));
-            let place = RulePlace { draft, of: format!("{}.{name}", object.name), record, field: Some(definition), splits };
+            let (parent, of) = (object.name.to_string(), format!("{}.{name}", object.name));
+            let place = RulePlace { draft, parent, of, record, field: Some(definition), splits };
             field.auth = read(&place, definition.directives.iter(), findings);
         }
     }

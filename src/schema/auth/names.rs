@@ -15,7 +15,7 @@ pub struct RuleNames<'a> {
     pub draft: &'a SchemaDraft<'a>,
     /// The field that has the rule; `None` for a rule of a type.
     pub field: Option<&'a FieldDefinition>,
-    /// The keys and the stored fields of the item type that has the rule; `None` for a rule of a field.
+    /// The keys and the stored fields of the item type that the condition is over, if it is over one.
     pub item: Option<(&'a ItemKeys, &'a StoredFields)>,
 }
 

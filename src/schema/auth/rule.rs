@@ -1,29 +1,16 @@
 //! One `@auth` in; out: the rule, or why it is none. Must not know other rules.
 
+use super::exists::read_lookup;
 use super::names::RuleNames;
+use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::model::auth::{AuthRule, LetsIn};
-use crate::schema::syntax::directives::{argument, flag, items, named, place, text};
+use crate::schema::syntax::directives::{argument, flag, items, named, place, text, write_of};
 use crate::schema::syntax::span;
-use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use apollo_compiler::Node;
-use apollo_compiler::ast::{Directive, FieldDefinition};
-
-/// The type or the field that has a rule.
-pub struct RulePlace<'a> {
-    /// The schema being checked.
-    pub draft: &'a SchemaDraft<'a>,
-    /// The type's name, or the field's coordinate.
-    pub of: String,
-    /// The stored fields of the type.
-    pub record: Option<&'a StoredFields>,
-    /// The field; `None` for a rule of a type.
-    pub field: Option<&'a FieldDefinition>,
-    /// Whether it is both read and written, so that rules may tell the two apart.
-    pub splits: bool,
-}
+use apollo_compiler::ast::Directive;
 
 /// Reads a rule; `None` on a mistake.
 pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<AuthRule> {
@@ -31,17 +18,18 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     let given = [exists, argument(directive, "if").is_some() && !exists, flag(directive, "public"), flag(directive, "signedIn")];
     if given.into_iter().filter(|given| *given).count() != 1 || (argument(directive, "where").is_some() && !exists) {
         let message = format!("this rule of `{}` does not say in one way whom it lets in", place.of);
-        let help = "write one of `if: \"…\"`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
+        let help = "write one of `if: \"…\"`, `exists:`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
         findings.error("KF0606", &named(directive), message, Some(help.into()));
         return None;
     }
     let hides = flag(directive, "hide");
-    for (name, is_given) in [("exists", exists), ("hide", hides && place.field.is_some())] {
-        if is_given {
-            let what = if name == "hide" { "`hide:` on a field" } else { "`exists:`" };
-            not_enforced(directive, (name, what), findings);
-            return None;
-        }
+    if hides && place.field.is_some() {
+        not_enforced(directive, ("hide", "`hide:` on a field"), findings);
+        return None;
+    }
+    if hides && exists {
+        not_enforced(directive, ("hide", "`exists:` with `hide: true`"), findings);
+        return None;
     }
     let (reads, writes) = actions(place, directive, findings)?;
     if hides && !reads {
@@ -49,22 +37,21 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
         findings.error("KF0606", &named(directive), message, Some("leave `hide:` out".into()));
         return None;
     }
+    let is_mutation = place.field.is_some_and(|field| write_of(&field.directives).is_some());
     let lets_in = match given {
+        [true, ..] => {
+            let asked_by_write = is_mutation || (place.splits && writes);
+            LetsIn::Exists(Box::new(read_lookup(place, directive, asked_by_write, findings)?))
+        }
         [_, _, true, _] => LetsIn::Everybody,
         [_, _, _, true] => LetsIn::SignedIn,
         _ => LetsIn::If(Box::new(condition(place, directive, findings)?)),
     };
     if let LetsIn::If(condition) = &lets_in
-        && !condition.attributes().is_empty()
-        && reads
+        && hides
+        && !held_by_indexes(place, condition, directive, findings)
     {
-        if !hides {
-            not_enforced(directive, ("if", "a condition on the item's fields for reads without `hide: true`"), findings);
-            return None;
-        }
-        if !held_by_indexes(place, condition, directive, findings) {
-            return None;
-        }
+        return None;
     }
     Some(AuthRule { lets_in, reads, writes, hides })
 }
@@ -112,17 +99,13 @@ fn held_by_indexes(rule: &RulePlace, condition: &Condition, directive: &Node<Dir
 /// `if:`.
 fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<Condition> {
     let written = text(directive, "if")?;
-    let item = rule.draft.item(&rule.of).filter(|_| rule.field.is_none());
+    let item = rule.draft.item(&rule.parent);
     let mistakes = match Condition::parse(&written.value, &RuleNames { draft: rule.draft, field: rule.field, item }) {
         Ok(condition) => return Some(condition),
         Err(mistakes) => mistakes,
     };
     let stored = |name: &str| rule.record.is_some_and(|record| record.contains_key(name.split(['.', '[']).next().unwrap_or(name)));
     let named = |mistake: &ConditionMistake| stored(written.value.get(mistake.span.clone()).unwrap_or_default());
-    if rule.field.is_some() && mistakes.iter().any(named) {
-        not_enforced(directive, ("if", "a condition on the item's fields in a rule of a field"), findings);
-        return None;
-    }
     for mistake in mistakes {
         let place = span::within(rule.draft.text, &written.span, &mistake.span);
         match named(&mistake) && mistake.message.ends_with("does not exist.") {

@@ -1,5 +1,7 @@
 //! Who may read or write what: the checked `@auth` rules of types and fields. Plain data. Must not know callers.
 
+use super::find::{AccessPath, Find, Via};
+use super::source::{Source, TextPart};
 use crate::schema::expression::condition::Condition;
 use std::fmt::{Display, Formatter, Result};
 use std::sync::Arc;
@@ -14,7 +16,7 @@ pub enum AuthAction {
 }
 
 /// Whom a rule lets in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub enum LetsIn {
     /// `public: true`: everybody.
     Everybody,
@@ -22,10 +24,36 @@ pub enum LetsIn {
     SignedIn,
     /// `if:`: the callers for whom the condition holds.
     If(Box<Condition>),
+    /// `exists:`: the callers for whom this look-up finds an item.
+    Exists(Box<RuleLookup>),
+}
+
+/// The look-up of an `exists:` rule.
+#[derive(Debug)]
+pub struct RuleLookup {
+    /// How the item is found: by its key or a prefix of it. Its sources are arguments, claims and fields of the guarded object.
+    pub find: Find,
+    /// What the item must meet.
+    pub condition: Option<Condition>,
+}
+
+impl RuleLookup {
+    /// How the item is found.
+    pub fn path(&self) -> Option<&AccessPath> {
+        match &self.find.via {
+            Via::Keys(paths) => paths.first(),
+            Via::AbstractType(_) | Via::Through(_) => None,
+        }
+    }
+
+    /// The fields of the guarded object of which the key is made.
+    pub fn parent_fields(&self) -> Vec<&str> {
+        self.path().map(AccessPath::parent_fields).unwrap_or_default()
+    }
 }
 
 /// One `@auth`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct AuthRule {
     /// Whom it lets in.
     pub lets_in: LetsIn,
@@ -42,8 +70,21 @@ impl AuthRule {
     pub fn attributes(&self) -> Vec<&str> {
         match &self.lets_in {
             LetsIn::If(condition) => condition.attributes(),
-            LetsIn::Everybody | LetsIn::SignedIn => Vec::new(),
+            LetsIn::Everybody | LetsIn::SignedIn | LetsIn::Exists(_) => Vec::new(),
         }
+    }
+
+    /// The look-up that it needs.
+    pub fn lookup(&self) -> Option<&RuleLookup> {
+        match &self.lets_in {
+            LetsIn::Exists(lookup) => Some(lookup),
+            LetsIn::Everybody | LetsIn::SignedIn | LetsIn::If(_) => None,
+        }
+    }
+
+    /// Whether it depends on the guarded object, or on another item that is looked up.
+    pub fn needs_item(&self) -> bool {
+        !self.attributes().is_empty() || self.lookup().is_some()
     }
 
     /// The rule of what has none, in a schema with rules: the caller is signed in.
@@ -74,18 +115,27 @@ impl AuthRules {
         self.all.iter().any(|rule| rule.reads && rule.hides)
     }
 
-    /// Whether some rules for an action need the item.
+    /// Whether some rules for an action need the item, or a look-up.
     pub fn need_item(&self, action: AuthAction) -> bool {
-        self.of(action).iter().any(|rule| !rule.attributes().is_empty())
+        self.each(action).any(|rule| rule.needs_item())
+    }
+
+    /// Whether some rules for an action need a look-up.
+    pub fn look_up(&self, action: AuthAction) -> bool {
+        self.each(action).any(|rule| rule.lookup().is_some())
     }
 
     /// The rules for an action.
     pub fn of(&self, action: AuthAction) -> Vec<Arc<AuthRule>> {
-        let is = |rule: &&Arc<AuthRule>| match action {
+        self.each(action).cloned().collect()
+    }
+
+    /// Each rule for an action.
+    pub fn each(&self, action: AuthAction) -> impl Iterator<Item = &Arc<AuthRule>> {
+        self.all.iter().filter(move |rule| match action {
             AuthAction::Read => rule.reads,
             AuthAction::Write => rule.writes,
-        };
-        self.all.iter().filter(is).cloned().collect()
+        })
     }
 }
 
@@ -95,6 +145,32 @@ impl Display for AuthRule {
             LetsIn::Everybody => f.write_str("public"),
             LetsIn::SignedIn => f.write_str("signed in"),
             LetsIn::If(condition) => write!(f, "if {condition}"),
+            LetsIn::Exists(lookup) => write!(f, "if {lookup}"),
+        }
+    }
+}
+
+impl Display for RuleLookup {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let bindings = self.path().into_iter().flat_map(|path| &path.bindings);
+        let bound: Vec<String> = bindings.map(|(field, source)| format!("{field}: {}", said(source))).collect();
+        write!(f, "{}({}) exists", self.find.item, bound.join(", "))?;
+        self.condition.iter().try_for_each(|condition| write!(f, " with {condition}"))
+    }
+}
+
+/// A source as conditions write it.
+fn said(source: &Source) -> String {
+    match source {
+        Source::Argument(name) => format!(":{name}"),
+        Source::Claim(claim) => format!(":{claim}"),
+        Source::Parent(field) | Source::Item(_, field) => field.clone(),
+        Source::Text(parts) => {
+            let part = |part: &TextPart| match part {
+                TextPart::Literal(text) => text.clone(),
+                TextPart::Value(source) => format!("{{{}}}", said(source)),
+            };
+            format!("'{}'", parts.iter().map(part).collect::<String>())
         }
     }
 }

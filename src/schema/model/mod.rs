@@ -10,7 +10,7 @@ pub mod source;
 pub mod write;
 
 use super::table::Table;
-use crate::schema::model::auth::AuthRules;
+use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::rules::{Constraint, Rules};
 use crate::schema::model::write::{Write, WriteReturns};
 use crate::schema::scalar::value_type::ValueType;
@@ -184,6 +184,12 @@ pub struct Stored {
 }
 
 impl ObjectType {
+    /// The attributes that the rules for reads of the type and of its fields read.
+    pub fn asked_attributes(&self) -> Vec<&str> {
+        let rules = std::iter::once(&self.auth).chain(self.fields.values().map(|field| &field.auth));
+        rules.flat_map(|rules| rules.each(AuthAction::Read)).flat_map(|rule| rule.attributes()).collect()
+    }
+
     /// The stored field of that name.
     pub fn stored(&self, field: &str) -> Option<&Stored> {
         match &self.fields.get(field)?.kind {

@@ -34,7 +34,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     if draft.first.is_empty() {
         return Ok(());
     }
-    if draft.calls.iter().any(DraftCall::demands) {
+    if draft.calls.iter().any(DraftCall::demands) || !draft.rules.is_empty() {
         hold(job, draft, attempt).await.map_err(CascadeError::Before)?;
     }
     for (position, (table, items)) in draft.first.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::messages::{FieldErrors, absent, unfit_item};
-use crate::execute::write::rules::item_rules;
+use crate::execute::write::rules::{item_rules, lookups};
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
@@ -31,6 +31,13 @@ pub enum FailureClass {
 
 /// Classifies failed conditions. With `doubt`, an earlier attempt may have been applied.
 pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> FailureClass {
+    for check in &draft.rules {
+        let failed = failures.iter().find(|failure| check.position == Some(failure.position));
+        if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
+            // What was found to hold before is found anew.
+            return if check.was_read { FailureClass::Race(None) } else { FailureClass::Refused(vec![lookups::refusal(job, check)]) };
+        }
+    }
     if let Some(verdict) = stale(job, draft, failures, doubt) {
         return verdict;
     }
@@ -39,7 +46,7 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
-            CallRole::Dependent | CallRole::Found => raced = true,
+            CallRole::Dependent | CallRole::Found | CallRole::Rule => raced = true,
             // A missing replica is repaired. Otherwise the failure of the first replica tells what is wrong.
             CallRole::Replica => {}
             CallRole::Guard(ty, field) => {
@@ -140,7 +147,7 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
             None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         };
     }
-    let rule = || job.type_named(&main.item).map(|ty| item_rules::refused(job.context, ty)).ok();
+    let rule = || Some(item_rules::refused(job.context, &main.item));
     if item.is_some_and(|item| !main.rule.is_met(item, &job.scope())) {
         return rule();
     }

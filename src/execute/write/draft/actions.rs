@@ -10,7 +10,7 @@ use crate::execute::write::item::{assemble, identity};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
-use crate::execute::write::rules::item_rules::ItemRules;
+use crate::execute::write::rules::lookups;
 use crate::plan::tree::ReadAction;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::data::call::Get;
@@ -29,16 +29,24 @@ pub struct Again {
 /// Drafts all actions of a field.
 pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<WriteDraft, FieldErrors> {
     let mut drafting = Drafting { job, generated, uncertain, draft: WriteDraft::default(), scope: ItemsInScope::new() };
-    drafting.read_ahead(raced).await?;
-    for position in 0..job.write.actions.len() {
-        drafting.action(position).await?;
+    match drafting.all(raced).await {
+        Ok(()) => Ok(drafting.draft),
+        Err(field_errors) => Err(lookups::told(job, &drafting.draft.rules, field_errors).await),
     }
-    drafting.check_found()?;
-    drafting.draft.take_replicas(MOST_IN_TRANSACTION);
-    Ok(drafting.draft)
 }
 
 impl Drafting<'_, '_> {
+    async fn all(&mut self, raced: bool) -> Result<(), FieldErrors> {
+        self.ask_for_field().await?;
+        self.read_ahead(raced).await?;
+        for position in 0..self.job.write.actions.len() {
+            self.action(position).await?;
+        }
+        self.check_found()?;
+        self.draft.take_replicas(MOST_IN_TRANSACTION);
+        Ok(())
+    }
+
     /// Finds the item of the `@find`. In the same batch, reads the items that the actions need and whose keys are known. The loader keeps
     /// them for the actions.
     pub async fn read_ahead(&mut self, raced: bool) -> Result<(), FieldErrors> {
@@ -100,8 +108,8 @@ impl Drafting<'_, '_> {
     pub async fn check(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let job = self.job;
         let ty = job.type_named(&action.item)?;
-        let rules = ItemRules::of(job, action, ty);
         for target in self.target_items(position, action, ty).await? {
+            let rules = self.item_rules(action, ty, &target.key).await?;
             let rule = rules.of_seen(&target.key)?;
             let scope = self.draft.scope(job);
             if rule == Settled::Never {

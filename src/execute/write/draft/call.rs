@@ -38,8 +38,28 @@ pub struct WriteDraft {
     pub replicas: Vec<ReplicaWrites>,
     /// Items whose other replicas are synchronized after the write: type, and key of the first replica.
     pub behind: Vec<(String, Key)>,
+    /// The items that must exist for the write.
+    pub rules: Vec<RuleCheck>,
     /// Items deleted with their dependents. Dependents are looked for again after the write.
     pub cascades: Vec<CascadedItem>,
+}
+
+/// An item that must exist for a write, by an `exists:` rule.
+pub struct RuleCheck {
+    /// The type or the field that has the rule.
+    pub of: String,
+    /// The item type.
+    pub item: String,
+    /// The table.
+    pub table: Arc<str>,
+    /// The item's key.
+    pub key: Key,
+    /// What the item must meet.
+    pub condition: Settled,
+    /// Whether it was read and found to hold.
+    pub was_read: bool,
+    /// The position of the call that checks it.
+    pub position: Option<usize>,
 }
 
 /// An item that is deleted with its dependents.
@@ -98,6 +118,8 @@ pub enum CallRole {
     Dependent,
     /// Holds the conditions of the found item, which no action writes or checks.
     Found,
+    /// An item that must exist, by a rule.
+    Rule,
 }
 
 /// The main call of an action, with what tells why its condition failed.
@@ -173,7 +195,7 @@ impl DraftCall {
     pub fn demands(&self) -> bool {
         match &self.role {
             CallRole::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates || main.rule != Settled::Always,
-            CallRole::Guard(..) | CallRole::Found => true,
+            CallRole::Guard(..) | CallRole::Found | CallRole::Rule => true,
             CallRole::Replica | CallRole::Dependent => false,
         }
     }
@@ -199,7 +221,7 @@ impl WriteDraft {
         let relies = |call: &DraftCall| match &call.role {
             CallRole::Main(main) => main.held || main.relies,
             CallRole::Found => true,
-            CallRole::Guard(..) | CallRole::Replica | CallRole::Dependent => false,
+            CallRole::Guard(..) | CallRole::Replica | CallRole::Dependent | CallRole::Rule => false,
         };
         let positions = self.calls.iter().enumerate().filter(|(_, call)| relies(call));
         positions.filter_map(|(position, _)| self.place(position)).collect()
@@ -207,7 +229,7 @@ impl WriteDraft {
 
     /// The number of items that the draft writes, replicas included.
     pub fn size(&self) -> usize {
-        self.calls.len() + self.replicas.iter().map(|replicas| replicas.writes.len()).sum::<usize>()
+        self.calls.len() + self.rules.len() + self.replicas.iter().map(|replicas| replicas.writes.len()).sum::<usize>()
     }
 
     /// Adds the replicas to the transaction if it then holds at most `most` items. Otherwise they are written after it.
@@ -237,7 +259,7 @@ impl WriteDraft {
                         let message = format!("Two items of type {ty} would have the same {field}.");
                         Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", Value::from(field.as_str()))] })
                     }
-                    CallRole::Replica | CallRole::Dependent | CallRole::Found => twice,
+                    CallRole::Replica | CallRole::Dependent | CallRole::Found | CallRole::Rule => twice,
                 };
             }
         }

@@ -7,7 +7,6 @@ use crate::execute::write::item::identity;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::FieldErrors;
-use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::Item;
@@ -25,8 +24,8 @@ impl Drafting<'_, '_> {
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
-        let rules = ItemRules::of(job, action, ty);
         for target in self.target_items(position, action, ty).await? {
+            let rules = self.item_rules(action, ty, &target.key).await?;
             let item = match target.item {
                 Some(item) => Some(item),
                 None if beside => rules.admitted(job.read(&ty.name, &target.key).await?)?,
@@ -85,7 +84,7 @@ impl Drafting<'_, '_> {
                 None => self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key)),
             }
         }
-        let demands = self.draft.calls.iter().any(DraftCall::demands);
+        let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();
         if many && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
             self.delete_in_batches(position, ty);
         }
@@ -97,7 +96,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        job.write.actions.len() > 1 || cascades || is_replicated || ty.fields.values().any(|field| field.rules.unique)
+        job.write.actions.len() > 1 || job.looks_up() || cascades || is_replicated || ty.fields.values().any(|field| field.rules.unique)
     }
 
     /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an item that can be

@@ -3,8 +3,11 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::condition as filter;
+use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
-use crate::execute::write::draft::call::{CallRole, DraftCall, Generated, IfAbsent, MainCall, Repeat, ReplicaWrites, WriteDraft};
+use crate::execute::write::draft::call::{
+    CallRole, DraftCall, Generated, IfAbsent, MainCall, Repeat, ReplicaWrites, RuleCheck, WriteDraft,
+};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};
@@ -12,13 +15,16 @@ use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
+use crate::execute::write::rules::item_rules::{self, ItemRules};
+use crate::execute::write::rules::lookups;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
 use crate::table::data::write::{WriteAction, WriteCall};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The state of drafting a write.
@@ -43,7 +49,7 @@ pub struct TargetItem {
     pub item: Option<Arc<Item>>,
 }
 
-impl Drafting<'_, '_> {
+impl<'a> Drafting<'a, '_> {
     /// The main call of an action, as far as all kinds share it.
     pub fn main(&self, action: &Action) -> MainCall {
         MainCall {
@@ -74,6 +80,43 @@ impl Drafting<'_, '_> {
             conditions.and(written(condition, &self.draft.scope(self.job))?);
         }
         Ok(())
+    }
+
+    /// Asks the rules of the field itself.
+    pub async fn ask_for_field(&mut self) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let Some(field) = job.field().filter(|field| field.auth.look_up(AuthAction::Write)) else { return Ok(()) };
+        let of = format!("Mutation.{}", field.name);
+        let alternatives = lookups::alternatives(job, &of, (&field.auth, AuthAction::Write), &Map::new());
+        match self.ask(alternatives).await? {
+            Settled::Always => Ok(()),
+            _ => Err(vec![item_rules::refused(job.context, &of)]),
+        }
+    }
+
+    /// The rules for an action on the item with this key. The items that they look up are checked by the write.
+    pub async fn item_rules(&mut self, action: &Action, ty: &'a ObjectType, key: &Key) -> Result<ItemRules<'a>, FieldErrors> {
+        let job = self.job;
+        let mut rules = ItemRules::of(job, action, ty);
+        let of_fields = action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
+        let of_fields = of_fields.map(|field| (format!("{}.{}", ty.name, field.name), &field.auth, AuthAction::Write));
+        let places = std::iter::once((ty.name.clone(), &ty.auth, action.asks())).chain(of_fields);
+        for (of, auth, asked) in places.filter(|(_, auth, asked)| auth.look_up(*asked)).collect::<Vec<_>>() {
+            let own = assemble::values_of(job.context.model, ty, &KnownAttributes::of_key(key).into_item());
+            rules.also(self.ask(lookups::alternatives(job, &of, (auth, asked), &own)).await?);
+        }
+        Ok(rules)
+    }
+
+    /// Chooses among the alternatives of a demand. Gives what is left of it.
+    async fn ask(&mut self, alternatives: (Settled, Vec<RuleCheck>)) -> Result<Settled, FieldErrors> {
+        let (left, check) = lookups::choose(self.job, alternatives).await?;
+        let is_known = |check: &RuleCheck| {
+            let same = |known: &RuleCheck| known.table == check.table && known.key == check.key && known.condition == check.condition;
+            self.draft.rules.iter().any(same)
+        };
+        self.draft.rules.extend(check.filter(|check| !is_known(check)));
+        Ok(left)
     }
 
     /// Adds what rules demand of the item. With `may_be_absent`, the item may also not exist.

@@ -13,7 +13,6 @@ use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, stored_values};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
-use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
@@ -21,7 +20,7 @@ use crate::table::data::attribute::Attribute;
 use crate::table::data::write::WriteAction;
 use serde_json::Value;
 
-impl Drafting<'_, '_> {
+impl<'a> Drafting<'a, '_> {
     pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
@@ -34,7 +33,7 @@ impl Drafting<'_, '_> {
             let mut changes = Changes::default();
             changes.append(&path(&element.attribute), vec![map.clone()]);
             let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
-            self.element_call((position, action, element), (ty, target), (conditions, changes, repeat))?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, repeat)).await?;
         }
         Ok(())
     }
@@ -60,7 +59,7 @@ impl Drafting<'_, '_> {
                     None => changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
-            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Same))?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Same)).await?;
         }
         Ok(())
     }
@@ -80,7 +79,7 @@ impl Drafting<'_, '_> {
             };
             let mut changes = Changes::default();
             changes.remove(&inside(element, at, None));
-            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Gone))?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Gone)).await?;
         }
         Ok(())
     }
@@ -90,13 +89,14 @@ impl Drafting<'_, '_> {
         &mut self,
         action: &Action,
         element: &Element,
-        (ty, of_element): (&ObjectType, &ObjectType),
+        (ty, of_element): (&'a ObjectType, &ObjectType),
         target: &TargetItem,
     ) -> Result<Option<(usize, Conditions)>, FieldErrors> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
+        let rules = self.item_rules(action, ty, &target.key).await?;
         let item = job.read(&ty.name, &target.key).await?;
-        let Some(item) = ItemRules::of(job, action, ty).admitted(item)? else {
+        let Some(item) = rules.admitted(item)? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
         let wanted = self.given(source).unwrap_or(Value::Null);
@@ -112,10 +112,10 @@ impl Drafting<'_, '_> {
     }
 
     /// The call that changes the list of an item.
-    pub fn element_call(
+    pub async fn element_call(
         &mut self,
         (position, action, element): (usize, &Action, &Element),
-        (ty, target): (&ObjectType, TargetItem),
+        (ty, target): (&'a ObjectType, TargetItem),
         (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
     ) -> Result<(), FieldErrors> {
         let job = self.job;
@@ -125,7 +125,7 @@ impl Drafting<'_, '_> {
         self.author(action, &mut conditions)?;
         let counts = count_versions(ty, &mut changes);
         let of_replicas = conditions.clone().build();
-        let rule = ItemRules::of(job, action, ty).of_stored(&target.key)?;
+        let rule = self.item_rules(action, ty, &target.key).await?.of_stored(&target.key)?;
         self.ruled(&rule, (&target.key, false), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };

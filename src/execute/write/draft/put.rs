@@ -8,7 +8,6 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, invalid};
-use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::write::Action;
 use crate::table::data::write::WriteAction;
 use serde_json::Value;
@@ -21,7 +20,7 @@ impl Drafting<'_, '_> {
         let values = self.values(position, ty, &action.values)?;
         let item = assemble::item(model, ty, job.context.caller, &values).map_err(invalid)?;
         let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
-        let rules = ItemRules::of(job, action, ty);
+        let rules = self.item_rules(action, ty, &key).await?;
         rules.check_new(&item)?;
         let mut conditions = Conditions::default();
         let mut gone = Vec::new();

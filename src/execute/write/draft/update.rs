@@ -54,7 +54,7 @@ impl ItemChanges {
     }
 }
 
-impl Drafting<'_, '_> {
+impl<'a> Drafting<'a, '_> {
     pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
         for target in self.target_items(position, action, ty).await? {
@@ -63,13 +63,19 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    pub async fn update_one(&mut self, position: usize, action: &Action, ty: &ObjectType, target: TargetItem) -> Result<(), FieldErrors> {
+    pub async fn update_one(
+        &mut self,
+        position: usize,
+        action: &Action,
+        ty: &'a ObjectType,
+        target: TargetItem,
+    ) -> Result<(), FieldErrors> {
         let job = self.job;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let mut values = self.update_values(position, action, ty, &target.key)?;
         let mut item = target.item;
         let was_read = item.is_some() || values.reads;
-        let rules = ItemRules::of(job, action, ty);
+        let rules = self.item_rules(action, ty, &target.key).await?;
         if item.is_none() && values.reads {
             item = job.read(&ty.name, &target.key).await?;
             match upsert {

@@ -36,13 +36,19 @@ impl<'a> ItemRules<'a> {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: job.context.now, caller: job.context.caller };
         let place = |rules: &AuthRules, of: AuthAction| match rules.of(of) {
-            none if none.is_empty() => Settled::Always,
+            // A look-up of the write decides: see `also`.
+            rules if rules.is_empty() || rules.iter().any(|rule| rule.lookup().is_some()) => Settled::Always,
             rules => one_of(rules.iter().map(|rule| settle_rule(rule, &scope)).collect()),
         };
         let fields = action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
         let of_fields = fields.map(|field| place(&field.auth, AuthAction::Write));
         let demand = all_of(std::iter::once(place(&ty.auth, action.asks())).chain(of_fields).collect());
         Self { context: job.context, ty, demand }
+    }
+
+    /// Adds what rules with look-ups demand besides.
+    pub fn also(&mut self, demand: Settled) {
+        self.demand = all_of(vec![std::mem::replace(&mut self.demand, Settled::Always), demand]);
     }
 
     /// What a stored item must meet, as far as these attributes do not decide it.
@@ -124,7 +130,7 @@ impl<'a> ItemRules<'a> {
 
     /// The error of an action that the rules refuse.
     pub fn refused(&self) -> FieldErrors {
-        vec![refused(self.context, self.ty)]
+        vec![refused(self.context, &self.ty.name)]
     }
 
     fn is_met(&self, item: &Item) -> bool {
@@ -137,7 +143,7 @@ impl<'a> ItemRules<'a> {
     }
 }
 
-/// The error of a write that the rules of an item refuse.
-pub fn refused(context: &ExecutionContext<'_>, ty: &ObjectType) -> FieldError {
-    refusals::refuse_item(context.caller, &ty.name)
+/// The error of a write that the rules of a type or a field refuse.
+pub fn refused(context: &ExecutionContext<'_>, of: &str) -> FieldError {
+    refusals::refuse_item(context.caller, of)
 }

@@ -6,3 +6,4 @@ pub mod claims;
 pub mod constraint;
 pub mod expression;
 pub mod item_rules;
+pub mod lookups;

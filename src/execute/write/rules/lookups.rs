@@ -1,0 +1,164 @@
+//! The `exists:` rules of a write in; out: which items must exist for it. Each becomes a ConditionCheck in the write's transaction, so that
+//! who loses a membership a moment before loses the write. Must not know actions.
+//!
+//! If one look-up alone can let the caller in, nothing is read for it. Of several, the first that is found to hold is checked.
+
+use crate::execute::error::FieldError;
+use crate::execute::expression::condition::lettered;
+use crate::execute::expression::settle::{Settled, one_of, settle_lookup, settle_rule};
+use crate::execute::write::draft::call::{CallRole, DraftCall, RuleCheck, WriteDraft};
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::{assemble, identity};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::{FieldErrors, bad_input, of_table};
+use crate::execute::write::rules::item_rules::refused;
+use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
+use crate::schema::model::source::{Source, TextPart};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::write::{WriteAction, WriteCall};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The letters of the placeholders of checks that join the condition of another call.
+const LETTERS: [char; 8] = ['i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'];
+
+/// What rules demand without their look-ups, and the look-ups that may let the caller in instead. `own`: the values of the guarded item's
+/// key.
+pub fn alternatives(
+    job: &WriteJob<'_>,
+    of: &str,
+    (rules, action): (&AuthRules, AuthAction),
+    own: &Map<String, Value>,
+) -> (Settled, Vec<RuleCheck>) {
+    let scope = job.scope();
+    let others = rules.each(action).filter(|rule| rule.lookup().is_none());
+    let others = one_of(others.map(|rule| settle_rule(rule, &scope)).collect());
+    let check = |lookup: &RuleLookup| {
+        let condition = Some(settle_lookup(lookup, &scope)).filter(|condition| *condition != Settled::Never)?;
+        let ty = job.type_named(&lookup.find.item).ok()?;
+        let mut values = Map::new();
+        for (field, source) in &lookup.path()?.bindings {
+            values.insert(field.clone(), value(job, source, own)?);
+        }
+        // No item has a key of values that do not fit.
+        let key = assemble::primary_key(job.context.model, ty, job.context.caller, &values).ok()?;
+        let (of, item, table) = (of.to_owned(), ty.name.clone(), job.table_of(ty));
+        Some(RuleCheck { of, item, table, key, condition, was_read: false, position: None })
+    };
+    let checks = match others {
+        Settled::Always => Vec::new(),
+        _ => rules.each(action).filter_map(|rule| rule.lookup()).filter_map(check).collect(),
+    };
+    (others, checks)
+}
+
+/// What is left of the demand, and the look-up that must hold for that.
+pub async fn choose(
+    job: &WriteJob<'_>,
+    (others, mut checks): (Settled, Vec<RuleCheck>),
+) -> Result<(Settled, Option<RuleCheck>), FieldErrors> {
+    if let (Settled::Never, [_]) = (&others, checks.as_slice()) {
+        return Ok((Settled::Always, checks.pop()));
+    }
+    for mut check in checks {
+        if holds(job, &check).await? {
+            check.was_read = true;
+            return Ok((Settled::Always, Some(check)));
+        }
+    }
+    Ok((others, None))
+}
+
+/// The errors of a write, for a caller whom the rules let in. Whom they refuse learns nothing else.
+pub async fn told(job: &WriteJob<'_>, checks: &[RuleCheck], field_errors: FieldErrors) -> FieldErrors {
+    for check in checks.iter().filter(|check| !check.was_read) {
+        match holds(job, check).await {
+            Ok(true) => {}
+            Ok(false) => return vec![refusal(job, check)],
+            Err(unread) => return unread,
+        }
+    }
+    field_errors
+}
+
+/// The error of a write whose look-up finds nothing.
+pub fn refusal(job: &WriteJob<'_>, check: &RuleCheck) -> FieldError {
+    refused(job.context, &check.of)
+}
+
+/// Whether an item, as it is under the key of a look-up, is what the rule demands.
+pub fn is_met(job: &WriteJob<'_>, check: &RuleCheck, item: Option<&Item>) -> bool {
+    let is_of = |item: &Item| job.type_named(&check.item).is_ok_and(|ty| identity::is_of(ty, item));
+    item.is_some_and(|item| is_of(item) && check.condition.is_met(item, &job.scope()))
+}
+
+/// Adds the checks to a draft: each to the call that writes its item, or as a call of its own. `key` gives the key that a call writes.
+pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), FieldErrors> {
+    let mut checks = std::mem::take(&mut draft.rules);
+    for (position, check) in checks.iter_mut().enumerate() {
+        // What is deleted before the transaction is asked before that.
+        if draft.first.iter().any(|(table, items)| *table == check.table && items.contains_key(&check.key)) {
+            if !holds(job, check).await? {
+                return Err(vec![refusal(job, check)]);
+            }
+            continue;
+        }
+        let ty = job.type_named(&check.item)?;
+        let letter = LETTERS[position % LETTERS.len()];
+        let mut conditions = Conditions::lettered(letter);
+        conditions.exists(&check.key.partition.0);
+        identity::demand(ty, &mut conditions);
+        if let Settled::Open(condition) = &check.condition {
+            let written = lettered(condition, &job.scope(), letter.to_ascii_uppercase());
+            conditions.and(written.map_err(bad_input)?);
+        }
+        let own = draft.calls.iter().position(|call| call.write.table == check.table && key(&call.write).as_ref() == Some(&check.key));
+        check.position = Some(own.unwrap_or(draft.calls.len()));
+        match own.and_then(|own| draft.calls.get_mut(own)) {
+            Some(call) => {
+                let mut joined = Conditions::default();
+                joined.extend(call.write.condition.take());
+                joined.extend(conditions.build());
+                call.write.condition = joined.build();
+            }
+            None => {
+                let action = WriteAction::Check(check.key.clone());
+                let write = WriteCall { table: check.table.clone(), action, condition: conditions.build() };
+                draft.calls.push(DraftCall { write, role: CallRole::Rule });
+            }
+        }
+    }
+    draft.rules = checks;
+    Ok(())
+}
+
+async fn holds(job: &WriteJob<'_>, check: &RuleCheck) -> Result<bool, FieldErrors> {
+    let get = job.get(job.type_named(&check.item)?, &check.key);
+    let found = job.context.loaders.get(&[get]).await.into_iter().next().unwrap_or(Ok(None));
+    let item: Option<Arc<Item>> = found.map_err(|error| vec![of_table(&error)])?;
+    Ok(is_met(job, check, item.as_deref()))
+}
+
+/// The value of a source; `None` if it is null.
+fn value(job: &WriteJob<'_>, source: &Source, own: &Map<String, Value>) -> Option<Value> {
+    let value = match source {
+        Source::Argument(name) => job.scope().argument(name).cloned()?,
+        Source::Claim(claim) => Value::String(job.context.caller.text(claim)?),
+        Source::Parent(field) => own.get(field).cloned()?,
+        Source::Item(..) => return None,
+        Source::Text(parts) => {
+            let mut text = String::new();
+            for part in parts {
+                match part {
+                    TextPart::Literal(literal) => text.push_str(literal),
+                    TextPart::Value(source) => match value(job, source, own)? {
+                        Value::String(value) => text.push_str(&value),
+                        value => text.push_str(&value.to_string()),
+                    },
+                }
+            }
+            Value::String(text)
+        }
+    };
+    Some(value).filter(|value| !value.is_null())
+}

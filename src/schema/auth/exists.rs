@@ -1,0 +1,99 @@
+//! `exists:` of one `@auth` in; out: the look-up that finds the item by its key, or why there is none. Must not know other rules.
+
+use super::names::RuleNames;
+use super::place::RulePlace;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::expression::condition::Condition;
+use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::wanted::{Bindings, FindContext};
+use crate::schema::finds::{self, prepare, where_clause};
+use crate::schema::model::auth::RuleLookup;
+use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
+use crate::schema::model::source::Source;
+use crate::schema::syntax::directives::{FindDirective, name, named, place, text};
+use crate::schema::syntax::span;
+use crate::schema::types::draft::Kind;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition, Type};
+use apollo_compiler::name as graphql_name;
+
+/// Reads the look-up. `writes`: a write asks it, so that it must find the item by its whole key.
+pub fn read_lookup(rule: &RulePlace, directive: &Node<Directive>, writes: bool, findings: &mut Findings) -> Option<RuleLookup> {
+    let draft = rule.draft;
+    let item = name(directive, "exists")?;
+    let Some((keys, record)) = draft.item(&item.value) else {
+        let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
+        if draft.kind(&item.value) != Some(&Kind::Item) {
+            findings.error("KF0614", &item.span, format!("`{}` is not an item type", item.value), suggest(&item.value, items));
+        }
+        return None;
+    };
+    let table = draft.tables.get(keys.table)?;
+    // The rule of a type has no arguments.
+    let (own, ty) = (graphql_name!("rule"), Type::Named(graphql_name!("Boolean")));
+    let bare = FieldDefinition { description: None, name: own, arguments: Vec::new(), ty, directives: Default::default() };
+    let field = rule.field.unwrap_or(&bare);
+    let (parent_record, target) = (rule.record, FindTarget { item: item.value.clone(), returns: Returns::One });
+    let written = FindDirective::of_directive(directive);
+    let wanted = FindContext { draft, parent: &rule.parent, parent_record, field, directive: written, target, keys, record, table };
+    let bindings = where_clause::read_where(&wanted, findings)?;
+    let condition = match text(directive, "if") {
+        None => None,
+        Some(written) => match Condition::parse(&written.value, &RuleNames { draft, field: rule.field, item: Some((keys, record)) }) {
+            Ok(condition) => Some(condition),
+            Err(mistakes) => {
+                for mistake in mistakes {
+                    findings.error("KF0608", &span::within(draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+                }
+                return None;
+            }
+        },
+    };
+    let path = path(rule, (&wanted, &bindings), (writes, condition.is_some()), directive, findings)?;
+    if let Some(field) = path.parent_fields().into_iter().find(|field| writes && !is_in_key(rule, field)) {
+        let message = format!("`{field}` is not in the key of `{}`, so a write cannot tell which `{}` must exist", rule.parent, item.value);
+        let help = "give the rule `on: [READ]`, and each mutation a rule over its arguments";
+        findings.error("KF0614", &place(directive, "where"), message, Some(help.into()));
+        return None;
+    }
+    let (item, via) = (item.value, Via::Keys(vec![path]));
+    let find = Find { item, returns: Returns::One, via, filter: None, max: prepare::MAX_DEFAULT, consistent: false };
+    Some(RuleLookup { find, condition })
+}
+
+/// How the item is found: by its whole key, or by a prefix of it if only its existence counts and no write asks.
+fn path(
+    rule: &RulePlace,
+    (wanted, bindings): (&FindContext, &Bindings),
+    (writes, has_condition): (bool, bool),
+    directive: &Node<Directive>,
+    findings: &mut Findings,
+) -> Option<AccessPath> {
+    let is_list =
+        |source: &Source| matches!(source, Source::Argument(name) if wanted.argument(name).is_some_and(|argument| argument.ty.is_list()));
+    let several = bindings.equal.values().flat_map(|bound| bound.source.leaves()).any(is_list);
+    let paths = |whole: bool| {
+        let serves = |path: &AccessPath| !whole || matches!(path.access, Access::Get { .. });
+        finds::paths_of_write(wanted, bindings, None, &|candidate| serves(&candidate.path))
+    };
+    let found = paths(writes || has_condition).into_iter().next().filter(|_| !several && bindings.ranges.is_empty());
+    if found.is_none() {
+        let item = &wanted.target.item;
+        let message = match (several || !bindings.ranges.is_empty(), paths(false).is_empty()) {
+            (true, _) => format!("this rule of `{}` looks up one `{item}`, so each field of its key has one value", rule.of),
+            (_, true) => format!("this rule of `{}` would need a Scan: `where:` binds no key of `{item}`", rule.of),
+            (_, false) => format!("this rule of `{}` needs the whole key of `{item}`, but `where:` binds only a part of it", rule.of),
+        };
+        findings.error("KF0614", &named(directive), message, Some(finds::keys_of(wanted)));
+    }
+    found
+}
+
+/// Whether a field of the guarded type is in its primary key, which no write changes.
+fn is_in_key(rule: &RulePlace, field: &str) -> bool {
+    let Some(keys) = rule.draft.items.get(&rule.parent) else { return false };
+    let Some(table) = rule.draft.tables.get(keys.table) else { return false };
+    let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
+    templates.into_iter().any(|template| template.fields().contains(&field))
+}

@@ -1,0 +1,145 @@
+//! Rules that look up another item: each row is one operation of one caller on what the rows before it left, with its data, its errors and
+//! the number of calls.
+
+use super::{Library, Row, check_rows};
+use serde_json::{Value, json};
+
+fn ann() -> Value {
+    json!({ "sub": "u1" })
+}
+
+fn ben() -> Value {
+    json!({ "sub": "u2" })
+}
+
+fn admin() -> Value {
+    json!({ "sub": "root", "role": "admin" })
+}
+
+/// Ann owns the club, Ben is its member, others are strangers. A write is one transaction; then the rule is asked who sees its result.
+fn founded() -> Vec<Row> {
+    vec![
+        (
+            admin(),
+            r#"mutation {
+              a: enrol(userId: "u1", clubId: "c", role: "OWNER") { role }
+              b: enrol(userId: "u2", clubId: "c") { role }
+              c: found(id: "c", name: "Chess") { id }
+            }"#,
+            json!({ "a": { "role": "OWNER" }, "b": { "role": null }, "c": null }),
+            &["FORBIDDEN c"],
+            3,
+        ),
+        (ann(), r#"mutation { found(id: "c", name: "Chess") { name } }"#, json!({ "found": { "name": "Chess" } }), &[], 2),
+        (
+            ben(),
+            r#"mutation { a: publish(clubId: "c", id: "p1", authorId: "u2", text: "x", draft: "d") { id } b: publish(clubId: "c", id: "p2", authorId: "u2", text: "y", shared: true) { id } }"#,
+            json!({ "a": { "id": "p1" }, "b": { "id": "p2" } }),
+            &[],
+            4,
+        ),
+    ]
+}
+
+fn reads() -> Vec<Row> {
+    let stranger = json!({ "sub": "u3" });
+    vec![
+        // The look-up rides in the batch of the data.
+        (ben(), r#"{ club(id: "c") { name } }"#, json!({ "club": { "name": "Chess" } }), &[], 1),
+        (stranger.clone(), r#"{ club(id: "c") { name } }"#, json!({ "club": null }), &["FORBIDDEN club"], 1),
+        (Value::Null, r#"{ club(id: "c") { name } }"#, json!({ "club": null }), &["UNAUTHENTICATED club"], 1),
+        (stranger.clone(), r#"{ club(id: "none") { name } }"#, json!({ "club": null }), &[], 1),
+        // What stands behind a refused object is not read in a later wave, and never shown.
+        (
+            stranger.clone(),
+            r#"{ club(id: "c") { a: name b: id posts { author { name } } } }"#,
+            json!({ "club": null }),
+            &["FORBIDDEN club"],
+            2,
+        ),
+        // A rule with a condition on the item that is looked up.
+        (ann(), r#"{ office(clubId: "c") { name } }"#, json!({ "office": { "name": "Chess" } }), &[], 1),
+        (ben(), r#"{ office(clubId: "c") { name } }"#, json!({ "office": null }), &["FORBIDDEN office"], 1),
+        // Of two rules one is enough, for each item of a list.
+        (
+            stranger.clone(),
+            r#"{ clubPosts(clubId: "c") { id text } }"#,
+            json!({ "clubPosts": [null, { "id": "p2", "text": "y" }] }),
+            &["FORBIDDEN clubPosts.0"],
+            2,
+        ),
+        (
+            ben(),
+            r#"{ clubPosts(clubId: "c") { id draft } }"#,
+            json!({ "clubPosts": [{ "id": "p1", "draft": "d" }, { "id": "p2", "draft": null }] }),
+            &[],
+            2,
+        ),
+        // A field whose rule reads the item.
+        (
+            ann(),
+            r#"{ clubPosts(clubId: "c") { draft } }"#,
+            json!({ "clubPosts": [{ "draft": null }, { "draft": null }] }),
+            &["FORBIDDEN clubPosts.0.draft", "FORBIDDEN clubPosts.1.draft"],
+            2,
+        ),
+        (ben(), r#"{ hasPost(clubId: "c", id: "p1") }"#, json!({ "hasPost": true }), &[], 1),
+        (stranger.clone(), r#"{ hasPost(clubId: "c", id: "p1") }"#, json!({ "hasPost": null }), &["FORBIDDEN hasPost"], 1),
+        (stranger, r#"{ hasPost(clubId: "c", id: "p9") }"#, json!({ "hasPost": false }), &[], 1),
+        (json!({ "sub": ["u1"] }), r#"{ club(id: "c") { name } }"#, json!({ "club": null }), &["FORBIDDEN club"], 1),
+    ]
+}
+
+fn writes() -> Vec<Row> {
+    let stranger = json!({ "sub": "u3" });
+    vec![
+        (
+            stranger.clone(),
+            r#"mutation { publish(clubId: "c", id: "p3", authorId: "u3", text: "x") { id } }"#,
+            json!({ "publish": null }),
+            &["FORBIDDEN publish"],
+            1,
+        ),
+        // Whether an item is there is not told to whom the rule refuses it.
+        (
+            stranger.clone(),
+            r#"mutation { a: retext(clubId: "c", id: "p1", text: "x") { id } b: retext(clubId: "c", id: "p9", text: "x") { id } c: unpublish(clubId: "c", id: "p1") { id } d: unpublish(clubId: "c", id: "p9") { id } }"#,
+            json!({ "a": null, "b": null, "c": null, "d": null }),
+            &["FORBIDDEN a", "FORBIDDEN b", "FORBIDDEN c", "FORBIDDEN d"],
+            6,
+        ),
+        (
+            ann(),
+            r#"mutation { a: retext(clubId: "c", id: "p1", text: "z") { text } b: retext(clubId: "c", id: "p9", text: "x") { id } c: unpublish(clubId: "c", id: "p9") { id } }"#,
+            json!({ "a": { "text": "z" }, "b": null, "c": null }),
+            &["NOT_FOUND b"],
+            6,
+        ),
+        // A mutation's own rule, and the item that it checks is the one that it deletes.
+        (ben(), r#"mutation { close(id: "c") { id } }"#, json!({ "close": null }), &["FORBIDDEN close"], 2),
+        (stranger, r#"mutation { leave(clubId: "c") { clubId } }"#, json!({ "leave": null }), &["FORBIDDEN leave"], 2),
+        (ben(), r#"mutation { leave(clubId: "c") { clubId } }"#, json!({ "leave": { "clubId": "c" } }), &[], 2),
+        (
+            ben(),
+            r#"mutation { publish(clubId: "c", id: "p4", authorId: "u2", text: "x") { id } }"#,
+            json!({ "publish": null }),
+            &["FORBIDDEN publish"],
+            1,
+        ),
+        (ann(), r#"mutation { close(id: "c") { name } }"#, json!({ "close": { "name": "Chess" } }), &[], 3),
+    ]
+}
+
+#[tokio::test]
+async fn an_item_that_must_exist_is_looked_up_beside_the_data() {
+    let library = Library::open().await;
+    check_rows(&library, founded()).await;
+    check_rows(&library, reads()).await;
+}
+
+#[tokio::test]
+async fn a_write_checks_in_its_transaction_the_item_that_must_exist() {
+    let library = Library::open().await;
+    check_rows(&library, founded()).await;
+    check_rows(&library, writes()).await;
+}
