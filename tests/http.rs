@@ -10,6 +10,8 @@ mod documents;
 mod gateway;
 #[path = "http/limits.rs"]
 mod limits;
+#[path = "http/lists.rs"]
+mod lists;
 #[path = "http/machine.rs"]
 mod machine;
 #[path = "http/protocol.rs"]

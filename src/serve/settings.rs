@@ -86,6 +86,10 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_BODY_LIMIT", value_name = "BYTES", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
 
+    /// Most operations of one request, as a list; 1 for no lists
+    #[arg(long, env = "KEYFOLD_MAX_BATCH", value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    pub max_batch: usize,
+
     /// Time for a client to send the header of a request, and to stay silent between two requests; behind a load balancer, choose more
     /// than its idle timeout (75s for AWS)
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]

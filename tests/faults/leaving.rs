@@ -49,6 +49,7 @@ impl Held {
         });
         let limits = RequestLimits {
             body_limit: 100_000,
+            max_batch: 3,
             header_timeout: BOUND,
             body_timeout: BOUND,
             request_timeout: BOUND,

@@ -106,6 +106,7 @@ impl Running {
 pub fn limits() -> RequestLimits {
     RequestLimits {
         body_limit: 1000,
+        max_batch: 3,
         header_timeout: Duration::from_secs(30),
         body_timeout: Duration::from_secs(30),
         request_timeout: Duration::from_secs(30),

@@ -2,14 +2,13 @@
 
 use super::body;
 use super::media_type::{MediaType, negotiate};
-use super::request::{RequestParameters, from_json, from_query_string, is_json};
+use super::operations::RequestOperations;
+use super::request::{RequestBody, from_json, from_query_string, is_json};
 use super::status::{self, HttpRefusal};
 use crate::execute::gateway::Response;
-use crate::execute::request::Request;
 use crate::serve::admission::unsent;
-use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
-use crate::serve::endpoint::{Endpoint, timed_out};
+use crate::serve::endpoint::Endpoint;
 use crate::serve::quota::Share;
 use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::RequestOrigin;
@@ -18,9 +17,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::IntoResponse;
-use futures_util::stream::StreamExt;
 use std::sync::Arc;
-use tokio::time::Instant;
 
 /// The header that asks for the plan and the calls of an operation.
 pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
@@ -49,30 +46,28 @@ pub async fn handle(
         return refuse(media, &too_fast.into());
     }
     let explain = endpoint.explain && wants_explanation(request.headers());
-    let (asked, memory) = match read(&endpoint, client, request).await {
+    let (body, memory) = match read(&endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
-    let request = match endpoint.documents.request(asked) {
-        Ok(request) => Request { caller: identity.caller, ..request },
-        Err(error) => return respond(&endpoint, client, media, Response::refused(&[error])),
-    };
-    // An operation is admitted after its request has arrived, so that slow clients take no place from others.
-    let admission = match endpoint.quotas.admit(client, memory) {
-        Ok(admission) => admission,
-        Err(exhausted) => return refuse(media, &exhausted.into()),
-    };
-    let name = request.operation_name.clone();
-    let deadline = Instant::now() + endpoint.limits.request_timeout;
-    let invocation = Invocation { request, may_write, deadline, explain };
-    let mut response = match endpoint.run(invocation, admission).await {
-        Ok(mut responses) => respond(&endpoint, client, media, responses.next().await.unwrap_or_else(timed_out)),
-        Err(MayNotWrite) => refuse(media, &HttpRefusal::NotByGet),
-    };
-    if let Some(name) = name {
-        response.extensions_mut().insert(OperationName(name));
+    let operations = RequestOperations { endpoint: &endpoint, client, identity, may_write, explain };
+    match body {
+        RequestBody::One(parameters) => {
+            let name = parameters.operation_name.clone();
+            let mut response = match operations.run(*parameters, memory).await {
+                Ok(response) => respond(&endpoint, client, media, response),
+                Err(refusal) => refuse(media, &refusal),
+            };
+            if let Some(name) = name {
+                response.extensions_mut().insert(OperationName(name));
+            }
+            response
+        }
+        RequestBody::List(list) => match operations.run_list(list, memory).await {
+            Ok(body) => reply(media, StatusCode::OK, body),
+            Err(refusal) => refuse(media, &refusal),
+        },
     }
-    response
 }
 
 /// The response to a request that is refused.
@@ -108,14 +103,11 @@ fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::R
 }
 
 /// What a request asks for, and the memory that it holds.
-async fn read(
-    endpoint: &Endpoint,
-    client: ClientAddress,
-    request: axum::extract::Request,
-) -> Result<(RequestParameters, Share), HttpRefusal> {
+async fn read(endpoint: &Endpoint, client: ClientAddress, request: axum::extract::Request) -> Result<(RequestBody, Share), HttpRefusal> {
     let memory = endpoint.quotas.requests.take(client, 0)?;
     if is_read(request.method()) {
-        return Ok((from_query_string(request.uri()).map_err(HttpRefusal::Malformed)?, memory));
+        let parameters = from_query_string(request.uri()).map_err(HttpRefusal::Malformed)?;
+        return Ok((RequestBody::One(Box::new(parameters)), memory));
     }
     if !is_json(request.headers()) {
         return Err(HttpRefusal::NotJson);

@@ -6,6 +6,7 @@ pub mod graphql;
 pub mod health;
 pub mod host;
 pub mod media_type;
+pub mod operations;
 pub mod request;
 pub mod request_log;
 pub mod status;

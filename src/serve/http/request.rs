@@ -20,15 +20,34 @@ pub struct RequestParameters {
     pub variables: Map<String, Value>,
 }
 
-/// Reads the body of a POST: a map with `query` or what names it, and optionally `variables`, `operationName` and `extensions`. It ignores other members,
+/// The body of a request.
+#[derive(Debug)]
+pub enum RequestBody {
+    /// One operation.
+    One(Box<RequestParameters>),
+    /// A list of operations.
+    List(Vec<RequestParameters>),
+}
+
+/// Reads the body of a POST, or a list of such bodies: a map with `query` or what names it, and optionally `variables`, `operationName` and `extensions`. It ignores other members,
 /// which the specification reserves. The error is a sentence for the client.
-pub fn from_json(body: &[u8]) -> Result<RequestParameters, String> {
+pub fn from_json(body: &[u8]) -> Result<RequestBody, String> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("The body is not valid JSON: {error}."))?;
     match body {
-        Value::Object(members) => from_members(members),
-        Value::Array(_) => Err("The body is a list. Send one operation in each request.".into()),
+        Value::Object(members) => Ok(RequestBody::One(Box::new(from_members(members)?))),
+        Value::Array(list) if list.is_empty() => Err("The list has no operation.".into()),
+        Value::Array(list) => list.into_iter().enumerate().map(of_list).collect::<Result<_, _>>().map(RequestBody::List),
         _ => Err("The body must be a JSON object with a member \"query\".".into()),
     }
+}
+
+/// Reads an operation of a list.
+fn of_list((position, operation): (usize, Value)) -> Result<RequestParameters, String> {
+    let read = match operation {
+        Value::Object(members) => from_members(members),
+        _ => Err("It must be a JSON object.".into()),
+    };
+    read.map_err(|sentence| format!("Operation {} of the list: {sentence}", position + 1))
 }
 
 /// Reads the query string of a GET: the same names; `variables` and `extensions` hold JSON.
@@ -113,7 +132,10 @@ mod tests {
     use serde_json::json;
 
     fn post(body: Value) -> Result<RequestParameters, String> {
-        from_json(body.to_string().as_bytes())
+        match from_json(body.to_string().as_bytes())? {
+            RequestBody::One(parameters) => Ok(*parameters),
+            RequestBody::List(_) => Err("a list".into()),
+        }
     }
 
     fn get(uri: &str) -> Result<RequestParameters, String> {
@@ -173,13 +195,24 @@ mod tests {
     #[test]
     fn bodies_that_are_no_request_are_refused() {
         assert!(post(json!({"qeury": "{a}"})).unwrap_err().starts_with("\"query\" is missing"));
-        assert!(post(json!([{"query": "{a}"}])).unwrap_err().contains("list"));
         assert!(post(json!("{a}")).is_err());
         for text in ["", "{ \"not a JSON", "{} {}", "\u{feff}{\"query\":\"{a}\"}"] {
             assert!(from_json(text.as_bytes()).unwrap_err().contains("not valid JSON"), "{text}");
         }
         assert!(from_json(b"{\"query\":\"\xff\"}").is_err());
         assert!(from_json("[".repeat(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_list_of_operations_is_read() {
+        let list = |body: Value| match from_json(body.to_string().as_bytes())? {
+            RequestBody::List(list) => Ok(list.into_iter().filter_map(|parameters| parameters.query).collect::<Vec<_>>()),
+            RequestBody::One(_) => Err("no list".to_owned()),
+        };
+        assert_eq!(list(json!([{"query": "{a}"}, {"query": "{b}"}])).unwrap(), ["{a}", "{b}"]);
+        assert_eq!(list(json!([])).unwrap_err(), "The list has no operation.");
+        assert!(list(json!([{"query": "{a}"}, {}])).unwrap_err().starts_with("Operation 2 of the list: \"query\" is missing"));
+        assert!(list(json!([[{"query": "{a}"}]])).unwrap_err().starts_with("Operation 1 of the list"));
     }
 
     #[test]

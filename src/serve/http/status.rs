@@ -12,6 +12,8 @@ use axum::http::StatusCode;
 pub enum HttpRefusal {
     /// The request is not well-formed: a sentence that says how.
     Malformed(String),
+    /// The request has more operations than this.
+    LongList(usize),
     /// There is nothing at this path.
     NoSuchPath,
     /// The method is none that the API has.
@@ -86,7 +88,7 @@ impl HttpRefusal {
     /// The status.
     pub fn status(&self) -> StatusCode {
         match self {
-            Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::Malformed(_) | Self::LongList(_) => StatusCode::BAD_REQUEST,
             Self::NoSuchPath => StatusCode::NOT_FOUND,
             Self::Method | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
@@ -133,6 +135,8 @@ impl HttpRefusal {
     pub fn error(&self) -> GraphqlError {
         let (code, message) = match self {
             Self::Malformed(sentence) => (ErrorCode::BadUserInput, sentence.clone()),
+            Self::LongList(0 | 1) => (ErrorCode::LimitExceeded, "The body is a list. Send one operation in each request.".into()),
+            Self::LongList(most) => (ErrorCode::LimitExceeded, format!("A list may have {most} operations.")),
             Self::NoSuchPath => (ErrorCode::NotFound, "Nothing is at this path. The API is at /graphql.".into()),
             Self::Method => (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into()),
             Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into()),

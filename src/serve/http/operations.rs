@@ -1,0 +1,88 @@
+//! The operations of an HTTP request in, their responses out: one, or those of a list side by side. Must not know media types.
+
+use super::request::RequestParameters;
+use super::status::HttpRefusal;
+use crate::execute::gateway::Response;
+use crate::execute::request::Request;
+use crate::serve::admission::unsent;
+use crate::serve::backend::{Invocation, MayNotWrite};
+use crate::serve::client::ClientAddress;
+use crate::serve::endpoint::{Endpoint, timed_out};
+use crate::serve::quota::Share;
+use crate::serve::sign_in::authenticator::Identity;
+use axum::body::Bytes;
+use futures_util::future::join_all;
+use futures_util::stream::StreamExt;
+use tokio::time::Instant;
+
+/// The operations of one request.
+pub struct RequestOperations<'e> {
+    /// What runs them.
+    pub endpoint: &'e Endpoint,
+    /// Where the request comes from.
+    pub client: ClientAddress,
+    /// Who sends it.
+    pub identity: Identity,
+    /// Whether the operations may change anything.
+    pub may_write: bool,
+    /// Whether the responses explain the plans and the calls.
+    pub explain: bool,
+}
+
+impl RequestOperations<'_> {
+    /// Runs an operation, which has the memory of its request. The error is why it did not run.
+    pub async fn run(&self, parameters: RequestParameters, memory: Share) -> Result<Response, HttpRefusal> {
+        let request = match self.endpoint.documents.request(parameters) {
+            Ok(request) => Request { caller: self.identity.caller.clone(), ..request },
+            Err(error) => return Ok(Response::refused(&[error])),
+        };
+        // An operation is admitted after its request has arrived, so that slow clients take no place from others.
+        let admission = self.endpoint.quotas.admit(self.client, memory)?;
+        let deadline = Instant::now() + self.endpoint.limits.request_timeout;
+        let invocation = Invocation { request, may_write: self.may_write, deadline, explain: self.explain };
+        match self.endpoint.run(invocation, admission).await {
+            Ok(mut responses) => Ok(responses.next().await.unwrap_or_else(timed_out)),
+            Err(MayNotWrite) => Err(HttpRefusal::NotByGet),
+        }
+    }
+
+    /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not run has its errors in
+    /// its place.
+    pub async fn run_list(&self, list: Vec<RequestParameters>, mut memory: Share) -> Result<Bytes, HttpRefusal> {
+        let most = self.endpoint.limits.max_batch;
+        if list.len() > most {
+            return Err(HttpRefusal::LongList(most));
+        }
+        // The text of the request stays in memory until all of its operations have ended.
+        let text = memory.split();
+        let shares = std::iter::once(Ok(memory)).chain(std::iter::repeat_with(|| self.next_of_list()));
+        let answers = list.into_iter().zip(shares).map(|(parameters, memory)| self.held(parameters, memory));
+        let answers = join_all(answers).await;
+        drop(text);
+        let mut body = Vec::with_capacity(answers.iter().map(|(body, _)| body.len() + 1).sum::<usize>() + 1);
+        for (response, _) in &answers {
+            body.push(if body.is_empty() { b'[' } else { b',' });
+            body.extend_from_slice(response);
+        }
+        body.push(b']');
+        drop(answers);
+        let share = self.endpoint.quotas.hold_response(self.client, body.len()).map_err(HttpRefusal::ResponseDropped)?;
+        Ok(unsent(body, share))
+    }
+
+    /// The memory of another operation of the list, whose text the first one holds.
+    fn next_of_list(&self) -> Result<Share, HttpRefusal> {
+        self.endpoint.may_begin(&self.identity, self.client)?;
+        Ok(self.endpoint.quotas.requests.take(self.client, 0)?)
+    }
+
+    /// The body of an operation's response, and its share until all are there.
+    async fn held(&self, parameters: RequestParameters, memory: Result<Share, HttpRefusal>) -> (Vec<u8>, Option<Share>) {
+        let run = async { self.run(parameters, memory?).await };
+        let held = run.await.and_then(|response| {
+            let share = self.endpoint.quotas.hold_response(self.client, response.body.len());
+            share.map(|share| (response.body, Some(share))).map_err(HttpRefusal::ResponseDropped)
+        });
+        held.unwrap_or_else(|refusal| (Response::refused(&[refusal.error()]).body, None))
+    }
+}
