@@ -1,5 +1,6 @@
 // The page at `/`: an editor for operations, and beside it the plan and the cost of the last one.
 
+import { callerChoice } from "./callers.js";
 import { graphiql } from "./graphiql.js";
 import { plainEditor } from "./plain_editor.js";
 import { showPlan } from "./plan.js";
@@ -12,13 +13,26 @@ const planSwitch = document.getElementById("plan-switch");
 /** The address of a path of the server, which may stand behind a proxy that puts a path before all of them. */
 const address = (path) => new URL(path, document.baseURI);
 
+const authorization = settings.callers === "none"
+  ? () => undefined
+  : await callerChoice(document.getElementById("callers"), { address, hasSamples: settings.callers === "samples" });
+
+/** Sends a request as `fetch` does, as the chosen caller unless its headers say who calls. */
+function signedInFetch(url, options = {}) {
+  const headers = new Headers(options.headers);
+  const isSaid = headers.has("Authorization") || headers.has("X-Api-Key");
+  const token = isSaid ? undefined : authorization();
+  if (token) headers.set("Authorization", token);
+  return fetch(url, { ...options, headers });
+}
+
 /** Sends a request as `fetch` does, with the wish for its plan. Shows the plan, and takes it out of the response. */
 async function explainedFetch(url, options = {}) {
   const headers = new Headers(options.headers);
   const isWished = headers.has("X-Keyfold-Explain");
-  if (!settings.explain || isWished) return fetch(url, options);
+  if (!settings.explain || isWished) return signedInFetch(url, options);
   headers.set("X-Keyfold-Explain", "1");
-  const response = await fetch(url, { ...options, headers });
+  const response = await signedInFetch(url, { ...options, headers });
   const text = await response.text();
   return new Response(withoutPlan(text), { status: response.status, headers: response.headers });
 }
@@ -52,4 +66,4 @@ if (settings.explain) {
 }
 
 const start = window.GraphiQL && window.React && window.ReactDOM ? graphiql : plainEditor;
-start(editor, { address, fetch: explainedFetch, startingText: settings.startingText });
+start(editor, { address, authorization, fetch: explainedFetch, startingText: settings.startingText });

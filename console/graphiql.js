@@ -1,12 +1,13 @@
 // GraphiQL, which the page has loaded from its CDN.
 
 /** Puts GraphiQL into an element. */
-export function graphiql(element, { address, fetch, startingText }) {
+export function graphiql(element, { address, authorization, fetch, startingText }) {
   const socket = address("graphql/ws");
   socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
   const fetcher = window.GraphiQL.createFetcher({
     url: address("graphql").href,
     subscriptionUrl: socket.href,
+    wsConnectionParams: () => ({ Authorization: authorization() }),
     fetch,
   });
   const settings = {

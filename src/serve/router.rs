@@ -9,8 +9,9 @@ use super::http::graphql::{self, refuse};
 use super::http::health::{self, Readiness};
 use super::http::host::{self, Hosts};
 use super::http::media_type::{MediaType, negotiate};
+use super::http::sample_callers::SampleCallers;
 use super::http::status::HttpRefusal;
-use super::http::{console, request_log};
+use super::http::{console, request_log, sample_callers};
 use super::quota::Quota;
 use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
@@ -44,6 +45,8 @@ pub struct Parts {
     pub explain: bool,
     /// The page for browsers at `/`.
     pub console: Option<Console>,
+    /// The callers of the samples, whose tokens the page may have. Only a server for development has them.
+    pub sample_callers: Option<SampleCallers>,
     /// The origins whose pages may call the API; `*` is every one.
     pub allow_origins: Vec<String>,
     /// The hosts that requests may be for.
@@ -67,7 +70,7 @@ pub struct NotAnOrigin(String);
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, authenticator, limits, documents, explain, console, allow_origins, hosts } = parts;
+    let Parts { backend, authenticator, limits, documents, explain, console, sample_callers, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
@@ -87,6 +90,10 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath) });
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
+    }
+    if let Some(sample_callers) = sample_callers {
+        // Beyond the cross-origin rules: no page of another origin may read the tokens.
+        routes = routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(sample_callers)));
     }
     let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
     Ok(Routes { router, quotas, connections: open })

@@ -68,6 +68,7 @@ impl Held {
             documents: Documents::default(),
             explain: false,
             console,
+            sample_callers: None,
             allow_origins,
             hosts,
         })

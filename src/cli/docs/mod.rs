@@ -9,9 +9,11 @@ mod recording;
 mod specification;
 mod views;
 
+use super::items::callers::{self, SampleCaller};
 use super::items::samples;
 use super::output;
 use super::schema_file::{self, Loaded, SchemaChoice};
+use crate::execute::caller::Caller;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use descriptions::Descriptions;
@@ -52,7 +54,8 @@ impl Docs {
         ensure!(!named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
         samples::warn_of_strays(directory, &loaded.model.tables, named);
         let records = Records::read(&loaded.model, directory)?;
-        let text = document(loaded, &records).await?;
+        let caller = callers::read(directory)?.first().map(SampleCaller::caller).unwrap_or_default();
+        let text = document(loaded, &records, caller).await?;
         match &self.out {
             Some(file) => std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?,
             None => output::print(&text)?,
@@ -62,14 +65,14 @@ impl Docs {
 }
 
 /// The document.
-async fn document(loaded: Loaded, records: &Records) -> Result<String> {
+async fn document(loaded: Loaded, records: &Records, caller: Caller) -> Result<String> {
     let descriptions = Descriptions::of(&loaded.text);
-    // The requests are those of a caller whom the rules let in.
+    // The requests are those of the first caller of the samples, whom all rules let in.
     let model = Arc::new(loaded.model.without_rules());
     let ways = Ways::of(&model);
     let examples = Examples { model: &model, records, ways: &ways };
     let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: KnownValues::of(&model, &loaded.text, records) };
-    let mut bench = Bench::new(model.clone(), records);
+    let mut bench = Bench::new(model.clone(), records, caller);
     let chapters = patterns.chapters(&mut bench).await?;
     let chapters = [
         overview(&patterns, records),

@@ -1,5 +1,6 @@
 //! Items between files and tables: `keyfold import`, `keyfold export`, and the sample items.
 
+pub mod callers;
 pub mod export;
 pub mod import;
 pub mod item_file;

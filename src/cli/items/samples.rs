@@ -25,6 +25,16 @@ pub enum Samples<'a> {
     In(&'a Path),
 }
 
+impl<'a> Samples<'a> {
+    /// The directory, if there is one to look at.
+    pub fn directory(&self) -> Option<&'a Path> {
+        match *self {
+            Self::None => None,
+            Self::IfThere(directory) | Self::In(directory) => Some(directory),
+        }
+    }
+}
+
 /// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items.
 pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>) -> Result<Vec<(String, u64)>> {
     let directory = match *samples {

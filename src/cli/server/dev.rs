@@ -3,6 +3,7 @@
 use super::reload;
 use super::reload::Reload;
 use super::run::{self, Server};
+use crate::cli::items::callers::{self, SampleCaller};
 use crate::cli::items::samples::{self, Samples};
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
@@ -10,9 +11,10 @@ use crate::cli::store_choice::{embedded, explained, variable};
 use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
+use crate::serve::http::sample_callers::SampleCallers;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
-use crate::serve::sign_in::issuer::Issuer;
+use crate::serve::sign_in::dev_issuer::DevIssuer;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -60,7 +62,8 @@ impl Dev {
             self.data = variable("KEYFOLD_DATA").map(PathBuf::from);
         }
         logging::start(&self.settings.log)?;
-        let authenticator = self.settings.sign_in.authenticator(self.dev_issuer())?;
+        let issuer = self.dev_issuer();
+        let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
         let loaded = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
         let store = self.open()?;
@@ -72,23 +75,26 @@ impl Dev {
             differences.join("\n  ")
         );
         let samples = samples::load(&store, &loaded.model.tables, &self.samples()).await?;
+        let callers = self.samples().directory().map_or_else(|| Ok(Vec::new()), callers::read)?;
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
         let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
-        output::print(&self.banner(&server, &loaded.model, &samples))?;
+        output::print(&self.banner(&server, &loaded.model, (&samples, &callers)))?;
         let settings = server.gateway_settings(cursor_key);
         let current = run::current(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone()));
         let reload = Reload { path: self.choice.schema, store, settings, can_sign_in: authenticator.is_on(), current: current.clone() };
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
-        let ended = server.run(current, authenticator).await;
+        let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
+        let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
+        let ended = server.run(current, authenticator, sample_callers).await;
         watching.abort();
         ended
     }
 
     /// The issuer whose tokens `keyfold token` prints. Without a place for its secret, the server runs without it.
-    fn dev_issuer(&self) -> Option<Issuer> {
+    fn dev_issuer(&self) -> Option<DevIssuer> {
         match self.secret.open() {
-            Ok(issuer) => Some(issuer.issuer()),
+            Ok(issuer) => Some(issuer),
             Err(error) => {
                 tracing::warn!(reason = format!("{error:#}"), "tokens of `keyfold token` are not accepted");
                 None
@@ -114,7 +120,7 @@ impl Dev {
         }
     }
 
-    fn banner(&self, server: &Server, model: &Model, samples: &[(String, u64)]) -> String {
+    fn banner(&self, server: &Server, model: &Model, (samples, callers): (&[(String, u64)], &[SampleCaller])) -> String {
         let address = browsable(server.address);
         let store = match &self.data {
             None => "in memory, until this process ends (--data DIR keeps it)".to_owned(),
@@ -131,6 +137,10 @@ impl Dev {
         lines.push(("Schema", format!("{}, reloaded when it changes", self.choice.schema.display())));
         lines.push(("Store", store));
         lines.push(("Tables", tables.collect::<Vec<_>>().join(", ")));
+        if let [first, others @ ..] = callers {
+            let others = if others.is_empty() { String::new() } else { format!(", and {} others to choose from", others.len()) };
+            lines.push(("Callers", format!("GraphiQL starts as {}{others}", first.name)));
+        }
         let rows: Vec<Vec<String>> = lines.into_iter().map(|(name, text)| vec![format!("  {name}"), text]).collect();
         format!("\n  Keyfold {}\n\n{}\n  Ctrl-C stops it.\n\n", env!("CARGO_PKG_VERSION"), output::aligned(&rows))
     }

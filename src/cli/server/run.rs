@@ -2,8 +2,9 @@
 
 use crate::execute::gateway::Gateway;
 use crate::serve::backend::CurrentGateway;
-use crate::serve::http::console::Console;
+use crate::serve::http::console::{CallerChoice, Console};
 use crate::serve::http::host::Hosts;
+use crate::serve::http::sample_callers::SampleCallers;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, router};
 use crate::serve::settings::{Features, ServerSettings};
@@ -54,9 +55,19 @@ impl Server {
     }
 
     /// Serves until SIGINT or SIGTERM, then lets the requests that have begun finish; a second signal ends it at once.
-    pub async fn run(self, current: Arc<CurrentGateway>, authenticator: Authenticator) -> Result<ExitCode> {
+    pub async fn run(
+        self,
+        current: Arc<CurrentGateway>,
+        authenticator: Authenticator,
+        sample_callers: Option<SampleCallers>,
+    ) -> Result<ExitCode> {
         let explain = self.features.explain == Some(true);
-        let console = self.has_playground().then(|| Console::new(current.get().model(), explain));
+        let callers = match (authenticator.is_on(), &sample_callers) {
+            (false, _) => CallerChoice::None,
+            (true, None) => CallerChoice::Token,
+            (true, Some(_)) => CallerChoice::Samples,
+        };
+        let console = self.has_playground().then(|| Console::new(current.get().model(), explain, callers));
         let routes = router(Parts {
             backend: current,
             authenticator,
@@ -64,6 +75,7 @@ impl Server {
             documents: self.settings.documents.open()?,
             explain,
             console,
+            sample_callers,
             allow_origins: self.settings.allow_origins.clone(),
             hosts: self.hosts.clone(),
         })

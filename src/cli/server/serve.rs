@@ -66,7 +66,7 @@ impl Serve {
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
         let store = store.with_late_reads(LateReads::new(&model.tables, self.hedge));
         let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
-        server.run(run::current(gateway), authenticator).await
+        server.run(run::current(gateway), authenticator, None).await
     }
 }
 

@@ -11,6 +11,7 @@ use apollo_compiler::schema::{ExtendedType, Schema};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -19,7 +20,8 @@ use std::sync::Arc;
 /// The page.
 const PAGE: &str = include_str!("../../../console/index.html");
 /// The page's own files: the name, the media type and the text of each.
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 7] = [
+    ("callers.js", JAVASCRIPT, include_str!("../../../console/callers.js")),
     ("console.js", JAVASCRIPT, include_str!("../../../console/console.js")),
     ("graphiql.js", JAVASCRIPT, include_str!("../../../console/graphiql.js")),
     ("make.js", JAVASCRIPT, include_str!("../../../console/make.js")),
@@ -47,17 +49,30 @@ pub struct Console {
     version: String,
 }
 
+/// Whom the user of the page may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallerChoice {
+    /// Nobody: no one can sign in.
+    None,
+    /// Whoever has a token.
+    Token,
+    /// A caller of the samples, too.
+    Samples,
+}
+
 impl Console {
     /// The page for a schema. With `explain` it shows the plan of each operation.
-    pub fn new(model: &Model, explain: bool) -> Self {
-        Self::of(&starting_text(&model.api), explain)
+    pub fn new(model: &Model, explain: bool, callers: CallerChoice) -> Self {
+        Self::of(&starting_text(&model.api), explain, callers)
     }
 
     /// The page whose editor starts with this text.
-    pub fn of(starting_text: &str, explain: bool) -> Self {
+    pub fn of(starting_text: &str, explain: bool, callers: CallerChoice) -> Self {
         let version = version();
+        let settings = json!({ "startingText": starting_text, "explain": explain, "callers": callers });
         // No text ends a script element that has no `<`.
-        let settings = json!({ "startingText": starting_text, "explain": explain }).to_string().replace('<', "\\u003c");
+        let settings = settings.to_string().replace('<', "\\u003c");
         Self { page: PAGE.replace("{version}", &version).replace("{settings}", &settings), version }
     }
 }
@@ -151,7 +166,7 @@ mod tests {
     use super::*;
 
     fn console() -> Option<Arc<Console>> {
-        Some(Arc::new(Console::of("{ __typename } # </script>", true)))
+        Some(Arc::new(Console::of("{ __typename } # </script>", true, CallerChoice::None)))
     }
 
     fn accept(types: &str) -> HeaderMap {
@@ -160,8 +175,8 @@ mod tests {
 
     #[test]
     fn the_page_holds_its_settings_and_names_its_files() {
-        let Console { page, version } = Console::of("{ __typename } # </script>", true);
-        assert!(page.contains(r##"{"startingText":"{ __typename } # \u003c/script>","explain":true}"##), "{page}");
+        let Console { page, version } = Console::of("{ __typename } # </script>", true, CallerChoice::Samples);
+        assert!(page.contains(r##"{"startingText":"{ __typename } # \u003c/script>","explain":true,"callers":"samples"}"##), "{page}");
         assert!(page.contains(&format!("src=\"console/{version}/console.js\"")) && !page.contains("{version}"), "{page}");
         // A file from elsewhere has a fixed version and a hash.
         assert_eq!(page.matches("https://").count(), page.matches("integrity=\"sha384-").count());

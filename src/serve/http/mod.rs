@@ -9,4 +9,5 @@ pub mod media_type;
 pub mod operations;
 pub mod request;
 pub mod request_log;
+pub mod sample_callers;
 pub mod status;

@@ -2,6 +2,7 @@
 
 use super::records::Records;
 use crate::cli::store_choice::explained;
+use crate::execute::caller::Caller;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::{Request, Settings};
 use crate::schema::model::Model;
@@ -61,13 +62,14 @@ impl CallObserver for Tape {
 pub struct Bench<'r> {
     model: Arc<Model>,
     records: &'r Records,
+    caller: Caller,
     ready: Option<(Gateway, Arc<Tape>)>,
 }
 
 impl<'r> Bench<'r> {
-    /// A bench for a schema and its samples.
-    pub fn new(model: Arc<Model>, records: &'r Records) -> Self {
-        Self { model, records, ready: None }
+    /// A bench for a schema, its samples, and the caller of the operations.
+    pub fn new(model: Arc<Model>, records: &'r Records, caller: Caller) -> Self {
+        Self { model, records, caller, ready: None }
     }
 
     /// Runs an operation. After a write, the next operation gets fresh samples.
@@ -76,7 +78,7 @@ impl<'r> Bench<'r> {
             Some(ready) => ready.clone(),
             None => self.ready.insert(self.fill().await?).clone(),
         };
-        let request = Request { query: operation.to_owned(), ..Request::default() };
+        let request = Request { query: operation.to_owned(), caller: self.caller.clone(), ..Request::default() };
         let prepared = match gateway.prepare(&request).await {
             Ok(prepared) => prepared,
             Err(errors) => return Ok(Recording { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),

@@ -1,0 +1,43 @@
+// Who calls: one of the sample callers, somebody with a token, or nobody.
+
+import { make } from "./make.js";
+
+/** The choice of this tab, which a reload keeps. */
+const KEY = "keyfold:caller";
+
+/** Puts the choice of a caller into an element. Gives a function that returns the `Authorization` of the caller, or nothing. */
+export async function callerChoice(element, { address, hasSamples }) {
+  const samples = hasSamples ? await sampleCallers(address) : [];
+  const choice = make("select", { id: "caller" },
+    samples.map(({ name }, position) => make("option", { value: `${position}` }, name)),
+    make("option", { value: "token" }, "With a token"),
+    make("option", { value: "nobody" }, "Nobody"));
+  const token = make("input", { type: "password", autocomplete: "off", placeholder: "Token", ariaLabel: "Token", spellcheck: false });
+
+  const before = sessionStorage.getItem(KEY);
+  const known = [...choice.options].some((option) => option.value === before);
+  choice.value = known ? before : samples.length ? "0" : "nobody";
+  const show = () => { token.hidden = choice.value !== "token"; };
+  choice.addEventListener("change", () => {
+    sessionStorage.setItem(KEY, choice.value);
+    show();
+    if (!token.hidden) token.focus();
+  });
+  show();
+  element.append(make("label", { htmlFor: "caller" }, "Caller"), choice, token);
+
+  return () => {
+    const text = choice.value === "token" ? token.value.trim() : samples[Number(choice.value)]?.token;
+    return text ? `Bearer ${text}` : undefined;
+  };
+}
+
+/** The sample callers with their tokens, which `keyfold dev` gives. */
+async function sampleCallers(address) {
+  try {
+    const response = await fetch(address("dev/callers").href);
+    return response.ok ? await response.json() : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,66 @@
+//! The callers of the samples: `callers.json` beside the sample items in, their names and claims out.
+
+use crate::execute::caller::Caller;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The name of the file.
+const FILE: &str = "callers.json";
+/// Most callers: more than anybody chooses from.
+const MOST: usize = 1_000;
+
+/// Somebody whose items are among the samples.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleCaller {
+    /// The name, for people.
+    pub name: String,
+    /// The claims; `sub` is who acts.
+    pub claims: Map<String, Value>,
+}
+
+impl SampleCaller {
+    /// The caller.
+    pub fn caller(&self) -> Caller {
+        Caller::signed_in(self.claims.clone())
+    }
+}
+
+/// The callers in a directory of samples, in their order; none if it has no such file.
+pub fn read(directory: &Path) -> Result<Vec<SampleCaller>> {
+    let path = directory.join(FILE);
+    let text = match fs::read(&path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
+        read => read.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let callers: Vec<SampleCaller> = serde_json::from_slice(&text).with_context(|| {
+        format!("{} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]", path.display())
+    })?;
+    anyhow::ensure!(callers.len() <= MOST, "{} has more than {MOST} callers", path.display());
+    Ok(callers)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn callers_have_a_name_and_claims() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(read(directory.path()).unwrap().is_empty());
+        assert!(read(&directory.path().join("none")).unwrap().is_empty());
+        let write = |text: &str| fs::write(directory.path().join(FILE), text).unwrap();
+        write(r#"[{ "name": "Ann", "claims": { "sub": "u1", "roles": ["admin"] } }]"#);
+        let callers = read(directory.path()).unwrap();
+        assert_eq!((callers[0].name.as_str(), callers[0].caller().sub()), ("Ann", Some("u1")));
+        for wrong in ["", "{}", r#"[{ "name": "Ann" }]"#, r#"[{ "name": "Ann", "claims": {}, "secret": "x" }]"#] {
+            write(wrong);
+            assert!(format!("{:#}", read(directory.path()).unwrap_err()).contains("callers.json"), "{wrong}");
+        }
+    }
+}
