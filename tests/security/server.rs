@@ -11,6 +11,7 @@ use keyfold::serve::sign_in::api_keys::ApiKeys;
 use keyfold::serve::sign_in::authenticator::Authenticator;
 use keyfold::serve::sign_in::issuer::{Issuer, IssuerKeys};
 use keyfold::serve::sign_in::rate_limit;
+use keyfold::serve::sign_in::watched_file::WatchedFile;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,7 +61,7 @@ impl Server {
     pub async fn limited(issuers: Vec<Issuer>, api_keys: &str, rate: Option<&str>) -> Self {
         let backend = WhoCalls::default();
         let operations = backend.operations.clone();
-        let authenticator = Authenticator::new(issuers, ApiKeys::of_json(api_keys.as_bytes()).unwrap());
+        let authenticator = Authenticator::new(issuers, WatchedFile::fixed(ApiKeys::of_json(api_keys.as_bytes()).unwrap()));
         let mut limits = RequestLimits { body_limit: 64 << 10, ..limits() };
         limits.shared.rate_limit = rate.map(|text| rate_limit::rate(text).unwrap());
         Self { running: start(Parts { authenticator, limits, ..parts(backend) }).await, operations }

@@ -50,8 +50,9 @@ pub async fn handle(
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
+    let is_signed_in = identity.caller.is_signed_in();
     let operations = RequestOperations { endpoint: &endpoint, client, identity, may_write, explain };
-    match body {
+    let mut response = match body {
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();
             let mut response = match operations.run(*parameters, memory).await {
@@ -67,7 +68,11 @@ pub async fn handle(
             Ok(body) => reply(media, StatusCode::OK, body),
             Err(refusal) => refuse(media, &refusal),
         },
+    };
+    if is_signed_in {
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     }
+    response
 }
 
 /// The response to a request that is refused.

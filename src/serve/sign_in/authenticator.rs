@@ -7,6 +7,7 @@ use super::issuer::Issuer;
 use super::origin::RequestOrigin;
 use super::token::claims;
 use super::token::unchecked::UncheckedToken;
+use super::watched_file::WatchedFile;
 use crate::execute::caller::Caller;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -23,7 +24,7 @@ pub struct Authenticator {
 #[derive(Debug)]
 struct Known {
     issuers: Vec<Issuer>,
-    api_keys: ApiKeys,
+    api_keys: WatchedFile<ApiKeys>,
 }
 
 /// A caller, and until when the server may take the caller for this one.
@@ -39,7 +40,7 @@ pub struct Identity {
 
 impl Authenticator {
     /// Believes these issuers, and machines with these keys.
-    pub fn new(issuers: Vec<Issuer>, api_keys: ApiKeys) -> Self {
+    pub fn new(issuers: Vec<Issuer>, api_keys: WatchedFile<ApiKeys>) -> Self {
         Self { known: Some(Arc::new(Known { issuers, api_keys })) }
     }
 
@@ -59,7 +60,7 @@ impl Authenticator {
         let checked = match shown {
             Ok(Credentials::None) => Ok(Identity::default()),
             Ok(Credentials::Token(text)) => of_token(&known.issuers, text).await,
-            Ok(Credentials::ApiKey(key)) => of_api_key(&known.api_keys, key),
+            Ok(Credentials::ApiKey(key)) => of_api_key(&known.api_keys.current(), key),
             Err(fault) => Err(fault),
         };
         if let Err(fault) = &checked {

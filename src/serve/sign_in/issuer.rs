@@ -6,6 +6,7 @@ use super::keys::fetched_keys::FetchedKeys;
 use super::keys::key_set::{KeySet, KeyVerdict};
 use super::token::claims;
 use super::token::unchecked::UncheckedToken;
+use super::watched_file::WatchedFile;
 
 /// An issuer of tokens.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Issuer {
 pub enum IssuerKeys {
     /// These, until the server ends.
     Fixed(KeySet),
+    /// Those of a file, as it is now.
+    File(WatchedFile<KeySet>),
     /// Those that the issuer publishes.
     Fetched(FetchedKeys),
 }
@@ -43,6 +46,7 @@ impl Issuer {
     async fn verdict(&self, token: &UncheckedToken<'_>) -> Result<KeyVerdict, SignInFault> {
         let fetched = match &self.keys {
             IssuerKeys::Fixed(keys) => return Ok(keys.check(token)),
+            IssuerKeys::File(file) => return Ok(file.current().check(token)),
             IssuerKeys::Fetched(fetched) => fetched,
         };
         let known = fetched.current().map_or(KeyVerdict::NoKey, |keys| keys.check(token));

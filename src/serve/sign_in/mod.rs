@@ -16,3 +16,4 @@ pub mod origin;
 pub mod rate_limit;
 pub mod settings;
 pub mod token;
+pub mod watched_file;

@@ -7,6 +7,7 @@ use super::keys::download::Download;
 use super::keys::fetched_keys::{FetchedKeys, RefreshPace};
 use super::keys::key_address::{KeyAddress, NoKeyAddress};
 use super::keys::key_set::{KeySet, KeySetError};
+use super::watched_file::WatchedFile;
 use clap::Args;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -97,8 +98,8 @@ impl SignInSettings {
             None => self.issuers.iter().map(|issuer| self.named(issuer)).collect(),
         };
         let api_keys = match &self.api_keys_file {
-            Some(path) => ApiKeys::of_json(&read(path)?).map_err(|error| SignInSettingsError::ApiKeys(path.clone(), error))?,
-            None => ApiKeys::default(),
+            Some(path) => watched(path, |path, text| ApiKeys::of_json(text).map_err(|error| SignInSettingsError::ApiKeys(path, error)))?,
+            None => WatchedFile::fixed(ApiKeys::default()),
         };
         let mut issuers: Vec<Issuer> = also.into_iter().collect();
         for settings in listed {
@@ -130,10 +131,10 @@ impl IssuerSettings {
             (None, None) => fetched(KeyAddress::discovery(&self.issuer)?)?,
             (Some(url), None) if url.contains("://") => fetched(KeyAddress::key_set(url)?)?,
             (Some(path), None) => {
-                let keys = KeySet::of_json(&read(Path::new(path))?);
-                IssuerKeys::Fixed(keys.map_err(|error| SignInSettingsError::Keys(path.into(), error))?)
+                let keys = |path, text: &[u8]| KeySet::of_json(text).map_err(|error| SignInSettingsError::Keys(path, error));
+                IssuerKeys::File(watched(Path::new(path), keys)?)
             }
-            (None, Some(path)) => IssuerKeys::Fixed(KeySet::of_secret(&secret(path)?)),
+            (None, Some(path)) => IssuerKeys::File(watched(path, |path, text| Ok(KeySet::of_secret(secret(path, text)?)))?),
             (Some(_), Some(_)) => return Err(SignInSettingsError::Both(self.issuer)),
         };
         Ok(Issuer { name: self.issuer, audiences: self.audiences, keys })
@@ -145,11 +146,21 @@ fn fetched(address: KeyAddress) -> Result<IssuerKeys, SignInSettingsError> {
     Ok(IssuerKeys::Fetched(FetchedKeys::start(address, download, RefreshPace::default())))
 }
 
-/// The secret of a file, without the line's end that editors add.
-fn secret(path: &Path) -> Result<Vec<u8>, SignInSettingsError> {
-    let text = read(path)?;
+/// The secret in the text of a file, without the line's end that editors add.
+fn secret(path: PathBuf, text: &[u8]) -> Result<&[u8], SignInSettingsError> {
     let secret = text.trim_ascii_end();
-    if secret.len() < SHORTEST_SECRET { Err(SignInSettingsError::Secret(path.to_owned())) } else { Ok(secret.to_vec()) }
+    if secret.len() < SHORTEST_SECRET { Err(SignInSettingsError::Secret(path)) } else { Ok(secret) }
+}
+
+/// What is made of a file, now and whenever it changes.
+fn watched<T: Send + Sync + 'static>(
+    path: &Path,
+    make: fn(PathBuf, &[u8]) -> Result<T, SignInSettingsError>,
+) -> Result<WatchedFile<T>, SignInSettingsError> {
+    let text = read(path)?;
+    let value = make(path.to_owned(), &text)?;
+    let named = path.to_owned();
+    Ok(WatchedFile::start(path, (text, value), Box::new(move |text| make(named.clone(), text).map_err(|error| error.to_string()))))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SignInSettingsError> {

@@ -87,6 +87,7 @@ mod tests {
     use crate::execute::caller::Caller;
     use crate::serve::client::ClientAddress;
     use crate::serve::sign_in::api_keys::ApiKeys;
+    use crate::serve::sign_in::watched_file::WatchedFile;
     use futures_util::FutureExt;
     use serde_json::json;
     use std::time::Duration;
@@ -106,7 +107,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_wrong_first_message_closes_the_socket_and_none_changes_nothing() {
-        let socket = socket(Authenticator::new(vec![], ApiKeys::default()), None);
+        let socket = socket(Authenticator::new(vec![], WatchedFile::fixed(ApiKeys::default())), None);
         assert!(socket.initialise(json!({"lang": "en"})).await && socket.current().caller.is_signed_in());
         assert!(socket.over().now_or_never().is_none());
         assert!(!socket.initialise(json!({"token": "wrong"})).await && !socket.current().caller.is_signed_in());
