@@ -1,4 +1,4 @@
-//! Attacks on the sign-in, one line each: what a client sends in; the refusal that it gets out. The server and the servers of keys run in
+//! Attacks, one line each: what a client sends in; the refusal that it gets out. The server and the servers of keys run in
 //! this process. docs/security.md has the table.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -6,12 +6,14 @@
 #[allow(dead_code)]
 mod machine;
 
+mod by_pass;
 mod key_server;
 mod keys;
 mod outages;
 mod rates;
 mod server;
 mod signer;
+mod store;
 mod tenants;
 mod tokens;
 mod web_socket;

@@ -1,16 +1,8 @@
 //! Attacks on tenants, one line each: a caller and an operation that would reach another tenant's items in; out, what the caller gets. No
 //! call of the table may name a key of the other tenant. docs/security.md has the table.
 
-use keyfold::execute::caller::Caller;
-use keyfold::execute::gateway::{Gateway, Response};
-use keyfold::execute::request::{Request, Settings};
-use keyfold::schema::load;
-use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
-use serde_json::{Map, Value, json};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
+use crate::store::{Store, codes};
+use serde_json::{Value, json};
 
 /// What the first tenant has, put by one of its callers.
 const FILL: &str = r#"mutation {
@@ -22,44 +14,6 @@ const FILL: &str = r#"mutation {
   g: putSign(id: "d", text: "closed") { id }
   h: write(day: "2026-11-20", text: "dear diary") { day }
 }"#;
-
-struct Offices {
-    gateway: Gateway,
-    recorder: Arc<Recorder>,
-    /// A cursor of the first tenant, after its first note.
-    cursor: String,
-}
-
-impl Offices {
-    async fn open() -> Self {
-        let text = include_str!("offices.graphql");
-        let (model, _) = load("offices.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
-        let recorder = Arc::new(Recorder::default());
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
-        store.create_missing(&model.tables).await.unwrap();
-        let settings = Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() };
-        let mut offices = Self { gateway: Gateway::new(Arc::new(model), store, settings), recorder, cursor: String::new() };
-        let filled = offices.run(&one(), FILL).await;
-        assert_eq!(filled["errors"], Value::Null, "{filled}");
-        let page = offices.run(&one(), r#"{ notes(deskId: "d", first: 1) { nodes { id } pageInfo { endCursor } } }"#).await;
-        offices.cursor = page["data"]["notes"]["pageInfo"]["endCursor"].as_str().unwrap().to_owned();
-        offices
-    }
-
-    async fn run(&self, claims: &Value, operation: &str) -> Value {
-        self.recorder.take();
-        let caller = match claims {
-            Value::Object(claims) => Caller::signed_in(claims.clone()),
-            _ => Caller::nobody(),
-        };
-        let request = Request { query: operation.replace("<cursor>", &self.cursor), variables: Map::new(), caller, ..Request::default() };
-        let response = match self.gateway.prepare(&request).await {
-            Ok(prepared) => self.gateway.run(prepared, Instant::now() + Duration::from_secs(60), false).await,
-            Err(errors) => Response::refused(&errors),
-        };
-        serde_json::from_slice(&response.body).unwrap()
-    }
-}
 
 /// A caller of the tenant whose items are attacked.
 fn one() -> Value {
@@ -235,21 +189,20 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
-fn codes(response: &Value) -> Vec<&str> {
-    let errors = response["errors"].as_array().into_iter().flatten();
-    errors.map(|error| error["extensions"]["code"].as_str().unwrap_or_default()).collect()
-}
-
 #[tokio::test]
 async fn no_request_names_a_key_of_another_tenant() {
-    let offices = Offices::open().await;
+    let offices = Store::open("offices.graphql", include_str!("offices.graphql")).await;
+    let filled = offices.run(&one(), FILL).await;
+    assert_eq!(filled["errors"], Value::Null, "{filled}");
+    let page = offices.run(&one(), r#"{ notes(deskId: "d", first: 1) { nodes { id } pageInfo { endCursor } } }"#).await;
+    let cursor = page["data"]["notes"]["pageInfo"]["endCursor"].as_str().unwrap();
     let mut wrong = String::new();
     for (name, claims, operation, data, expected) in attacks() {
-        let response = offices.run(&claims, operation).await;
+        let response = offices.run(&claims, &operation.replace("<cursor>", cursor)).await;
         if response["data"] != data || codes(&response) != expected {
             wrong += &format!("{name}: {response}\n");
         }
-        for (kind, body) in offices.recorder.take() {
+        for (kind, body) in offices.calls() {
             let text = body.to_string();
             if text.contains("\"T#one#") || text.contains("U#ann\"") && claims["sub"] != "ann" {
                 wrong += &format!("{name}: {kind} {text}\n");

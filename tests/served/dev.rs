@@ -1,6 +1,6 @@
 //! `keyfold dev`: its page for browsers, the reload of its schema, its data directory, its end.
 
-use super::process::{keyfold, run};
+use super::process::{keyfold, repository, run};
 use super::server::{Server, TABLE, TABLES, samples, schema};
 use serde_json::{Value, json};
 use std::fs;
@@ -170,4 +170,32 @@ fn the_limit_of_open_files_is_raised() {
         let values: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(values[0], values[1], "soft and hard");
     }
+}
+
+#[tokio::test]
+async fn the_page_has_tokens_of_the_sample_callers() {
+    let directory = tempfile::tempdir().unwrap();
+    let tenants = |path: &str| repository("examples/tenants").join(path).display().to_string();
+    let (schema, sample) = (tenants("schema.graphql"), tenants("samples"));
+    let origin = "https://app.example.com";
+    let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--allow-origin", origin];
+    let server = Server::dev_by(keyfold(directory.path(), &options), directory);
+    let callers = server.client.get(format!("{}/dev/callers", server.url)).header("origin", origin).send().await.unwrap();
+    assert_eq!(callers.headers().get("access-control-allow-origin"), None);
+    assert_eq!(callers.headers()["cache-control"], "no-store");
+    let callers: Value = callers.json().await.unwrap();
+    let company = async |authorization: Option<String>| {
+        let request = server.client.post(format!("{}/graphql", server.url)).header("content-type", "application/json");
+        let request = authorization.into_iter().fold(request, |request, value| request.header("authorization", value));
+        request.body(r#"{"query": "{ company { name } }"}"#).send().await.unwrap().json::<Value>().await.unwrap()
+    };
+    for (position, name, owner) in [(0, "Ada of Acme", "Acme"), (3, "Cleo of Bolt", "Bolt Ltd.")] {
+        assert_eq!(callers[position]["name"], name);
+        let body = company(Some(format!("Bearer {}", callers[position]["token"].as_str().unwrap()))).await;
+        assert_eq!(body["data"]["company"]["name"], owner);
+    }
+    assert_eq!(company(None).await["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+
+    let without = Server::dev(&[]);
+    assert_eq!(without.client.get(format!("{}/dev/callers", without.url)).send().await.unwrap().status().as_u16(), 404);
 }
