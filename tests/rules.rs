@@ -7,6 +7,8 @@
 mod clubs;
 #[path = "rules/law.rs"]
 mod law;
+#[path = "rules/mixing.rs"]
+mod mixing;
 mod support;
 #[path = "rules/writes.rs"]
 mod writes;

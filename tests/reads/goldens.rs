@@ -61,6 +61,10 @@ fn named(model: &Model, caller: &Caller, mut items: Vec<Vec<Item>>) -> Vec<Vec<I
 fn every_golden_that_reads_gives_what_reading_field_by_field_gives() {
     let (mut compared, mut differing) = (0, String::new());
     for case in support::golden::cases() {
+        // The naive executor knows no rules.
+        if case.system == "clubs" {
+            continue;
+        }
         let request = case.request().unwrap();
         let response: Value = serde_json::from_str(&std::fs::read_to_string(case.golden("response.json")).unwrap()).unwrap();
         // Skip what writes, cursors in the text, which the naive executor does not know, and the schema, which is not an item.

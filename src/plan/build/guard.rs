@@ -7,7 +7,7 @@ use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
-use crate::plan::tree::{Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, Want};
+use crate::plan::tree::{Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, ValueSource, Want};
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::Find;
 use crate::schema::model::write::Write;
@@ -99,9 +99,16 @@ impl<'a> Builder<'a> {
             waits_for_parent: false,
             want: Want::First,
         };
-        let outer = std::mem::replace(&mut self.unhidden, true);
-        let found = self.follow(of, relation);
-        self.unhidden = outer;
+        // A look-up whose key the request alone gives is made once, whatever the rows.
+        let is_single = lookup.parent_fields().iter().all(|field| of.known.get(*field).is_some_and(ValueSource::is_of_request));
+        let mut around = self.guard;
+        while let Some(guard) = around.map(|guard| &self.guards[guard]).filter(|guard| is_single && guard.space != 0) {
+            around = guard.within;
+        }
+        let from = if is_single { Entity { space: 0, presence: None, ..of.clone() } } else { of.clone() };
+        let outer = (std::mem::replace(&mut self.unhidden, true), std::mem::replace(&mut self.guard, around));
+        let found = self.follow(&from, relation);
+        (self.unhidden, self.guard) = outer;
         let (entity, _) = found?;
         let Some(Presence::Read(read)) = entity.presence else { return Err(internal("a look-up that reads nothing")) };
         self.reads[read].ruled = lookup.condition.iter().flat_map(|condition| condition.attributes()).map(str::to_owned).collect();

@@ -44,6 +44,15 @@ pub enum ValueSource {
 }
 
 impl ValueSource {
+    /// Whether the request alone gives it, and no item.
+    pub fn is_of_request(&self) -> bool {
+        match self {
+            Self::Argument(..) | Self::Claim(_) => true,
+            Self::Field(..) => false,
+            Self::Text(parts) => parts.iter().all(|part| !matches!(part, SourceText::Value(source) if !source.is_of_request())),
+        }
+    }
+
     /// Whether it is made of a claim. A caller without the claim finds nothing.
     pub fn has_claim(&self) -> bool {
         match self {

@@ -1,0 +1,539 @@
+//! Two users' data never mix, whatever the rules: random rules on a schema, random members, users and operations, reads and writes; each
+//! answer, and what the writes leave, compared with a model in memory that asks the rules first. The model is written without Keyfold's own
+//! code.
+
+use crate::support;
+use fastrand::Rng;
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::{Request, Settings};
+use keyfold::schema::load;
+use keyfold::table::bulk::export_lines::parse_line;
+use keyfold::table::data_store::DataStore;
+use keyfold::table::sdk::store::SdkStore;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const SCHEMA: &str = include_str!("mixing.graphql");
+const USERS: [&str; 3] = ["ann", "ben", "cy"];
+const ROOMS: [&str; 2] = ["x", "y"];
+const IDS: [&str; 4] = ["1", "2", "3", "4"];
+const FIELDS: [&str; 5] = ["ownerId", "level", "shared", "text", "note"];
+
+/// A card's attributes, as far as they are known; null is missing.
+type Card = Map<String, Value>;
+
+#[derive(Clone, Debug)]
+enum Condition {
+    Owner,
+    Level,
+    Shared,
+    Admin,
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+    Not(Box<Condition>),
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Public,
+    SignedIn,
+    If(Condition),
+    /// A membership; with `true`, as an owner.
+    Exists(bool),
+}
+
+impl Condition {
+    fn random(rng: &mut Rng, depth: u8) -> Self {
+        let inner = |rng: &mut Rng| Box::new(Self::random(rng, depth + 1));
+        match rng.u8(..if depth > 1 { 4 } else { 9 }) {
+            0 | 7 => Self::Owner,
+            1 => Self::Level,
+            2 | 8 => Self::Shared,
+            3 => Self::Admin,
+            4 => Self::And(inner(rng), inner(rng)),
+            5 => Self::Or(inner(rng), inner(rng)),
+            _ => Self::Not(inner(rng)),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Owner => "auth.sub = ownerId".to_owned(),
+            Self::Level => "level <= auth.level".to_owned(),
+            Self::Shared => "shared = true".to_owned(),
+            Self::Admin => "auth.role = 'admin'".to_owned(),
+            Self::And(one, other) => format!("({}) AND ({})", one.text(), other.text()),
+            Self::Or(one, other) => format!("({}) OR ({})", one.text(), other.text()),
+            Self::Not(inner) => format!("NOT ({})", inner.text()),
+        }
+    }
+
+    /// Whether it holds; `None` if that is not known of this card. What is compared with a missing claim does not hold, and neither does
+    /// its negation.
+    fn holds(&self, card: &Card, claims: &Value, wanted: bool) -> Option<bool> {
+        match self {
+            Self::Owner => match claims["sub"].as_str() {
+                Some(sub) => card.get("ownerId").map(|owner| owner == sub),
+                None => Some(!wanted),
+            },
+            Self::Level => match claims["level"].as_i64() {
+                Some(most) => card.get("level").map(|level| level.as_i64().is_some_and(|level| level <= most)),
+                None => Some(!wanted),
+            },
+            Self::Shared => card.get("shared").map(|shared| shared == true),
+            Self::Admin => Some(claims["role"].as_str().map_or(!wanted, |role| role == "admin")),
+            Self::And(one, other) => match (one.holds(card, claims, wanted), other.holds(card, claims, wanted)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Self::Or(one, other) => match (one.holds(card, claims, wanted), other.holds(card, claims, wanted)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            Self::Not(inner) => inner.holds(card, claims, !wanted).map(|holds| !holds),
+        }
+    }
+}
+
+impl Rule {
+    fn random(rng: &mut Rng, exists: bool) -> Self {
+        match rng.u8(..if exists { 8 } else { 5 }) {
+            0 => Self::SignedIn,
+            1..=4 => Self::If(Condition::random(rng, 0)),
+            other => Self::Exists(other == 7),
+        }
+    }
+
+    fn text(&self, room: &str, rest: &str) -> String {
+        match self {
+            Self::Public => format!("@auth(public: true{rest})"),
+            Self::SignedIn => format!("@auth(signedIn: true{rest})"),
+            Self::If(condition) => format!("@auth(if: {:?}{rest})", condition.text()),
+            Self::Exists(owner) => {
+                let condition = if *owner { ", if: \"role = 'OWNER'\"" } else { "" };
+                format!("@auth(exists: Member, where: {{ userId: \"{{auth.sub}}\", roomId: \"{{{room}}}\" }}{condition}{rest})")
+            }
+        }
+    }
+}
+
+/// The rules of a schema.
+struct Rules {
+    hide: bool,
+    room: Vec<Rule>,
+    reads: Vec<Rule>,
+    writes: Vec<Rule>,
+    text: Vec<Rule>,
+    note: Vec<Rule>,
+    find: Vec<Rule>,
+    mutation: Vec<Rule>,
+}
+
+impl Rules {
+    fn random(rng: &mut Rng) -> Self {
+        let some = |rng: &mut Rng, exists: bool| (0..rng.usize(1..3)).map(|_| Rule::random(rng, exists)).collect::<Vec<_>>();
+        let maybe = |rng: &mut Rng, exists: bool| if rng.bool() { some(rng, exists) } else { Vec::new() };
+        let hide = rng.bool();
+        let reads = if rng.u8(..6) == 0 { vec![Rule::Public] } else { some(rng, !hide) };
+        let of_caller = |rng: &mut Rng| match rng.u8(..4) {
+            0 => vec![Rule::SignedIn],
+            1 => vec![Rule::Exists(rng.bool())],
+            2 => vec![Rule::If(Condition::Admin), Rule::Exists(true)],
+            _ => Vec::new(),
+        };
+        let room = vec![[Rule::Public, Rule::SignedIn, Rule::Exists(false), Rule::Exists(true)][rng.usize(..4)].clone()];
+        Self {
+            hide,
+            room,
+            reads,
+            writes: some(rng, true),
+            text: maybe(rng, true),
+            note: maybe(rng, false),
+            find: of_caller(rng),
+            mutation: of_caller(rng),
+        }
+    }
+
+    fn schema(&self) -> String {
+        let lines =
+            |rules: &[Rule], room: &str, rest: &str| rules.iter().map(|rule| format!("  {}\n", rule.text(room, rest))).collect::<String>();
+        let hide = if self.hide { ", hide: true, on: [READ]" } else { ", on: [READ]" };
+        let card = lines(&self.reads, "roomId", hide) + &lines(&self.writes, "roomId", ", on: [WRITE]");
+        let mut text = SCHEMA.to_owned();
+        for (place, rules) in [
+            ("# room rules\n", lines(&self.room, "id", "")),
+            ("# card rules\n", card),
+            ("# text rules\n", lines(&self.text, "roomId", ", on: [READ]")),
+            ("# note rules\n", lines(&self.note, "roomId", ", on: [WRITE]")),
+            ("# find rules\n", lines(&self.find, "roomId", "")),
+            ("# mutation rules\n", lines(&self.mutation, "roomId", "")),
+        ] {
+            text = text.replace(place, &rules);
+        }
+        if !self.counts() {
+            text = text.lines().filter(|line| !line.contains("count(")).map(|line| format!("{line}\n")).collect();
+        }
+        text
+    }
+
+    /// Whether cards may be counted: nobody asks each of them, or they are hidden.
+    fn counts(&self) -> bool {
+        self.hide
+            || !self
+                .reads
+                .iter()
+                .any(|rule| matches!(rule, Rule::Exists(_)) || matches!(rule, Rule::If(condition) if reads_item(condition)))
+    }
+}
+
+fn reads_item(condition: &Condition) -> bool {
+    match condition {
+        Condition::Admin => false,
+        Condition::Owner | Condition::Level | Condition::Shared => true,
+        Condition::And(one, other) | Condition::Or(one, other) => reads_item(one) || reads_item(other),
+        Condition::Not(inner) => reads_item(inner),
+    }
+}
+
+/// The model: the rules, the members and the cards.
+struct World {
+    rules: Rules,
+    members: BTreeMap<(&'static str, &'static str), bool>,
+    cards: BTreeMap<(&'static str, &'static str), Card>,
+}
+
+/// What a field of the operation gives: its value, and the paths below it that are refused or have another error.
+type Answer = (Value, Vec<(String, &'static str)>);
+
+impl World {
+    fn random(rng: &mut Rng) -> Self {
+        let rules = Rules::random(rng);
+        let (mut members, mut cards) = (BTreeMap::new(), BTreeMap::new());
+        for room in ROOMS {
+            for user in USERS.into_iter().filter(|_| rng.u8(..5) < 3).collect::<Vec<_>>() {
+                members.insert((user, room), rng.bool());
+            }
+            for id in IDS.into_iter().filter(|_| rng.bool()).collect::<Vec<_>>() {
+                cards.insert((room, id), whole(values(rng, true)));
+            }
+        }
+        Self { rules, members, cards }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let member = |((user, room), owner): (&(&str, &str), &bool)| {
+            let mut item = json!({ "PK": { "S": format!("User#{user}") }, "SK": { "S": format!("Room#{room}") } });
+            if *owner {
+                item["role"] = json!({ "S": "OWNER" });
+            }
+            item
+        };
+        let card = |((room, id), card): (&(&str, &str), &Card)| {
+            let mut item = json!({ "PK": { "S": format!("Room#{room}") }, "SK": { "S": format!("Card#{id}") } });
+            for (name, value) in card {
+                item[name] = match value {
+                    Value::Null => continue,
+                    Value::Bool(value) => json!({ "BOOL": value }),
+                    Value::Number(value) => json!({ "N": value.to_string() }),
+                    value => json!({ "S": value }),
+                };
+            }
+            if item["ownerId"].is_null() {
+                item.as_object_mut().unwrap().remove("ownerId");
+            }
+            item
+        };
+        let room = |id: &&str| json!({ "PK": { "S": format!("Room#{id}") }, "SK": { "S": "Room" }, "name": { "S": id } });
+        let items = self.members.iter().map(member).chain(self.cards.iter().map(card)).chain(ROOMS.iter().map(room));
+        items.map(|item| json!({ "Item": item }).to_string()).collect()
+    }
+
+    /// Whether a membership lets the caller in.
+    fn is_member(&self, claims: &Value, room: &str, owner: bool) -> bool {
+        let Some(user) = claims["sub"].as_str() else { return false };
+        self.members.iter().any(|((member, of), is_owner)| *member == user && *of == room && (*is_owner || !owner))
+    }
+
+    /// Whether one of the rules lets the caller in; `None` if that is not known of this card.
+    fn lets_in(&self, rules: &[Rule], claims: &Value, (room, card): (&str, &Card)) -> Option<bool> {
+        let one = |rule: &Rule| match rule {
+            Rule::Public => Some(true),
+            Rule::SignedIn => Some(claims.is_object()),
+            Rule::If(condition) => condition.holds(card, claims, true),
+            Rule::Exists(owner) => Some(self.is_member(claims, room, *owner)),
+        };
+        let all: Vec<Option<bool>> = rules.iter().map(one).collect();
+        match all.contains(&Some(true)) || rules.is_empty() {
+            true => Some(true),
+            false => {
+                if all.contains(&None) {
+                    None
+                } else {
+                    Some(false)
+                }
+            }
+        }
+    }
+
+    /// Whether the claims alone refuse the caller.
+    fn is_refused(&self, rules: &[Rule], claims: &Value) -> bool {
+        let never = |rule: &Rule| match rule {
+            Rule::Exists(_) => false,
+            rule => self.lets_in(std::slice::from_ref(rule), claims, ("", &Card::new())) == Some(false),
+        };
+        !rules.is_empty() && rules.iter().all(never)
+    }
+
+    fn sees(&self, claims: &Value, room: &str, card: &Card) -> bool {
+        self.lets_in(&self.rules.reads, claims, (room, card)) == Some(true)
+    }
+
+    /// A card as `{ id ownerId text }`, at a path.
+    fn shown(&self, claims: &Value, (room, id): (&str, &str), card: &Card, path: &str) -> Answer {
+        if !self.sees(claims, room, card) {
+            return (Value::Null, vec![(path.to_owned(), refusal(claims))]);
+        }
+        let mut errors = Vec::new();
+        let mut text = card["text"].clone();
+        if self.lets_in(&self.rules.text, claims, (room, card)) != Some(true) {
+            errors.push((format!("{path}.text"), refusal(claims)));
+            text = Value::Null;
+        }
+        (json!({ "id": id, "ownerId": card["ownerId"], "text": text }), errors)
+    }
+
+    /// The cards of a room that are there for the caller.
+    fn listed(&self, claims: &Value, room: &str) -> Vec<(&'static str, &Card)> {
+        let of_room = self.cards.iter().filter(|((of, _), _)| *of == room);
+        of_room.filter(|(_, card)| !self.rules.hide || self.sees(claims, room, card)).map(|((_, id), card)| (*id, card)).collect()
+    }
+
+    fn list(&self, claims: &Value, room: &str, (cards, path): (&[(&str, &Card)], &str)) -> Answer {
+        let shown = cards.iter().enumerate().map(|(at, (id, card))| self.shown(claims, (room, id), card, &format!("{path}.{at}")));
+        let (values, errors): (Vec<Value>, Vec<_>) = shown.unzip();
+        (Value::Array(values), errors.into_iter().flatten().collect())
+    }
+
+    /// The answer to a read.
+    fn read(&self, claims: &Value, (field, room, id, first): (&str, &'static str, &'static str, usize)) -> Answer {
+        let refused = || (Value::Null, vec![("r".to_owned(), refusal(claims))]);
+        let of_caller = self.lets_in(&self.rules.find, claims, (room, &Card::new())) == Some(true);
+        if field != "room" && !self.rules.hide && self.is_refused(&self.rules.reads, claims) || field == "cards" && !of_caller {
+            return refused();
+        }
+        let here = self.cards.get(&(room, id)).filter(|card| !self.rules.hide || self.sees(claims, room, card));
+        match field {
+            "room" if self.lets_in(&self.rules.room, claims, (room, &Card::new())) == Some(true) => (json!({ "name": room }), Vec::new()),
+            "room" => refused(),
+            "card" => here.map_or((Value::Null, Vec::new()), |card| self.shown(claims, (room, id), card, "r")),
+            "hasCard" => match here {
+                Some(card) if !self.sees(claims, room, card) => refused(),
+                here => (json!(here.is_some()), Vec::new()),
+            },
+            "cards" => self.list(claims, room, (&self.listed(claims, room), "r")),
+            "page" => {
+                let listed = self.listed(claims, room);
+                let (nodes, errors) = self.list(claims, room, (&listed[..listed.len().min(first)], "r.nodes"));
+                (json!({ "nodes": nodes, "pageInfo": { "hasNextPage": listed.len() > first } }), errors)
+            }
+            _ => (json!(self.listed(claims, room).len()), Vec::new()),
+        }
+    }
+
+    /// Does a write, and gives its answer.
+    fn write(&mut self, claims: &Value, (field, room, id): (&str, &'static str, &'static str), given: Card) -> Answer {
+        let fail = |code: &'static str| (Value::Null, vec![("r".to_owned(), code)]);
+        let refused = fail(refusal(claims));
+        let Rules { hide, reads, writes, note, mutation, .. } = &self.rules;
+        let places: Vec<&[Rule]> = if field == "drop" { vec![writes] } else { vec![writes, note] };
+        let of_claims = places.iter().copied().chain([mutation.as_slice()]).chain((!hide).then_some(reads.as_slice()));
+        if of_claims.into_iter().any(|rules| self.is_refused(rules, claims)) {
+            return refused;
+        }
+        if self.lets_in(mutation, claims, (room, &Card::new())) != Some(true) {
+            return refused;
+        }
+        let demand = |card: &Card| {
+            let all: Vec<Option<bool>> = places.iter().map(|rules| self.lets_in(rules, claims, (room, card))).collect();
+            if all.contains(&Some(false)) { Some(false) } else { all.into_iter().collect::<Option<Vec<bool>>>().map(|_| true) }
+        };
+        let stored = self.cards.get(&(room, id)).cloned();
+        let may_write = |card: &Card| demand(card) == Some(true);
+        let changed = |card: &Card| card.iter().chain(&given).map(|(name, value)| (name.clone(), value.clone())).collect::<Card>();
+        let new = whole(given.clone());
+        let may_change = |card: &Card| may_write(card) && may_write(&changed(card));
+        let never = demand(&Card::new()) == Some(false) || demand(&given) == Some(false);
+        let written = match (field, &stored) {
+            ("put", _) if !may_write(&new) => return refused,
+            ("put", Some(_)) => return fail("CONFLICT"),
+            ("put", None) => new,
+            ("save", _) if !may_write(&new) || stored.as_ref().is_some_and(|card| !may_write(card)) => return refused,
+            ("save", _) => new,
+            ("upsert", Some(card)) if may_change(card) => changed(card),
+            ("upsert", None) if may_write(&new) => new,
+            ("upsert", _) => return refused,
+            ("edit", _) if never => return refused,
+            ("edit", None) => return fail("NOT_FOUND"),
+            ("edit", Some(card)) if may_change(card) => changed(card),
+            ("edit", Some(card)) if *hide && !self.sees(claims, room, card) => return fail("NOT_FOUND"),
+            ("edit", Some(_)) => return refused,
+            (_, _) if demand(&Card::new()) == Some(false) => return refused,
+            (_, None) => return (Value::Null, Vec::new()),
+            (_, Some(card)) if !may_write(card) && *hide && !self.sees(claims, room, card) => return (Value::Null, Vec::new()),
+            (_, Some(card)) if !may_write(card) => return refused,
+            (_, Some(card)) => card.clone(),
+        };
+        let answer = match *hide && !self.sees(claims, room, &written) {
+            true => (Value::Null, Vec::new()),
+            false => self.shown(claims, (room, id), &written, "r"),
+        };
+        match field {
+            "drop" => _ = self.cards.remove(&(room, id)),
+            _ => _ = self.cards.insert((room, id), written),
+        }
+        answer
+    }
+}
+
+/// Values of a card, all of them or some.
+fn values(rng: &mut Rng, all: bool) -> Card {
+    let mut card = Card::new();
+    for name in FIELDS {
+        let value = match name {
+            "ownerId" => json!(USERS[rng.usize(..3)]),
+            "level" => json!(rng.u8(..4)),
+            "shared" => json!(rng.bool()),
+            _ => json!(format!("{name}{}", rng.u8(..9))),
+        };
+        if (all && name == "ownerId") || rng.u8(..3) > 0 {
+            card.insert(name.to_owned(), value);
+        }
+    }
+    card
+}
+
+/// A whole card: what is not given is missing.
+fn whole(mut card: Card) -> Card {
+    for name in FIELDS {
+        card.entry(name).or_insert(Value::Null);
+    }
+    card
+}
+
+fn refusal(claims: &Value) -> &'static str {
+    if claims.is_object() { "FORBIDDEN" } else { "UNAUTHENTICATED" }
+}
+
+fn claims(rng: &mut Rng) -> Value {
+    if rng.u8(..6) == 0 {
+        return Value::Null;
+    }
+    let mut claims = json!({});
+    match rng.u8(..8) {
+        0 => {}
+        1 => claims["sub"] = json!(["ann"]),
+        _ => claims["sub"] = json!(USERS[rng.usize(..3)]),
+    }
+    if rng.bool() {
+        claims["level"] = json!(rng.u8(..4));
+    }
+    if rng.u8(..5) == 0 {
+        claims["role"] = json!(if rng.bool() { "admin" } else { "guest" });
+    }
+    claims
+}
+
+async fn open(world: &World, rng: &mut Rng) -> (Gateway, Gateway) {
+    let text = world.rules.schema();
+    let made = |text: &str| match load("mixing.graphql", text, &|_| None) {
+        Ok((model, _)) => Arc::new(model),
+        Err(mistakes) => panic!("{}\n{text}", mistakes.render(false)),
+    };
+    let unruled: String = text.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
+    let model = made(&text);
+    let store = SdkStore::in_memory().unwrap();
+    store.create_missing(&model.tables).await.unwrap();
+    let items = world.lines().iter().filter_map(|line| parse_line(line).unwrap()).collect();
+    store.load(&model.tables[0], items, support::deadline()).await.unwrap();
+    let store: Arc<dyn DataStore> = Arc::new(store);
+    let settings = Settings { share_queries: rng.bool(), ..support::settings() };
+    (Gateway::new(model, store.clone(), settings), Gateway::new(made(&unruled), store, support::settings()))
+}
+
+/// An operation, and what the model answers.
+fn operation(rng: &mut Rng, world: &mut World, claims: &Value) -> (String, Answer) {
+    let (room, id, first) = (ROOMS[rng.usize(..2)], IDS[rng.usize(..4)], rng.usize(..4));
+    let shown = "{ id ownerId text }";
+    if rng.bool() {
+        let fields = ["room", "card", "hasCard", "cards", "page", "count"];
+        let field = fields[rng.usize(..if world.rules.counts() { 6 } else { 5 })];
+        let asked = match field {
+            "room" => format!("room(id: {room:?}) {{ name }}"),
+            "card" => format!("card(roomId: {room:?}, id: {id:?}) {shown}"),
+            "hasCard" => format!("hasCard(roomId: {room:?}, id: {id:?})"),
+            "cards" => format!("cards(roomId: {room:?}) {shown}"),
+            "page" => format!("page(roomId: {room:?}, first: {first}) {{ nodes {shown} pageInfo {{ hasNextPage }} }}"),
+            _ => format!("count(roomId: {room:?})"),
+        };
+        return (format!("{{ r: {asked} }}"), world.read(claims, (field, room, id, first)));
+    }
+    let field = ["put", "save", "edit", "upsert", "drop"][rng.usize(..5)];
+    let given = if field == "drop" { Card::new() } else { values(rng, field != "edit") };
+    let arguments: String = given.iter().map(|(name, value)| format!(", {name}: {value}")).collect();
+    let text = format!("mutation {{ r: {field}(roomId: {room:?}, id: {id:?}{arguments}) {shown} }}");
+    let answer = world.write(claims, (field, room, id), given);
+    (text, answer)
+}
+
+/// The errors of a response, as paths with codes.
+fn errors(response: &Value) -> Vec<(String, String)> {
+    let errors = super::errors(response).into_iter();
+    let mut errors: Vec<(String, String)> =
+        errors.filter_map(|error| error.split_once(' ').map(|(code, path)| (path.to_owned(), code.to_owned()))).collect();
+    errors.sort();
+    errors
+}
+
+#[tokio::test]
+async fn what_a_rule_refuses_is_neither_told_nor_written() {
+    let number = |name: &str, or: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(or);
+    let (cases, first) = (number("KEYFOLD_LAW_CASES", 40), number("KEYFOLD_LAW_SEED", 0));
+    for seed in first..first + cases {
+        let mut rng = Rng::with_seed(seed);
+        let mut world = World::random(&mut rng);
+        let (gateway, unruled) = open(&world, &mut rng).await;
+        for step in 0..25 {
+            let claims = claims(&mut rng);
+            let before = format!("{:?}", world.cards);
+            let (text, (data, mut refused)) = operation(&mut rng, &mut world, &claims);
+            let request = Request { caller: support::caller(claims.clone()), ..support::request(&text, json!({})) };
+            let response = support::run(&gateway, &request, false).await;
+            refused.sort();
+            let refused: Vec<(String, String)> = refused.into_iter().map(|(path, code)| (path, code.to_owned())).collect();
+            assert_eq!(
+                (&response["data"]["r"], errors(&response)),
+                (&data, refused),
+                "seed {seed}, step {step}: {claims} asks {text}\n{response}\n{before}\n{:?}\n{}",
+                world.members,
+                world.rules.schema()
+            );
+        }
+        // What is stored is what the model holds.
+        for room in ROOMS {
+            let text = format!("{{ cards(roomId: {room:?}) {{ id ownerId level shared text note }} }}");
+            let stored = support::run(&unruled, &support::request(&text, json!({})), false).await;
+            let of_room = world.cards.iter().filter(|((of, _), _)| *of == room);
+            let held: Vec<Value> = of_room
+                .map(|((_, id), card)| {
+                    let mut card = card.clone();
+                    card.insert("id".to_owned(), json!(id));
+                    Value::Object(card)
+                })
+                .collect();
+            assert_eq!(stored["data"]["cards"], Value::Array(held), "seed {seed}: {stored}");
+        }
+    }
+}
