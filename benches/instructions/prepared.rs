@@ -11,7 +11,7 @@ use bytes::Bytes;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::CallObserver;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::sdk::store::{ClientKind, SdkStore};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ impl CallObserver for Tape {
 /// A store with a system's items, and the tape of its calls from now on.
 pub async fn filled(system: System, model: &Model) -> (SdkStore, Arc<Tape>) {
     let tape = Arc::new(Tape::default());
-    let store = SdkStore::in_memory_observed(tape.clone()).unwrap();
+    let store = SdkStore::in_memory_observed(tape.clone()).unwrap().with_client(ClientKind::Sdk);
     store.create_missing(&model.tables).await.unwrap();
     let items = system.items().into_iter().map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
     store.load(&model.tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();

@@ -170,26 +170,22 @@ impl Call for BatchGetItem<'_> {
         self.tables.values().map(Vec::len).sum::<usize>() <= SHORT_ITEMS
     }
 
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<BatchRead> + Send + 'static {
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<BatchRead> + Send + 'static {
+        let mut projections = HashMap::new();
         let tables = self.tables.iter().map(|(table, requests)| {
             let (projection, consistent) = shared(requests);
-            let built = Expressions::default().project(projection);
-            let request = EngineKeys {
-                keys: requests.iter().map(|request| engine::key(request.key)).collect::<Result<_, _>>()?,
-                consistent_read: strong(consistent),
-                expression_attribute_names: built.names_map(),
-                projection_expression: built.projection,
-                ..EngineKeys::default()
-            };
-            Ok(((*table).to_owned(), request))
+            projections.insert((*table).to_owned(), engine::projection(projection));
+            let keys = requests.iter().map(|request| engine::key(request.key)).collect::<Result<_, _>>()?;
+            Ok(((*table).to_owned(), EngineKeys { keys, consistent_read: strong(consistent), ..EngineKeys::default() }))
         });
         let tables: Result<_, DynoxideError> = tables.collect();
         move |run| {
             let request = BatchGetItemRequest { request_items: tables?, return_consumed_capacity: engine::total() };
-            let answer = run.run(|database| database.batch_get_item(request))?;
+            let answer = run.database.batch_get_item(request)?;
             let mut read = BatchRead::default();
             for (table, found) in answer.responses {
-                read.items.extend(engine::items(found).map(|item| (table.clone(), item)));
+                let projection = projections.remove(&table).unwrap_or_default();
+                read.items.extend(engine::items(found, projection).map(|item| (table.clone(), item)));
             }
             for (table, rest) in answer.unprocessed_keys {
                 // The engine has only the JSON of them.

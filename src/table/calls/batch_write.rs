@@ -135,7 +135,7 @@ impl Call for BatchWriteItem<'_> {
         self.writes.iter().map(size).sum::<usize>() <= SHORT_BYTES
     }
 
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Vec<BatchWrite>> + Send + 'static {
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Vec<BatchWrite>> + Send + 'static {
         let writes: Result<_, DynoxideError> = self.writes.iter().map(engine_write).collect();
         let table = self.table.to_owned();
         move |run| {
@@ -144,7 +144,7 @@ impl Call for BatchWriteItem<'_> {
                 return_consumed_capacity: engine::total(),
                 ..typed::BatchWriteItemRequest::default()
             };
-            let answer = run.run(|database| database.batch_write_item(request))?;
+            let answer = run.database.batch_write_item(request)?;
             if !answer.unprocessed_items.is_empty() {
                 return Err(DynoxideError::InternalServerError("the engine has left writes over".to_owned()));
             }

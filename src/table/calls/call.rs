@@ -39,7 +39,7 @@ pub(in crate::table) trait Call: Sync {
     fn is_short(&self) -> bool;
 
     /// The call on the embedded engine, which runs it on a thread of its own.
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static;
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static;
 }
 
 /// What an answer of the embedded engine tells, and the capacity units consumed; or the engine's refusal.

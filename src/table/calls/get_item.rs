@@ -75,21 +75,19 @@ impl Call for GetItem<'_> {
         true
     }
 
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
         let ItemRequest { table, key, projection, consistent } = self.request;
-        let built = Expressions::default().project(projection);
+        let projection = engine::projection(projection);
         let request = engine::key(key).map(|key| GetItemRequest {
             table_name: table.to_owned(),
             key,
             consistent_read: strong(consistent),
-            expression_attribute_names: built.names_map(),
-            projection_expression: built.projection,
             return_consumed_capacity: engine::total(),
             ..GetItemRequest::default()
         });
         move |run| {
-            let answer = run.run(|database| database.get_item(request?))?;
-            Ok((engine::items(answer.item).next(), engine::units(&answer.consumed_capacity)))
+            let answer = run.database.get_item(request?)?;
+            Ok((engine::items(answer.item, projection).next(), engine::units(&answer.consumed_capacity)))
         }
     }
 }

@@ -50,20 +50,23 @@ struct Answer {
 }
 
 impl ReadPage<'_> {
-    fn expressions(&self) -> Expressions<'_> {
-        let Query { filter, projection, partition, sort, .. } = self.query;
-        let mut built = Expressions::with_filter(filter.as_ref());
-        if let Some(attributes) = projection {
-            built = built.project(attributes);
-        }
+    /// The expressions, with these attributes to read.
+    fn expressions<'q>(&'q self, projection: &'q [String]) -> Expressions<'q> {
+        let Query { filter, partition, sort, .. } = self.query;
+        let built = Expressions::with_filter(filter.as_ref()).project(projection);
         match partition {
             Some(partition) => built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition))),
             None => built,
         }
     }
 
+    /// The attributes to read; none are all, or a count.
+    fn projection(&self) -> &[String] {
+        self.query.projection.as_deref().unwrap_or_default()
+    }
+
     fn engine_request(&self) -> Result<EngineRead, DynoxideError> {
-        let (query, built) = (self.query, self.expressions());
+        let (query, built) = (self.query, self.expressions(&[]));
         // The requests of Query and Scan have their members in common, but no trait.
         macro_rules! request {
             ($request:ident { $($member:ident: $value:expr),* }) => {
@@ -71,7 +74,6 @@ impl ReadPage<'_> {
                     table_name: query.table.to_string(),
                     index_name: query.index.as_deref().map(Into::into),
                     filter_expression: text(&built.filter),
-                    projection_expression: built.projection.clone(),
                     expression_attribute_names: built.names_map(),
                     select: query.projection.is_none().then(|| "COUNT".to_owned()),
                     limit: usize::try_from(self.limit()).ok(),
@@ -113,7 +115,7 @@ impl Call for ReadPage<'_> {
         if let Some(index) = &query.index {
             body.text("IndexName", index);
         }
-        body.expressions(&self.expressions());
+        body.expressions(&self.expressions(self.projection()));
         if query.projection.is_none() {
             body.text("Select", "COUNT");
         }
@@ -138,7 +140,7 @@ impl Call for ReadPage<'_> {
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Page>, AttemptFailure> {
-        let (query, built) = (self.query, self.expressions());
+        let (query, built) = (self.query, self.expressions(self.projection()));
         // The builders and the outputs of Query and Scan have their members in common, but no trait.
         macro_rules! read {
             ($builder:expr) => {{
@@ -181,13 +183,14 @@ impl Call for ReadPage<'_> {
         usize::try_from(self.query.limit).is_ok_and(|limit| limit <= SHORT_ITEMS)
     }
 
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Page> + Send + 'static {
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Page> + Send + 'static {
         let request = self.engine_request();
+        let projection = engine::projection(self.projection());
         macro_rules! page {
             ($answer:expr) => {{
                 let answer = $answer;
                 let page = Page {
-                    items: engine::items(answer.items.unwrap_or_default()).collect(),
+                    items: engine::items(answer.items.unwrap_or_default(), projection).collect(),
                     count: u32::try_from(answer.count).unwrap_or(u32::MAX),
                     scanned: u32::try_from(answer.scanned_count).unwrap_or(u32::MAX),
                     last_key: engine::present(answer.last_evaluated_key),
@@ -196,8 +199,8 @@ impl Call for ReadPage<'_> {
             }};
         }
         move |run| match request? {
-            EngineRead::Query(query) => page!(run.run(|database| database.query(query))?),
-            EngineRead::Scan(scan) => page!(run.run(|database| database.scan(scan))?),
+            EngineRead::Query(query) => page!(run.database.query(query)?),
+            EngineRead::Scan(scan) => page!(run.database.scan(scan)?),
         }
     }
 }

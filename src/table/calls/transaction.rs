@@ -186,7 +186,7 @@ impl Call for Transaction<'_> {
         self.calls.iter().map(write_size).sum::<usize>() <= SHORT_BYTES && self.calls.len() <= SHORT_ITEMS
     }
 
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
         let mut hasher = DefaultHasher::new();
         self.calls.iter().for_each(|call| call.hash(&mut hasher));
         let (token, hash) = (self.token.to_owned(), hasher.finish());

@@ -120,7 +120,7 @@ impl Call for SingleWrite<'_> {
         write_size(self.write) <= SHORT_BYTES
     }
 
-    fn by_engine(&self) -> impl FnOnce(&mut EngineRun<'_>) -> EngineAnswer<Option<Item>> + Send + 'static {
+    fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Option<Item>> + Send + 'static {
         let request = engine_request(self.write);
         macro_rules! made {
             ($answer:expr) => {{
@@ -129,9 +129,9 @@ impl Call for SingleWrite<'_> {
             }};
         }
         move |run| match request? {
-            EngineWrite::Put(put) => made!(run.run(|database| database.put_item(put))?),
-            EngineWrite::Update(update) => made!(run.run(|database| database.update_item(update))?),
-            EngineWrite::Delete(delete) => made!(run.run(|database| database.delete_item(delete))?),
+            EngineWrite::Put(put) => made!(run.database.put_item(put)?),
+            EngineWrite::Update(update) => made!(run.database.update_item(update)?),
+            EngineWrite::Delete(delete) => made!(run.database.delete_item(delete)?),
         }
     }
 }

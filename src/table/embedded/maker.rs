@@ -1,4 +1,5 @@
-//! A call of any kind in; the embedded engine's answer to it, or the attempt's failure, out. No HTTP, and JSON only for an observer.
+//! A call of any kind in; the embedded engine's answer to it, or the attempt's failure, out. No HTTP, and JSON only for an observer of
+//! what is sent.
 
 use super::engine::EmbeddedEngine;
 use super::observer::CallObserver;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub(in crate::table) struct EmbeddedMaker {
     /// The engine that answers.
     pub(in crate::table) engine: Arc<EmbeddedEngine>,
-    /// Who observes each call.
+    /// Who observes each call. There is no answer in JSON to observe.
     pub(in crate::table) observer: Option<Arc<dyn CallObserver>>,
 }
 
@@ -24,19 +25,13 @@ impl EmbeddedMaker {
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
     pub(in crate::table) async fn make<C: Call>(&self, call: &C) -> Result<Metered<C::Answer>, AttemptFailure> {
         let operation = call.operation();
-        let observed = self.observer.as_ref().map(|observer| (observer.clone(), call.json()));
-        if let Some((observer, body)) = &observed {
-            observer.begun(operation, body);
+        if let Some(observer) = &self.observer {
+            observer.begun(operation, &call.json());
         }
         let (engine, operate) = (self.engine.clone(), call.by_engine());
         let work = move |database: &Database| {
-            let mut run = EngineRun { database, tokens: &engine.tokens, is_observed: observed.is_some(), answer: Vec::new() };
-            let result = engine.noted(operation, operate(&mut run));
-            if let Some((observer, body)) = &observed {
-                let answer = result.as_ref().map_or_else(|refused| refusal::answer(refused).1, |_| run.answer);
-                observer.answered(operation, body, &answer);
-            }
-            result
+            let run = EngineRun { database, tokens: &engine.tokens };
+            engine.noted(operation, operate(&run))
         };
         let answered = if call.is_short() { self.engine.run_short(work).await } else { self.engine.run(work).await };
         match answered {

@@ -9,7 +9,8 @@ pub trait CallObserver: Debug + Send + Sync {
     /// A call begins: the operation (`GetItem` …) and its JSON, as it is sent to a server.
     fn begun(&self, operation: &str, body: &[u8]);
 
-    /// A call was answered: the operation, its JSON and the JSON of the answer, also of a refusal.
+    /// A call of a client was answered: the operation, its JSON and the JSON of the answer, also of a refusal. The engine itself answers
+    /// without JSON.
     fn answered(&self, _operation: &str, _body: &[u8], _answer: &[u8]) {}
 }
 
