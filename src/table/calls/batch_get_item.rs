@@ -12,6 +12,7 @@ use crate::table::data::key_identity::KeyIdentity;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, key_to_sdk, strong, unknown_type};
@@ -166,8 +167,8 @@ impl Call for BatchGetItem<'_> {
         Ok((read, capacity))
     }
 
-    fn is_short(&self) -> bool {
-        self.tables.values().map(Vec::len).sum::<usize>() <= SHORT_ITEMS
+    fn length(&self) -> Length {
+        Length::short_if(self.tables.values().map(Vec::len).sum::<usize>() <= SHORT_ITEMS)
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<BatchRead> + Send + 'static {

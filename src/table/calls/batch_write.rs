@@ -12,6 +12,7 @@ use crate::table::data::write::BatchWrite;
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::SHORT_BYTES;
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
@@ -127,12 +128,12 @@ impl Call for BatchWriteItem<'_> {
         Ok((unprocessed.map(write).collect::<Option<_>>().ok_or_else(unknown_type)?, capacity))
     }
 
-    fn is_short(&self) -> bool {
+    fn length(&self) -> Length {
         let size = |write: &BatchWrite| match write {
             BatchWrite::Put(item) => item_size(item),
             BatchWrite::Delete(key) => key_size(key),
         };
-        self.writes.iter().map(size).sum::<usize>() <= SHORT_BYTES
+        Length::short_if(self.writes.iter().map(size).sum::<usize>() <= SHORT_BYTES)
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Vec<BatchWrite>> + Send + 'static {

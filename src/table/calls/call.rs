@@ -4,6 +4,7 @@ use crate::table::attempt::failure::AttemptFailure;
 use crate::table::client::encode::BodyWriter;
 use crate::table::data_store::Metered;
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use aws_sdk_dynamodb::Client;
 use dynoxide::DynoxideError;
 use serde::de::DeserializeOwned;
@@ -35,10 +36,10 @@ pub(in crate::table) trait Call: Sync {
     /// Makes one attempt by the AWS SDK.
     fn by_sdk(&self, client: &Client) -> impl Future<Output = Result<Metered<Self::Answer>, AttemptFailure>> + Send;
 
-    /// Whether the embedded engine takes no longer for it than for a page of a few items.
-    fn is_short(&self) -> bool;
+    /// How long the embedded engine takes for it.
+    fn length(&self) -> Length;
 
-    /// The call on the embedded engine, which runs it on a thread of its own.
+    /// The call on the embedded engine, which runs it when its turn has come.
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static;
 }
 

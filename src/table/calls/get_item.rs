@@ -9,6 +9,7 @@ use crate::table::data::attribute::Item;
 use crate::table::data::expressions::Expressions;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
 use crate::table::sdk::convert::{self, arc_from_sdk, key_to_sdk, strong};
 use aws_sdk_dynamodb::Client;
@@ -71,8 +72,8 @@ impl Call for GetItem<'_> {
         Ok((output.item.map(arc_from_sdk).transpose()?, convert::units(output.consumed_capacity.as_slice())))
     }
 
-    fn is_short(&self) -> bool {
-        true
+    fn length(&self) -> Length {
+        Length::Moment
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {

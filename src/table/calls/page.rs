@@ -11,6 +11,7 @@ use crate::table::data::expressions::{Expressions, text};
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
 use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk, strong, unknown_type, values};
 use aws_sdk_dynamodb::Client;
@@ -179,8 +180,8 @@ impl Call for ReadPage<'_> {
         }
     }
 
-    fn is_short(&self) -> bool {
-        usize::try_from(self.query.limit).is_ok_and(|limit| limit <= SHORT_ITEMS)
+    fn length(&self) -> Length {
+        Length::short_if(usize::try_from(self.query.limit).is_ok_and(|limit| limit <= SHORT_ITEMS))
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Page> + Send + 'static {

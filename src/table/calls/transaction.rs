@@ -18,6 +18,7 @@ use crate::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall,
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::{SHORT_BYTES, SHORT_ITEMS};
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
 use crate::table::sdk::convert::{self, conditioned, item_to_sdk, key_to_sdk};
 use aws_sdk_dynamodb::Client;
@@ -182,8 +183,8 @@ impl Call for Transaction<'_> {
         Ok(((), convert::units(output.consumed_capacity())))
     }
 
-    fn is_short(&self) -> bool {
-        self.calls.iter().map(write_size).sum::<usize>() <= SHORT_BYTES && self.calls.len() <= SHORT_ITEMS
+    fn length(&self) -> Length {
+        Length::short_if(self.calls.iter().map(write_size).sum::<usize>() <= SHORT_BYTES && self.calls.len() <= SHORT_ITEMS)
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {

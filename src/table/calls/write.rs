@@ -16,6 +16,7 @@ use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteE
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::SHORT_BYTES;
 use crate::table::embedded::run::EngineRun;
+use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
 use crate::table::sdk::convert::{self, conditioned, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;
@@ -116,8 +117,8 @@ impl Call for SingleWrite<'_> {
         }
     }
 
-    fn is_short(&self) -> bool {
-        write_size(self.write) <= SHORT_BYTES
+    fn length(&self) -> Length {
+        Length::short_if(write_size(self.write) <= SHORT_BYTES)
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Option<Item>> + Send + 'static {

@@ -4,6 +4,7 @@ use crate::table::embedded::engine::{EmbeddedEngine, SHORT_BYTES, SHORT_ITEMS};
 use crate::table::embedded::observer::{CallObserver, sorted};
 use crate::table::embedded::refusal;
 use crate::table::embedded::tokens::Tokens;
+use crate::table::embedded::turns::Length;
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
@@ -40,7 +41,7 @@ impl HttpConnector for Connector {
         let (engine, observer) = (self.engine.clone(), self.observer.clone());
         HttpConnectorFuture::new(async move {
             let noted = engine.clone();
-            let short = is_short(&operation, request.body().bytes().unwrap_or_default());
+            let length = length(&operation, request.body().bytes().unwrap_or_default());
             let work = move |database: &Database| {
                 let sent = request.body().bytes().unwrap_or_default();
                 let (status, body) = match answer(database, &noted.tokens, &operation, sent) {
@@ -55,8 +56,8 @@ impl HttpConnector for Connector {
                 }
                 (status, body)
             };
-            let answer = if short { engine.run_short(work).await } else { engine.run(work).await };
-            let (status, body) = answer.map_err(|stopped| ConnectorError::other(stopped, None))?;
+            let answer = engine.run(length, work).await;
+            let (status, body) = answer.map_err(|stopped| ConnectorError::other(Box::new(stopped), None))?;
             let status = status.try_into().map_err(|invalid| ConnectorError::other(Box::new(invalid), None))?;
             let mut response = HttpResponse::new(status, SdkBody::from(body));
             response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
@@ -65,17 +66,17 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Whether an operation takes no longer than a page of a few items.
-fn is_short(operation: &str, body: &[u8]) -> bool {
+/// How long an operation takes.
+fn length(operation: &str, body: &[u8]) -> Length {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "PascalCase")]
     struct Page {
         limit: Option<usize>,
     }
-    match operation {
+    Length::short_if(match operation {
         "Query" | "Scan" => serde_json::from_slice(body).is_ok_and(|page: Page| page.limit.is_some_and(|limit| limit <= SHORT_ITEMS)),
         _ => body.len() <= SHORT_BYTES,
-    }
+    })
 }
 
 /// The answer to an operation that the engine does not have.

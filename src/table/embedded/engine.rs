@@ -5,15 +5,16 @@ use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::ITEM_BYTES;
 use crate::table::embedded::tokens::Tokens;
+use crate::table::embedded::turns::{EngineStopped, Length, Turns};
 use crate::table::embedded::values::item_to_engine;
 use crate::table::embedded::{data_file, refusal, storage_failure};
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use std::fmt;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::{Instant, interval_at};
 
@@ -29,10 +30,6 @@ const TRIAL_BYTES: usize = 256 * 1024;
 const READ_WHOLE: u64 = 256 * 1024 * 1024;
 /// How often expired items are deleted. DynamoDB takes up to a few days.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Threads in the engine at once. The engine works under one lock; the other threads decode requests and encode answers meanwhile.
-const THREADS: usize = 3;
-/// How many of them long work may have, so that short work does not wait for the end of all long work.
-const THREADS_FOR_LONG_WORK: usize = 2;
 /// The most items of a short call.
 pub(in crate::table) const SHORT_ITEMS: usize = 25;
 /// The most bytes of a short write or of another short request. It has some 25 keys.
@@ -42,15 +39,16 @@ const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 /// Items that a bulk load writes in one transaction.
 const ITEMS_PER_LOAD: usize = 1000;
 
-/// The embedded engine. Its calls take 10 µs to some milliseconds, and in a directory they wait for the disk. So they run on threads of
-/// their own and never block the tasks of other requests. In memory, a single Get takes some 50 µs longer that way, and 32 Gets side by
-/// side take no longer; a long Scan without threads would delay every other request.
+/// The embedded engine. Its calls take 10 µs to some milliseconds, and in a directory they wait for the disk. So they run on a thread of
+/// their own, one by one, and never block the tasks of other requests. Only a Get in memory runs where it is asked for, if nothing else is
+/// at work: a thread would take longer than the Get.
 pub(in crate::table) struct EmbeddedEngine {
     database: Database,
     /// The transactions whose answers may be requested again.
     pub(super) tokens: Tokens,
-    threads: Arc<Semaphore>,
-    threads_for_long_work: Arc<Semaphore>,
+    turns: Arc<Turns>,
+    /// Whether a sweep is under way. It takes no turn, because it lets others in between its pages.
+    is_sweeping: AtomicBool,
     /// Where the data is; `None` in memory.
     directory: Option<PathBuf>,
     /// The last failure of the disk or the data file, until a write succeeds again.
@@ -103,13 +101,11 @@ impl EmbeddedEngine {
     }
 
     fn on(database: Database, directory: Option<PathBuf>, lock: Option<File>) -> Arc<Self> {
-        let threads = Arc::new(Semaphore::new(THREADS));
-        let threads_for_long_work = Arc::new(Semaphore::new(THREADS_FOR_LONG_WORK));
         Arc::new(Self {
             database,
             tokens: Tokens::default(),
-            threads,
-            threads_for_long_work,
+            turns: Arc::default(),
+            is_sweeping: AtomicBool::default(),
             directory,
             trouble: Mutex::default(),
             _lock: lock,
@@ -157,37 +153,21 @@ impl EmbeddedEngine {
         Err(failed(cause.to_owned()))
     }
 
-    /// Runs work on the database on a thread of its own. Work that has begun runs to its end even if nobody waits for it. The error says
-    /// that it panicked or that the runtime is shutting down.
+    /// Runs work on the database when its turn has come. Work that has begun runs to its end even if nobody waits for it.
     pub(in crate::table) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
+        length: Length,
         work: impl FnOnce(&Database) -> T + Send + 'static,
-    ) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
-        let long = self.threads_for_long_work.clone().acquire_owned().await?;
-        self.run_on_a_thread(Some(long), work).await
-    }
-
-    /// Runs work that takes no longer than a page of a few items. It passes other work.
-    pub(in crate::table) async fn run_short<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Database) -> T + Send + 'static,
-    ) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
-        self.run_on_a_thread(None, work).await
-    }
-
-    async fn run_on_a_thread<T: Send + 'static>(
-        self: &Arc<Self>,
-        long: Option<OwnedSemaphorePermit>,
-        work: impl FnOnce(&Database) -> T + Send + 'static,
-    ) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
-        let permit = self.threads.clone().acquire_owned().await?;
+    ) -> Result<T, EngineStopped> {
+        if length == Length::Moment
+            && self.directory.is_none()
+            && !self.is_sweeping.load(Ordering::Relaxed)
+            && let Some(turn) = self.turns.take()
+        {
+            return turn.now(|| work(&self.database));
+        }
         let engine = self.clone();
-        let done = spawn_blocking(move || {
-            // The permits belong to the work, not to the caller, who may be gone before it ends.
-            let _permits = (permit, long);
-            work(&engine.database)
-        });
-        Ok(done.await?)
+        self.turns.run(length, move || work(&engine.database)).await
     }
 
     /// Writes items, a thousand in each transaction. They replace items with the same keys; of several items with one key, the last stays.
@@ -206,7 +186,7 @@ impl EmbeddedEngine {
             }
             let name = table.to_owned();
             let options = || ImportOptions { record_streams: true, set_cached_at: false };
-            let loaded = self.run(move |database| database.import_items(&name, part, options())).await;
+            let loaded = self.run(Length::Long, move |database| database.import_items(&name, part, options())).await;
             match loaded {
                 Ok(Ok(_)) => {}
                 Ok(Err(DynoxideError::ResourceNotFoundException(message))) => {
@@ -248,7 +228,13 @@ async fn sweep(engine: Weak<EmbeddedEngine>) {
     loop {
         ticks.tick().await;
         let Some(engine) = engine.upgrade() else { return };
-        match engine.run(Database::sweep_ttl).await {
+        let sweep = move || {
+            engine.is_sweeping.store(true, Ordering::Relaxed);
+            let swept = engine.database.sweep_ttl();
+            engine.is_sweeping.store(false, Ordering::Relaxed);
+            swept
+        };
+        match spawn_blocking(sweep).await {
             Ok(Ok(0)) => {}
             Ok(Ok(deleted)) => tracing::info!(deleted, "deleted expired items"),
             Ok(Err(error)) => tracing::warn!(%error, "could not delete expired items"),

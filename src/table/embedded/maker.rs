@@ -33,8 +33,7 @@ impl EmbeddedMaker {
             let run = EngineRun { database, tokens: &engine.tokens };
             engine.noted(operation, operate(&run))
         };
-        let answered = if call.is_short() { self.engine.run_short(work).await } else { self.engine.run(work).await };
-        match answered {
+        match self.engine.run(call.length(), work).await {
             Ok(result) => result.map_err(refusal::failure),
             Err(stopped) => {
                 let failure = AttemptFailure::unusable(TableErrorKind::Unavailable, stopped.to_string());

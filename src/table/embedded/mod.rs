@@ -12,4 +12,5 @@ mod refusal;
 pub(in crate::table) mod run;
 pub(in crate::table) mod storage_failure;
 mod tokens;
+pub(in crate::table) mod turns;
 pub(in crate::table) mod values;
