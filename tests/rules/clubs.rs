@@ -115,6 +115,11 @@ fn writes() -> Vec<Row> {
             &["NOT_FOUND b"],
             6,
         ),
+        // What a write reads first is told only to whom the rule lets in.
+        (stranger.clone(), r#"mutation { reprint(clubId: "c", id: "p1", name: "n") }"#, Value::Null, &["FORBIDDEN reprint"], 2),
+        (stranger.clone(), r#"mutation { reprint(clubId: "c", id: "p9", name: "n") }"#, Value::Null, &["FORBIDDEN reprint"], 2),
+        (ann(), r#"mutation { reprint(clubId: "c", id: "p9", name: "n") }"#, Value::Null, &["NOT_FOUND reprint"], 2),
+        (ann(), r#"mutation { reprint(clubId: "c", id: "p2", name: "n") }"#, json!({ "reprint": true }), &[], 2),
         // A mutation's own rule, and the item that it checks is the one that it deletes.
         (ben(), r#"mutation { close(id: "c") { id } }"#, json!({ "close": null }), &["FORBIDDEN close"], 2),
         (stranger, r#"mutation { leave(clubId: "c") { clubId } }"#, json!({ "leave": null }), &["FORBIDDEN leave"], 2),
@@ -128,6 +133,36 @@ fn writes() -> Vec<Row> {
         ),
         (ann(), r#"mutation { close(id: "c") { name } }"#, json!({ "close": { "name": "Chess" } }), &[], 3),
     ]
+}
+
+/// Letters and bills, which have the rules of their interface.
+fn papers() -> Vec<Row> {
+    let chief = json!({ "sub": "u1", "level": 2 });
+    vec![
+        (
+            ann(),
+            r#"mutation { a: putLetter(deskId: "d", id: "1", writerId: "u1", text: "x") { id text } b: putBill(deskId: "d", id: "1", writerId: "u2") { id } }"#,
+            json!({ "a": { "id": "1", "text": null }, "b": null }),
+            &["FORBIDDEN a.text", "FORBIDDEN b"],
+            1,
+        ),
+        (ben(), r#"mutation { putBill(deskId: "d", id: "1", writerId: "u2") { id } }"#, json!({ "putBill": { "id": "1" } }), &[], 1),
+        (ann(), r#"{ papers(deskId: "d") { __typename id } }"#, json!({ "papers": [{ "__typename": "Letter", "id": "1" }] }), &[], 1),
+        (chief, r#"{ papers(deskId: "d") { text } }"#, json!({ "papers": [{ "text": "x" }] }), &[], 1),
+        (
+            ben(),
+            r#"{ papers(deskId: "d") { id ... on Bill { text } } }"#,
+            json!({ "papers": [{ "id": "1", "text": null }] }),
+            &["FORBIDDEN papers.0.text"],
+            1,
+        ),
+        (Value::Null, r#"{ papers(deskId: "d") { id } }"#, json!({ "papers": [] }), &[], 1),
+    ]
+}
+
+#[tokio::test]
+async fn the_rules_of_an_interface_are_those_of_its_types() {
+    check_rows(&Library::open().await, papers()).await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::schema::{ExtendedType, ObjectType};
 
 /// Reports every misplaced rule.
 pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
@@ -31,11 +31,14 @@ pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
     }
     for definition in draft.schema.types.values() {
         let ExtendedType::Interface(interface) = definition else { continue };
-        for field in interface.fields.values() {
-            for directive in field.directives.iter() {
-                let message = format!("`{}` is an interface, so its field `{}` has no rules of its own", interface.name, field.name);
-                report(directive, message, "put it on the field in each type that implements the interface");
-            }
+        let is_member = |object: &&Node<ObjectType>| object.implements_interfaces.iter().any(|name| *name == interface.name);
+        if draft.objects().filter(is_member).all(|object| draft.kind(&object.name) == Some(&Kind::Item)) {
+            continue;
+        }
+        let of_fields = interface.fields.values().flat_map(|field| field.directives.iter());
+        for directive in interface.directives.iter().map(|directive| &directive.node).chain(of_fields) {
+            let message = format!("not all types of `{}` are item types, so it has no rules", interface.name);
+            report(directive, message, "put the rules on its item types, or on the fields that return it");
         }
     }
 }

@@ -6,6 +6,7 @@
 mod checks;
 mod disclosure;
 mod exists;
+mod inherited;
 mod misplaced;
 mod names;
 mod place;
@@ -28,7 +29,7 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
         let kind = draft.kind(&object.name);
         let record = draft.records.get(object.name.as_str());
         if kind == Some(&Kind::Item) {
-            let directives = object.directives.iter().map(|directive| &directive.node);
+            let directives = inherited::of_type(draft, object, findings);
             let of = object.name.to_string();
             let place = RulePlace { draft, parent: of.clone(), of, record, field: None, splits: true };
             ty.auth = read(&place, directives, findings);
@@ -41,14 +42,14 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
             let splits = matches!(field.kind, FieldKind::Stored(_));
             let (parent, of) = (object.name.to_string(), format!("{}.{name}", object.name));
             let place = RulePlace { draft, parent, of, record, field: Some(definition), splits };
-            field.auth = read(&place, definition.directives.iter(), findings);
+            let directives = inherited::of_field(draft, object, name, findings);
+            field.auth = read(&place, directives, findings);
         }
     }
     checks::check(draft, types, findings);
 }
 
-fn read<'d>(place: &RulePlace, directives: impl Iterator<Item = &'d Node<Directive>>, findings: &mut Findings) -> AuthRules {
-    let written: Vec<&Node<Directive>> = directives.filter(|directive| directive.name == "auth").collect();
+fn read(place: &RulePlace, written: Vec<&Node<Directive>>, findings: &mut Findings) -> AuthRules {
     let rules: Vec<(&Node<Directive>, AuthRule)> =
         written.iter().filter_map(|directive| Some((*directive, rule::read_rule(place, directive, findings)?))).collect();
     checks::check_together(place, &rules, findings);

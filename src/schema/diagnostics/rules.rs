@@ -277,7 +277,7 @@ pub const RULES: &[Rule] = &[
         "A rule has one of `if:`, `exists:`, `public: true` and `signedIn: true`. With `exists:`, `if:` is about the item that exists. For more rules, repeat `@auth`: one that lets the caller in is enough. `on:` is for item types and stored fields, which are both read and written.",
         r#"type Note @auth(signedIn: true, on: [READ]) @auth(if: "auth.role = 'editor'") @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! }"#),
     rule("KF0607", "Rules guard item types, their fields, queries and mutations",
-        "`@auth` belongs on an item type, on a field of one, or on a field of `Query` or `Mutation`. An interface, an embedded object and a page have the rules of the fields that return them.",
+        "`@auth` belongs on an item type or an interface of item types, on a field of one, or on a field of `Query` or `Mutation`. The rules of an interface and of its fields are those of each of its types that has none of its own there; rules in both places are a mistake. An embedded object and a page have the rules of the fields that return them.",
         r#"type Query { reports: [Report!]! @find @auth(if: "auth.role = 'auditor'") }"#),
     rule("KF0608", "The condition of a rule is over claims and arguments",
         "`if:` is a condition over the caller's claims (`auth.sub`, `auth[\"cognito:groups\"]`) and the field's `:arguments`. A claim that is a list is for IN. A comparison with a missing claim does not hold, and neither does its negation.",

@@ -34,8 +34,13 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
     for check in &draft.rules {
         let failed = failures.iter().find(|failure| check.position == Some(failure.position));
         if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
-            // What was found to hold before is found anew.
-            return if check.was_read { FailureClass::Race(None) } else { FailureClass::Refused(vec![lookups::refusal(job, check)]) };
+            return match check.was_read {
+                // What was found to hold before is found anew.
+                true => FailureClass::Race(None),
+                // An earlier attempt may have deleted the very item.
+                false if doubt => FailureClass::Open,
+                false => FailureClass::Refused(vec![lookups::refusal(job, check)]),
+            };
         }
     }
     if let Some(verdict) = stale(job, draft, failures, doubt) {
