@@ -110,6 +110,16 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     let plan: Value = serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
     assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 5));
 
+    let measured = run(directory.path(), &[&arguments[..], &["--run"]].concat()).well();
+    assert!(
+        measured.starts_with(&text)
+            && measured.contains("measured\n  wave 1\n")
+            && measured.contains("    GetItem on nishiki-table-dev-db: 0 items, 0.5 units, "),
+        "{measured}"
+    );
+    let json: Value =
+        serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--run", "--format", "json"]].concat()).well()).unwrap();
+    assert_eq!(json["measured"]["calls"].as_array().unwrap().len(), 2);
     assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("several operations, `Q` and `Other`"));
     assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("is missing"));
     let said = with_input(directory.path(), &["explain", "-"], "{\n  nope\n}").badly(1);

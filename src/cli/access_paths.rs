@@ -1,6 +1,6 @@
 //! A model in, the access paths of its fields out, as a table of 100 columns or as JSON: the output of `keyfold check`.
 
-use super::output::{line, wrapped};
+use super::output::{counted, line, wrapped};
 use crate::plan::cost::find::{FindCost, cost_of_find};
 use crate::schema::describe::{self, BoundField, PathRow};
 use crate::schema::model::{FieldKind, Model};
@@ -49,7 +49,6 @@ fn cost_note(model: &Model, row: &PathRow) -> Option<String> {
         _ => return None,
     };
     let FindCost { items, calls, units } = cost_of_find(find, gets);
-    let counted = |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
     Some(format!("at most {}, {}, {units} read units", counted(items, "item"), counted(calls, "call")))
 }
 

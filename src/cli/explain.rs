@@ -1,5 +1,6 @@
-//! `keyfold explain`: an operation in, its plan and what it costs at most out. Makes no call.
+//! `keyfold explain`: an operation in, its plan, what it costs at most and, if it is run, what it did cost out.
 
+use super::measured::RunChoice;
 use super::output;
 use super::schema_file::{self, SchemaChoice};
 use crate::execute::error::GraphqlError;
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Print the plan of an operation: its waves, the calls in each, and what it costs at most
+///
+/// With --run, it also runs the operation and prints the calls that it made. Otherwise it makes no call.
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The file with the operation; - is standard input
@@ -28,6 +31,9 @@ pub struct Explain {
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
 
+    #[command(flatten)]
+    execution: RunChoice,
+
     /// Form of the plan
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: PlanFormat,
@@ -42,19 +48,22 @@ enum PlanFormat {
 
 impl Explain {
     /// Runs the command.
-    pub fn run(self) -> Result<ExitCode> {
+    pub async fn run(self) -> Result<ExitCode> {
         let model = schema_file::load(&self.choice.schema)?.model;
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables, ..Request::default() };
         let (plan, cost) = gateway::plan(&model, &request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
+        let (mut text, mut json) = (format!("{}{}", plan.to_text(&model), cost.to_text()), plan.to_json(&model));
+        json["cost"] = cost.to_json();
+        if self.execution.run {
+            let measurement = self.execution.measure(model, request).await?;
+            text += &measurement.to_text();
+            json["measured"] = serde_json::to_value(measurement)?;
+        }
         output::print(&match self.format {
-            PlanFormat::Text => format!("{}{}", plan.to_text(&model), cost.to_text()),
-            PlanFormat::Json => {
-                let mut json = plan.to_json(&model);
-                json["cost"] = cost.to_json();
-                format!("{json:#}\n")
-            }
+            PlanFormat::Text => text,
+            PlanFormat::Json => format!("{json:#}\n"),
         })?;
         Ok(ExitCode::SUCCESS)
     }

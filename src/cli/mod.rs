@@ -5,6 +5,7 @@ mod check;
 mod docs;
 mod explain;
 mod items;
+mod measured;
 mod output;
 mod rules_table;
 mod schema;
@@ -49,7 +50,7 @@ impl Cli {
             Command::Dev(command) => command.run().await,
             Command::Serve(command) => command.run().await,
             Command::Check(command) => command.run(),
-            Command::Explain(command) => command.run(),
+            Command::Explain(command) => command.run().await,
             Command::Schema(command) => command.run(),
             Command::Tables(command) => command.run().await,
             Command::Docs(command) => command.run().await,

@@ -45,6 +45,11 @@ impl Remote {
 }
 
 impl StoreChoice {
+    /// Whether an option says where the tables are.
+    pub fn is_given(&self) -> bool {
+        self.data.is_some() || self.remote.endpoint_url.is_some() || self.remote.region.is_some()
+    }
+
     /// Opens the store to read from. A directory must exist.
     pub async fn open(&self, table: &Table) -> Result<SdkStore> {
         match &self.data {

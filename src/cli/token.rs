@@ -72,7 +72,8 @@ fn default_file() -> Option<PathBuf> {
     Some(state.join("keyfold").join("dev-secret"))
 }
 
-fn claim(text: &str) -> Result<(String, Value), String> {
+/// Reads a claim: its name, and its value as JSON, or as a text if it is none.
+pub fn claim(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write a claim as name=value")?;
     if matches!(name, "iss" | "aud" | "exp" | "sub") {
         return Err(format!("the claim {name} cannot be set this way"));

@@ -2,6 +2,7 @@
 
 use crate::execute::gateway::Gateway;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::documents::lookup::Documents;
 use crate::serve::http::console::{CallerChoice, Console};
 use crate::serve::http::host::Hosts;
 use crate::serve::http::sample_callers::SampleCallers;
@@ -23,6 +24,7 @@ pub struct Server {
     settings: ServerSettings,
     features: Features,
     hosts: Hosts,
+    documents: Documents,
     /// The address it listens on.
     pub address: SocketAddr,
 }
@@ -41,7 +43,8 @@ impl Server {
         let features = settings.features.or(development);
         let restricted = development || !settings.allow_hosts.is_empty();
         let hosts = if restricted { Hosts::at(address.ip(), &settings.allow_hosts) } else { Hosts::All };
-        Ok(Self { listener, settings, features, hosts, address })
+        let documents = settings.documents.open()?;
+        Ok(Self { listener, settings, features, hosts, documents, address })
     }
 
     /// Whether browsers get GraphiQL.
@@ -72,7 +75,7 @@ impl Server {
             backend: current,
             authenticator,
             limits: self.settings.limits.clone(),
-            documents: self.settings.documents.open()?,
+            documents: self.documents,
             explain,
             console,
             sample_callers,
