@@ -7,6 +7,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::messages::{FieldErrors, of_table};
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::auth::AuthAction;
+use crate::schema::model::find::Find;
 use crate::schema::model::write::{Action, Write};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::table::data::attribute::{Item, Key};
@@ -44,12 +45,15 @@ impl WriteJob<'_> {
 
     /// Whether rules look items up for the write, so that it is a transaction.
     pub fn looks_up(&self) -> bool {
-        let of_field = |name: &String, ty: &ObjectType| ty.fields.get(name).is_some_and(|field| field.auth.look_up(AuthAction::Write));
+        let types = &self.context.model.types;
         let of_action = |action: &Action| {
-            let ty = self.context.model.types.get(&action.item);
-            ty.is_some_and(|ty| ty.auth.look_up(action.asks()) || action.written_fields().into_iter().any(|name| of_field(name, ty)))
+            let demanded = types.get(&action.item).map(|ty| self.write.demanded(action, ty));
+            demanded.into_iter().flatten().any(|(_, rules, asked)| rules.look_up(asked))
         };
-        self.field().is_some_and(|field| field.auth.look_up(AuthAction::Write)) || self.write.actions.iter().any(of_action)
+        let of_found = |find: &Find| types.get(&find.item).is_some_and(|ty| ty.auth.look_up(AuthAction::Read));
+        self.field().is_some_and(|field| field.auth.look_up(AuthAction::Write))
+            || self.write.find.iter().any(of_found)
+            || self.write.actions.iter().any(of_action)
     }
 
     /// The type of that name.

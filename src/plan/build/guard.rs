@@ -25,7 +25,7 @@ impl<'a> Builder<'a> {
         let coordinate = format!("{}.{}", of.ty.name, field.name);
         let mut demands = match &field.kind {
             FieldKind::Find(find) => self.of_find(of.ty, (field, &coordinate), find),
-            FieldKind::Write(write) => self.of_write((field, &coordinate), write)?,
+            FieldKind::Write(write) => self.of_write(of.ty, (field, &coordinate), write)?,
             FieldKind::Stored(_) | FieldKind::Page => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
         };
         if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && need_more(&demand.rules)) {
@@ -130,16 +130,21 @@ impl<'a> Builder<'a> {
         demands
     }
 
-    /// The demands of a write: its own, those of the types and fields that it writes, and those of the type that it returns.
-    fn of_write(&self, (field, coordinate): (&Field, &str), write: &'a Write) -> Result<Vec<Demand>, PlanError> {
+    /// The demands of a write: its own, those of the item that it finds, of the types and fields that it writes, and of the type that it
+    /// returns.
+    fn of_write(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), write: &'a Write) -> Result<Vec<Demand>, PlanError> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Write).into_iter().collect();
         let is_ruled = !demands.is_empty();
         // A write asks its items what the rules need of them.
         let mut of_items = Vec::new();
+        for found in write.find.iter().flat_map(|find| self.model.read_by(ty, find)) {
+            add(&mut of_items, demand(&found.name, &found.auth, AuthAction::Read).filter(|_| !found.auth.hide()));
+        }
         for action in &write.actions {
             let ty = self.type_named(&action.item)?;
-            for field in action.written_fields().into_iter().filter_map(|name| ty.fields.get(name)) {
-                add(&mut of_items, demand(&format!("{}.{}", ty.name, field.name), &field.auth, AuthAction::Write));
+            for (of, rules, asked) in write.demanded(action, ty).into_iter().skip(1) {
+                let hides = asked == AuthAction::Read && rules.hide();
+                add(&mut of_items, demand(&of, rules, asked).filter(|_| !hides));
             }
             self.add_types(&mut of_items, (coordinate, is_ruled), vec![ty], action.asks());
         }

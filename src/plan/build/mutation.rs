@@ -105,7 +105,10 @@ impl<'a> Lookups<'a, '_> {
             WriteTarget::Key(_) => None,
             WriteTarget::Read { find, many } => {
                 // Two, so that a key prefix that several items share is noticed. Items that rules hide do not count.
-                let hides = self.model.types.get(&action.item).is_some_and(|ty| ty.auth.need_item(action.asks()));
+                let hides = self.model.types.get(&action.item).is_some_and(|ty| {
+                    let demanded = self.write.demanded(action, ty);
+                    demanded.iter().any(|(of, rules, asked)| *of == ty.name && rules.need_item(*asked))
+                });
                 let want = Want::Whole { max: if *many || hides { MAX_WRITTEN } else { 2 } };
                 Some(self.of_find(find, want, position)?)
             }

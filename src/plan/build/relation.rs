@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
         if matches!(path.access, Access::Get { .. })
             && !several
             && !relation.must_exist
-            && (self.unhidden || !ty.auth.need_item(AuthAction::Read))
+            && (self.unhidden || !(ty.auth.need_item(AuthAction::Read) || ty.auth.hide()))
             && (self.unhidden || ty.asked_attributes().is_empty())
             && self.filter(relation.find, relation.arguments).is_none()
             && relation.needs.iter().all(|field| known.contains_key(field))

@@ -74,7 +74,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             if let FieldKind::Write(write) = &field.kind {
                 for action in &write.actions {
                     let Some(item) = types.get(&action.item) else { continue };
-                    if let Some(unknown) = unknown_after(item, action) {
+                    if let Some(unknown) = unknown_after(item, write, action) {
                         let message =
                             format!("what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it");
                         let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
@@ -82,7 +82,8 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                     }
                 }
             }
-            if !field.auth.is_empty() {
+            let asked = if matches!(field.kind, FieldKind::Write(_)) { AuthAction::Write } else { AuthAction::Read };
+            if field.auth.each(asked).next().is_some() {
                 continue;
             }
             let disclosed = match &field.kind {
@@ -131,9 +132,8 @@ fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, fin
 
 /// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element of a list, a
 /// sum, a version.
-fn unknown_after<'t>(ty: &'t ObjectType, action: &Action) -> Option<&'t str> {
-    let fields = || action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
-    let rules = ty.auth.of(action.asks()).into_iter().chain(fields().flat_map(|field| field.auth.of(AuthAction::Write)));
+fn unknown_after<'t>(ty: &'t ObjectType, write: &Write, action: &Action) -> Option<&'t str> {
+    let rules = write.demanded(action, ty).into_iter().flat_map(|(_, rules, asked)| rules.of(asked));
     let read: Vec<String> = rules.flat_map(|rule| rule.attributes().into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
     let is_update = matches!(action.kind, ActionKind::Update { .. });
     let is_computed = |field: &Field| match &action.kind {

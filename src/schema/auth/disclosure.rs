@@ -2,9 +2,11 @@
 //! filtered or sorted by it, discloses the value. Must not know how that is reported.
 
 use crate::schema::expression::condition::Condition;
+use crate::schema::expression::operand::Operand;
 use crate::schema::model::auth::{AuthAction, LetsIn};
 use crate::schema::model::find::{AccessPath, Find, Via};
-use crate::schema::model::write::{Write, WriteTarget};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use crate::schema::model::{Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::table::Table;
 use indexmap::IndexMap;
@@ -36,6 +38,7 @@ pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Fin
 /// A guarded field that the success or the failure of a write discloses.
 pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &Write) -> Option<String> {
     let by_find = write.find.iter().find_map(|find| disclosed_by_find(parts, parent, find));
+    let found = write.find.as_ref().and_then(|find| parts.1.get(&find.item));
     by_find.or_else(|| {
         write.actions.iter().find_map(|action| {
             let ty = parts.1.get(&action.item)?;
@@ -47,8 +50,41 @@ pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &W
             by_target
                 .or_else(|| action.condition.as_ref().and_then(|condition| disclosed_by_condition(ty, condition)))
                 .or_else(|| action.values.keys().filter(is_unique).find_map(|field| guarded(ty, field)))
+                .or_else(|| found.and_then(|found| copied_from(found, action)))
+                .or_else(|| disclosed_by_change(ty, action))
         })
     })
+}
+
+/// A guarded field of the found item that an action copies or names.
+fn copied_from(found: &ObjectType, action: &Action) -> Option<String> {
+    let sources = action.values.values().filter_map(|value| value.source.as_ref()).flat_map(Source::leaves);
+    let copied = sources.filter_map(|source| match source {
+        Source::Item(of, field) if *of == found.name => Some(field.as_str()),
+        _ => None,
+    });
+    let expression = match &action.kind {
+        ActionKind::Update { expression: Some(expression), .. } => expression.arguments(),
+        _ => Vec::new(),
+    };
+    let arguments = action.condition.iter().flat_map(Condition::arguments).chain(expression);
+    let named = arguments.filter_map(|name| name.strip_prefix(found.name.as_str())?.strip_prefix('.'));
+    copied.chain(named).find_map(|field| guarded(found, field))
+}
+
+/// A guarded field whose value an action copies into another, or whose value decides whether the action succeeds.
+fn disclosed_by_change(ty: &ObjectType, action: &Action) -> Option<String> {
+    let by_element = || action.at.as_ref().and_then(|element| guarded(ty, &element.field));
+    let by_version = || action.seen_version(ty).and_then(|version| guarded(ty, &version.name));
+    let by_expression = || {
+        let ActionKind::Update { expression: Some(expression), .. } = &action.kind else { return None };
+        let is_bounded = |(name, value): &(&String, &Option<Operand>)| {
+            value.is_none() && ty.fields.get(*name).is_some_and(|field| field.rules.constraint.is_some())
+        };
+        let computed = expression.changes.iter().filter(is_bounded).find_map(|(name, _)| guarded(ty, name));
+        computed.or_else(|| expression.copied().into_iter().find_map(|attribute| guarded_attribute(ty, attribute)))
+    };
+    by_element().or_else(by_version).or_else(by_expression)
 }
 
 /// A guarded field of which the default of a stored field is made.
@@ -89,10 +125,14 @@ fn key_fields(tables: &[Table], ty: &ObjectType, path: &AccessPath) -> Vec<Strin
 
 /// A guarded field that a condition reads.
 fn disclosed_by_condition(ty: &ObjectType, condition: &Condition) -> Option<String> {
-    let read = condition.attributes();
+    condition.attributes().into_iter().find_map(|attribute| guarded_attribute(ty, attribute))
+}
+
+/// A guarded field that this attribute holds.
+fn guarded_attribute(ty: &ObjectType, attribute: &str) -> Option<String> {
     ty.fields.iter().find_map(|(name, field)| {
         let FieldKind::Stored(stored) = &field.kind else { return None };
-        let is_read = stored.attribute.iter().chain(&stored.keys).any(|attribute| read.contains(&attribute.as_str()));
-        if is_read { guarded(ty, name) } else { None }
+        let is_held = stored.attribute.iter().chain(&stored.keys).any(|held| held == attribute);
+        if is_held { guarded(ty, name) } else { None }
     })
 }

@@ -37,6 +37,16 @@ pub enum Operand {
     Literal(serde_json::Value, ArgumentType),
 }
 
+impl Operand {
+    /// The path that it reads.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) | Self::Size(path) => Some(path),
+            Self::Argument(..) | Self::Claim(..) | Self::Now(_) | Self::Literal(..) => None,
+        }
+    }
+}
+
 /// The type that a value is stored as: that of the path that it is compared with or written to.
 #[derive(Debug, Clone)]
 pub struct ArgumentType(pub ValueType);

@@ -2,6 +2,7 @@
 //! (names resolve, templates invert, every find has an access path), so later layers look up and do not check again.
 
 pub mod auth;
+pub mod demanded;
 pub mod find;
 pub mod keys;
 pub mod rules;

@@ -69,18 +69,6 @@ impl Action {
     pub fn asks(&self) -> AuthAction {
         if matches!(self.kind, ActionKind::Check) { AuthAction::Read } else { AuthAction::Write }
     }
-
-    /// The fields of the item that the action writes with a value of the caller. What a default gives is the author's.
-    pub fn written_fields(&self) -> Vec<&String> {
-        if let Some(element) = &self.at {
-            return vec![&element.field];
-        }
-        let changed: Vec<&String> = match &self.kind {
-            ActionKind::Update { expression: Some(expression), .. } => expression.changes.keys().collect(),
-            _ => Vec::new(),
-        };
-        self.values.iter().filter(|(_, value)| value.source.is_some()).map(|(name, _)| name).chain(changed).collect()
-    }
 }
 
 /// What an action does.

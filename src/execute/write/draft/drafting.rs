@@ -20,6 +20,7 @@ use crate::execute::write::rules::lookups;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
+use crate::schema::model::demanded::Demanded;
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
@@ -96,13 +97,15 @@ impl<'a> Drafting<'a, '_> {
 
     /// The rules for an action on the item with this key. The items that they look up are checked by the write.
     pub async fn item_rules(&mut self, action: &Action, ty: &'a ObjectType, key: &Key) -> Result<ItemRules<'a>, FieldErrors> {
+        self.demanded(ty, self.job.write.demanded(action, ty), &KnownAttributes::of_key(key).into_item()).await
+    }
+
+    /// What rules demand of an item of which these attributes are known.
+    pub async fn demanded(&mut self, ty: &'a ObjectType, demanded: Vec<Demanded<'_>>, known: &Item) -> Result<ItemRules<'a>, FieldErrors> {
         let job = self.job;
-        let mut rules = ItemRules::of(job, action, ty);
-        let of_fields = action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
-        let of_fields = of_fields.map(|field| (format!("{}.{}", ty.name, field.name), &field.auth, AuthAction::Write));
-        let places = std::iter::once((ty.name.clone(), &ty.auth, action.asks())).chain(of_fields);
-        for (of, auth, asked) in places.filter(|(_, auth, asked)| auth.look_up(*asked)).collect::<Vec<_>>() {
-            let own = assemble::values_of(job.context.model, ty, &KnownAttributes::of_key(key).into_item());
+        let mut rules = ItemRules::of(job.context, ty, &demanded);
+        for (of, auth, asked) in demanded.into_iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
+            let own = assemble::values_of(job.context.model, ty, known);
             rules.also(self.ask(lookups::alternatives(job, &of, (auth, asked), &own)).await?);
         }
         Ok(rules)

@@ -14,6 +14,7 @@ use crate::execute::write::messages::FieldErrors;
 use crate::plan::attributes::{alternatives_of, keys};
 use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
@@ -21,21 +22,29 @@ use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-impl Drafting<'_, '_> {
+impl<'a> Drafting<'a, '_> {
     /// Finds the item. After a lost race, an item that an index gave is read from the table, because the index may lag.
     pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), FieldErrors> {
         let job = self.job;
         let missing = || vec![FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", lookup.item))];
         let Some(find) = &job.write.find else { return Err(missing()) };
         let ty = job.type_named(&lookup.item)?;
-        let found = items::items(job, lookup, &self.scope).await?.into_iter().next().ok_or_else(missing)?;
+        let mut found = None;
+        for item in items::items(job, lookup, &self.scope).await? {
+            if self.may_read(ty, &item).await? {
+                found = Some(item);
+                break;
+            }
+        }
+        let found = found.ok_or_else(missing)?;
         let mut held = held(job, (find, ty), found).ok_or_else(missing)?;
         if again && path_of(find).is_some_and(|path| path.index.is_some()) {
             let is = job.read(&ty.name, &held.key).await?.ok_or_else(missing)?;
             let by_index = index_keys(job, ty, find);
             let still = by_index.iter().all(|name| held.found.get(name) == is.get(name));
+            let may_read = self.may_read(ty, &is).await?;
             let meant = held.filter.iter().all(|filter| evaluate::holds(filter, Some(&is), &job.scope()).unwrap_or(false));
-            if !(still && meant) {
+            if !(still && meant && may_read) {
                 return Err(missing());
             }
             held.found = is;
@@ -49,6 +58,13 @@ impl Drafting<'_, '_> {
         }
         self.draft.held = Some(held);
         Ok(())
+    }
+
+    /// Whether the item is there for the caller. What is found may be copied and compared, so the rules for reads hold. Fails if the caller
+    /// sees that it exists, but may not read it.
+    async fn may_read(&mut self, ty: &'a ObjectType, item: &Arc<Item>) -> Result<bool, FieldErrors> {
+        let rules = self.demanded(ty, vec![(ty.name.clone(), &ty.auth, AuthAction::Read)], item).await?;
+        rules.admits(item)
     }
 
     /// Adds the conditions of the found item to a call on the item under this key. Gives `false` if that is another item.

@@ -39,7 +39,7 @@ impl Drafting<'_, '_> {
             _ => field_errors,
         })?;
         // An item that a rule hides does not make the arguments ambiguous.
-        let rules = ItemRules::of(self.job, action, ty);
+        let rules = ItemRules::of(self.job.context, ty, &self.job.write.demanded(action, ty));
         let found: Vec<Arc<Item>> =
             found.into_iter().filter_map(|item| rules.admitted(Some(item)).transpose()).collect::<Result<_, _>>()?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {

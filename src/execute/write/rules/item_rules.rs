@@ -12,13 +12,11 @@ use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, all_of, one_of, settle_rule};
 use crate::execute::expression::update::attribute;
 use crate::execute::read::admit;
-use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
-use crate::schema::model::auth::{AuthAction, AuthRules};
-use crate::schema::model::write::Action;
+use crate::schema::model::demanded::Demanded;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Map;
 use std::sync::Arc;
@@ -31,19 +29,16 @@ pub struct ItemRules<'a> {
 }
 
 impl<'a> ItemRules<'a> {
-    /// The rules for an action on an item of this type.
-    pub fn of(job: &'a WriteJob<'a>, action: &Action, ty: &'a ObjectType) -> Self {
+    /// The rules that are demanded of an item of this type.
+    pub fn of(context: &'a ExecutionContext<'a>, ty: &'a ObjectType, demanded: &[Demanded<'_>]) -> Self {
         let nothing = Map::new();
-        let scope = Scope { arguments: &nothing, now: job.context.now, caller: job.context.caller };
-        let place = |rules: &AuthRules, of: AuthAction| match rules.of(of) {
+        let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
+        let settled = |(_, rules, asked): &Demanded<'_>| match rules.of(*asked) {
             // A look-up of the write decides: see `also`.
             rules if rules.is_empty() || rules.iter().any(|rule| rule.lookup().is_some()) => Settled::Always,
             rules => one_of(rules.iter().map(|rule| settle_rule(rule, &scope)).collect()),
         };
-        let fields = action.written_fields().into_iter().filter_map(|name| ty.fields.get(name));
-        let of_fields = fields.map(|field| place(&field.auth, AuthAction::Write));
-        let demand = all_of(std::iter::once(place(&ty.auth, action.asks())).chain(of_fields).collect());
-        Self { context: job.context, ty, demand }
+        Self { context, ty, demand: all_of(demanded.iter().map(settled).collect()) }
     }
 
     /// Adds what rules with look-ups demand besides.

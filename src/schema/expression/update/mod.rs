@@ -79,7 +79,37 @@ impl Update {
     }
 }
 
+impl Update {
+    /// The attributes whose values the update copies into another attribute, or computes another from.
+    pub fn copied(&self) -> Vec<&str> {
+        let mut copied = Vec::new();
+        for (path, value) in &self.set {
+            let mut read = Vec::new();
+            value.paths(&mut |path| read.extend(path.attribute()));
+            copied.extend(read.into_iter().filter(|attribute| path.attribute() != Some(attribute)));
+        }
+        let operands = self.add.iter().chain(&self.delete).map(|(_, operand)| operand);
+        copied.extend(operands.filter_map(|operand| operand.path()?.attribute()));
+        copied
+    }
+}
+
 impl SetValue {
+    /// Calls `see` with every path that is read.
+    fn paths<'a>(&'a self, see: &mut dyn FnMut(&'a Path)) {
+        if let SetValue::IfNotExists(path, _) = self {
+            see(path);
+        }
+        match self {
+            SetValue::Operand(operand) => operand.path().into_iter().for_each(see),
+            SetValue::Plus(one, other) | SetValue::Minus(one, other) | SetValue::ListAppend(one, other) => {
+                one.paths(see);
+                other.paths(see);
+            }
+            SetValue::IfNotExists(_, value) => value.paths(see),
+        }
+    }
+
     /// Calls `see` with each operand that the attribute, or an element of it, is set to. The operands of sums and differences are left out.
     pub fn operands_set<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
         match self {
