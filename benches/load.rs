@@ -2,7 +2,7 @@
 //! latencies, CPU time a request and resident memory, as ratios to the program by hand.
 //!
 //! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of digits is the number of
-//! rounds.
+//! rounds. With `--instructions`, callgrind counts the instructions of each server instead: they hardly change from run to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -22,6 +22,7 @@ use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;
 use process::Process;
 use serde_json::json;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -30,7 +31,9 @@ use tokio::runtime::Runtime;
 const TIME: Duration = Duration::from_secs(3);
 /// The servers, the first of which the others are compared with.
 const SERVERS: [&str; 3] = ["by hand", "Keyfold, sdk", "Keyfold, direct"];
-/// The cases, and the numbers of connections.
+/// The numbers of requests of the two runs whose instructions are compared. The first run fills caches and opens connections, too.
+const COUNTED: (u64, u64) = (20, 70);
+/// The cases of a measurement, and the numbers of connections.
 const MEASURED: [(&str, usize); 3] = [("100-objects", 32), ("100-objects", 1), ("one-object", 32)];
 
 fn main() {
@@ -39,7 +42,57 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--tables"] => runtime.block_on(tables()),
         ["--by-hand", endpoint] => runtime.block_on(by_hand::serve(endpoint)),
+        ["--instructions"] => count(&runtime),
         other => compare(&runtime, other.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5)),
+    }
+}
+
+/// The commands that start the servers, in the order of [`SERVERS`].
+fn servers(endpoint: &str) -> [Command; 3] {
+    let mut by_hand = Command::new(std::env::current_exe().unwrap());
+    by_hand.args(["--by-hand", endpoint]);
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/groups.graphql");
+    let keyfold = |client: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", endpoint, "--client", client]);
+        // It says where it serves, and nothing about each request: the program by hand does not either.
+        command.args(["--log", "keyfold::cli=info"]);
+        command
+    };
+    [by_hand, keyfold("sdk"), keyfold("direct")]
+}
+
+/// A DynamoDB-compatible server with the items of the benchmark, and its URL.
+fn filled_tables(runtime: &Runtime) -> (Process, String) {
+    let tables = Process::start(Command::new(std::env::current_exe().unwrap()).arg("--tables"));
+    let endpoint = format!("http://{}", tables.address);
+    runtime.block_on(fill(&endpoint));
+    (tables, endpoint)
+}
+
+/// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different numbers of requests.
+fn count(runtime: &Runtime) {
+    let (_tables, endpoint) = filled_tables(runtime);
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for name in ["100-objects", "one-object"] {
+        let case = CASES.iter().find(|case| case.name == name).unwrap();
+        let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
+        let mut by_hand = None;
+        println!("{name}: instructions a request, in thousands, and the ratio to the program by hand");
+        for (position, server) in SERVERS.iter().enumerate() {
+            let total = |requests: u64| {
+                let profile = directory.join(format!("load.{name}.{position}.{requests}.out"));
+                let mut command = process::under_callgrind(&servers(&endpoint)[position], &profile);
+                let process = Process::start(&mut command);
+                runtime.block_on(client::respond(&process.address, &body, requests));
+                process.stop();
+                process::instructions(&profile)
+            };
+            let counted = (total(COUNTED.1) - total(COUNTED.0)) / (COUNTED.1 - COUNTED.0);
+            let ratio = counted as f64 / *by_hand.get_or_insert(counted) as f64;
+            println!("{server:18} {:>10} {ratio:>8.2}x", counted / 1000);
+        }
+        println!();
     }
 }
 
@@ -51,19 +104,8 @@ async fn tables() {
 }
 
 fn compare(runtime: &Runtime, rounds: usize) {
-    let own = std::env::current_exe().unwrap();
-    let tables = Process::start(Command::new(&own).arg("--tables"));
-    let endpoint = format!("http://{}", tables.address);
-    runtime.block_on(fill(&endpoint));
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/groups.graphql");
-    let keyfold = |client: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", &endpoint, "--client", client]);
-        // It says where it serves, and nothing about each request: the program by hand does not either.
-        command.args(["--log", "keyfold::cli=info"]);
-        Process::start(&mut command)
-    };
-    let servers = [Process::start(Command::new(&own).args(["--by-hand", &endpoint])), keyfold("sdk"), keyfold("direct")];
+    let (_tables, endpoint) = filled_tables(runtime);
+    let servers = servers(&endpoint).map(|mut command| Process::start(&mut command));
     for (name, connections) in MEASURED {
         let case = CASES.iter().find(|case| case.name == name).unwrap();
         println!("{name}, connections: {connections}");
@@ -84,7 +126,7 @@ fn compare(runtime: &Runtime, rounds: usize) {
 /// The medians of each server: requests a second, p50 and p99 in milliseconds, CPU in milliseconds a request, and megabytes.
 async fn measure(servers: &[Process], case: &Case, connections: usize, rounds: usize) -> Vec<[f64; 5]> {
     let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
-    let expected = client::respond(&servers[0].address, &body).await;
+    let expected = client::respond(&servers[0].address, &body, 1).await;
     let mut measured = vec![[const { Vec::<f64>::new() }; 5]; servers.len()];
     // The first round fills caches and opens connections.
     for round in 0..=rounds {

@@ -33,9 +33,13 @@ pub async fn load(address: &str, body: &str, (connections, time): (usize, Durati
     Measured { requests: latencies.len(), time: begun.elapsed(), latencies }
 }
 
-/// One response to a body.
-pub async fn respond(address: &str, body: &str) -> Vec<u8> {
-    Connection::open(address, body).await.ask().await.to_vec()
+/// The last of some responses to a body, one after the other.
+pub async fn respond(address: &str, body: &str, requests: u64) -> Vec<u8> {
+    let mut connection = Connection::open(address, body).await;
+    for _ in 1..requests {
+        connection.ask().await;
+    }
+    connection.ask().await.to_vec()
 }
 
 struct Connection {

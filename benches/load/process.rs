@@ -1,6 +1,7 @@
 //! A server as a process of its own: a command in; its address, the CPU time that it used, and its memory out. It ends when it is dropped.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -28,6 +29,13 @@ impl Process {
         Self { child, _said: said, address }
     }
 
+    /// Asks it to end, and waits until it has ended.
+    pub fn stop(mut self) {
+        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+        self.child.wait().unwrap();
+    }
+
     /// The CPU time that it has used (Linux, `/proc/<pid>/task/*/schedstat`: nanoseconds of each thread).
     pub fn cpu(&self) -> Duration {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
@@ -41,6 +49,21 @@ impl Process {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
     }
+}
+
+/// A command under callgrind, which writes its profile when the command ends.
+pub fn under_callgrind(command: &Command, profile: &Path) -> Command {
+    let mut counted = Command::new("valgrind");
+    counted.args(["--tool=callgrind", "--quiet"]).arg(format!("--callgrind-out-file={}", profile.display()));
+    counted.arg(command.get_program()).args(command.get_args());
+    counted
+}
+
+/// All instructions of a profile.
+pub fn instructions(profile: &Path) -> u64 {
+    let profile = std::fs::read_to_string(profile).unwrap();
+    let total = profile.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: "))).unwrap();
+    total.trim().parse().unwrap()
 }
 
 impl Drop for Process {
