@@ -151,7 +151,7 @@ impl Bench {
                         share_queries: true,
                         lanes: &Lanes::default(),
                     };
-                    run_waves(&context, state.insert(ReadState::new(plan, &context))).await;
+                    run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;
                 });
             }),
             cpu_time(REQUESTS * 10, |_| {

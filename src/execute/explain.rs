@@ -4,7 +4,7 @@
 use crate::plan::cost::operation::OperationCost;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
-use crate::table::request::loaders::CallRecord;
+use crate::table::request::session::CallRecord;
 use serde_json::{Value, json};
 
 /// The extensions of an explained response.

@@ -59,7 +59,7 @@ async fn run_step(
         }
     }
     context.loaders.bound_reads(Some(context.max_read_bytes));
-    run_waves(context, &mut state).await;
+    run_waves(context, &mut state, false).await;
     if context.work.is_heavy() {
         // The response is then written beside the workers.
         yield_now().await;

@@ -37,7 +37,7 @@ pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues], bounds: Option<&Ra
 fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeValues>) -> Option<KeyRange> {
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Some(range) };
-    let lookup = |field: &str| values.get(field).cloned();
+    let lookup = |field: &str| values.get(field);
     let KeyAttribute { name, kind } = &query.key.partition_attribute;
     let text = template.render(&lookup).ok().flatten();
     let value = text.and_then(|text| key_value(*kind, template, text, PARTITION_KEY_BYTES))?;

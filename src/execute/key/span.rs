@@ -1,7 +1,7 @@
 //! The part of a partition that a read covers: the sort keys between two bounds. Must not know reads or calls.
 
 use super::bounds::{KeyBound, bounds};
-use super::values::{LAST, compare};
+use super::values::{LAST, compare, compare_stored};
 use crate::plan::tree::Occupant;
 use crate::table::data::attribute::{Attribute, KeyValue};
 use crate::table::data::call::SortCondition;
@@ -41,8 +41,13 @@ impl KeySpan {
 
     /// On which side of the span a key lies.
     pub fn side(&self, key: &KeyValue) -> SpanSide {
+        self.side_of(|end| compare(key, end))
+    }
+
+    /// On which side of the span a key lies, by its order to a bound.
+    fn side_of(&self, order: impl Fn(&KeyValue) -> Ordering) -> SpanSide {
         let beyond = |end: &KeyBound, side: Ordering| {
-            end.as_ref().is_some_and(|(end, inclusive)| match compare(key, end) {
+            end.as_ref().is_some_and(|(end, inclusive)| match order(end) {
                 Ordering::Equal => !inclusive,
                 order => order == side,
             })
@@ -56,8 +61,8 @@ impl KeySpan {
 
     /// Whether an item's sort key lies in the span. An item without a sort key lies in the unbounded span only.
     pub fn holds(&self, sort: Option<&Attribute>) -> bool {
-        match sort.and_then(KeyValue::of) {
-            Some(key) => self.side(&key) == SpanSide::Within,
+        match sort.filter(|sort| matches!(sort, Attribute::S(_) | Attribute::N(_) | Attribute::B(_))) {
+            Some(sort) => self.side_of(|end| compare_stored(sort, end).unwrap_or(Ordering::Equal)) == SpanSide::Within,
             None => self.low.is_none() && self.high.is_none(),
         }
     }

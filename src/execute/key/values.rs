@@ -9,7 +9,7 @@ use crate::schema::table::number as decimal;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
-use crate::table::data::attribute::{Item, Key, KeyValue};
+use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -47,7 +47,7 @@ impl FieldValues {
 
 /// The primary key that the values make; `None` where no item can have it.
 pub fn primary_key(key: &KeyBinding, values: &FieldValues) -> Option<Key> {
-    let value = |field: &str| values.get(field).cloned();
+    let value = |field: &str| values.get(field);
     let text = |template: &Template| template.render(&value).ok().flatten();
     let partition = {
         let template = key.partition.as_ref()?;
@@ -88,6 +88,16 @@ pub(super) fn number(kind: &ValueType, text: String) -> Option<String> {
             Some(if *moment == Moment::EpochSeconds { millis.div_euclid(1000) } else { millis }.to_string())
         }
         _ => Some(text),
+    }
+}
+
+/// The order of a stored attribute and a key value; `None` if the attribute is of no key type.
+pub fn compare_stored(stored: &Attribute, value: &KeyValue) -> Option<Ordering> {
+    match (stored, value) {
+        (Attribute::S(stored), KeyValue::S(value)) => Some(stored.cmp(value)),
+        (Attribute::N(stored), KeyValue::N(value)) => Some(decimal::compare(stored, value)),
+        (Attribute::B(stored), KeyValue::B(value)) => Some(stored.cmp(value)),
+        _ => KeyValue::of(stored).map(|stored| compare(&stored, value)),
     }
 }
 

@@ -21,9 +21,9 @@ impl PageFiller {
         self.dangling.entry(page).or_default().insert(link)
     }
 
-    /// Whether a link of a page is known to be dangling.
-    pub fn is_dangling(&self, page: ReadId, link: Option<Key>) -> bool {
-        self.dangling.get(&page).zip(link).is_some_and(|(dangling, link)| dangling.contains(&link))
+    /// Whether a link of a page is known to be dangling. `link` gives its key.
+    pub fn is_dangling(&self, page: ReadId, link: impl FnOnce() -> Option<Key>) -> bool {
+        self.dangling.get(&page).is_some_and(|dangling| link().is_some_and(|link| dangling.contains(&link)))
     }
 
     /// The number of items that a page's query needs to give `wanted` elements after these links: one more for each dangling link, and the
@@ -32,7 +32,7 @@ impl PageFiller {
         if !self.dangling.contains_key(&page) {
             return Ok(wanted);
         }
-        let dangling = links.filter(|link| self.is_dangling(page, link.clone())).count();
+        let dangling = links.filter(|link| self.is_dangling(page, || link.clone())).count();
         if dangling > most {
             let message = format!("More than {most} links of this page lead to items that do not exist.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));

@@ -15,8 +15,9 @@ use crate::execute::page::filler::PageFiller;
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
 
-/// Runs every wave of a plan into its state.
-pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>) {
+/// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so that their Gets and
+/// those of the waves share calls.
+pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>, joins: bool) {
     let plan = state.plan;
     let (mut cache, mut filler) = (QueryCache::default(), PageFiller::default());
     // Reads of the previous wave that a shared Query did not reach.
@@ -37,7 +38,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
             requests.shared = shared_queries(context.model, offers, requests.gets.len());
         }
-        let mut results = WaveResults::new(requests, &mut cache);
+        let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
         results.call(&reads, context.loaders).boxed().await;
         let (later, known): (Vec<ReadRequests<'_>>, Vec<ReadRequests<'_>>) =

@@ -73,7 +73,7 @@ pub struct Sources<'a> {
 #[derive(Default)]
 pub struct WaveRequests {
     /// The Gets.
-    pub gets: Vec<Get>,
+    pub gets: Vec<Arc<Get>>,
     /// The distinct queries.
     pub queries: Vec<PendingQuery>,
     /// The Queries that some of these share.
@@ -104,7 +104,7 @@ impl WaveRequests {
 
     /// Adds a Get, and gives its position.
     fn get(&mut self, get: Get) -> usize {
-        self.gets.push(get);
+        self.gets.push(Arc::new(get));
         self.gets.len() - 1
     }
 

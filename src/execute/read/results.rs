@@ -22,6 +22,8 @@ pub struct WaveResults<'a> {
     items: Vec<Option<Result<Option<Arc<Item>>, TableError>>>,
     /// What the queries found.
     cache: &'a mut QueryCache,
+    /// Whether its Gets join those of other tasks.
+    joins: bool,
 }
 
 /// Requests of a wave whose calls run concurrently.
@@ -44,9 +46,9 @@ enum Called {
 }
 
 impl<'a> WaveResults<'a> {
-    /// The results of a wave before its first call.
-    pub fn new(requests: WaveRequests, cache: &'a mut QueryCache) -> Self {
-        Self { items: vec![None; requests.gets.len()], requests, cache }
+    /// The results of a wave before its first call. `joins` says whether its Gets join those of other tasks.
+    pub fn new(requests: WaveRequests, cache: &'a mut QueryCache, joins: bool) -> Self {
+        Self { items: vec![None; requests.gets.len()], requests, cache, joins }
     }
 
     /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the requests that the shared
@@ -85,14 +87,15 @@ impl<'a> WaveResults<'a> {
             }
             Call::Shared(position) => Called::Shared(position, loaders.query(&round.shared[position].query()).await),
         }));
-        let own: Vec<Get> = round.gets.iter().map(|get| gets[*get].clone()).collect();
+        let own: Vec<Arc<Get>> = round.gets.iter().map(|get| gets[*get].clone()).collect();
+        // The queries come first, so that the order of the calls depends on the plan alone.
         // A task that has used up its budget would resume its calls in reverse order. Their number is bounded, and each waits for its
         // response.
-        let (got, called) = unconstrained(join(loaders.get(own), calling)).await;
+        let (called, got) = unconstrained(join(calling, loaders.get_shared(own, self.joins))).await;
         for (position, item) in round.gets.into_iter().zip(got) {
             self.items[position] = Some(item);
         }
-        let mut known: Vec<(Get, Option<Arc<Item>>)> = Vec::new();
+        let mut known: Vec<(Arc<Get>, Option<Arc<Item>>)> = Vec::new();
         for called in called {
             match called {
                 Called::Query(position, result) => self.keep(position, result.map_err(|error| Failure::of_table(&error))),
@@ -102,7 +105,7 @@ impl<'a> WaveResults<'a> {
         }
         // Later waves need no call for items that a shared Query has read.
         if !known.is_empty() {
-            loaders.prime(known).await;
+            loaders.prime(known);
         }
     }
 
@@ -124,7 +127,7 @@ impl<'a> WaveResults<'a> {
     }
 
     /// Keeps what the members of a shared Query found in its page. Gives the Gets that need no call any more, with their items.
-    fn take(&mut self, shared: &SharedQuery, page: &Page) -> Vec<(Get, Option<Arc<Item>>)> {
+    fn take(&mut self, shared: &SharedQuery, page: &Page) -> Vec<(Arc<Get>, Option<Arc<Item>>)> {
         let pending = |position: usize| {
             let PendingQuery { query, needed, .. } = &self.requests.queries[position];
             (query, *needed)

@@ -46,7 +46,7 @@ pub fn row_results(
         RowRequest::Query(position, page) => match results.query(position) {
             Some(Ok(found)) => {
                 let table = &context.model.tables[read.table];
-                let (items, page) = page.into_page(&found.found(), &|item: &VisibleItem| filler.is_dangling(id, key_of(table, item)));
+                let (items, page) = page.into_page(&found.found(), &|item: &VisibleItem| filler.is_dangling(id, || key_of(table, item)));
                 RowResult { items: items.into_iter().map(ItemState::Item).collect(), page }
             }
             Some(Err(why)) => RowResult::failed(why.clone()),

@@ -15,7 +15,8 @@ use std::borrow::Cow;
 
 /// The text of a value before a literal.
 pub fn write<'v>(value: &'v str, literal: &str) -> Cow<'v, str> {
-    match Escape::of(literal) {
+    // Most values have nothing that could be misread.
+    match Escape::of(literal).filter(|escape| value.contains(['%', escape.first])) {
         Some(escape) if escape.needs(value) => Cow::Owned(escape.escaped(value)),
         _ => Cow::Borrowed(value),
     }
@@ -23,7 +24,7 @@ pub fn write<'v>(value: &'v str, literal: &str) -> Cow<'v, str> {
 
 /// The value of a text that ends before the first occurrence of a literal.
 pub fn read<'t>(text: &'t str, literal: &str) -> Cow<'t, str> {
-    match Escape::of(literal).and_then(|escape| Some((escape.source(text)?, escape))) {
+    match Escape::of(literal).filter(|_| text.contains('%')).and_then(|escape| Some((escape.source(text)?, escape))) {
         Some((source, escape)) if escape.needs(&source) => Cow::Owned(source),
         _ => Cow::Borrowed(text),
     }
@@ -36,19 +37,21 @@ pub fn unchanged<'p>(prefix: &'p str, literal: &str) -> &'p str {
     &prefix[..end]
 }
 
-/// The literal that ends a text, its first character, and that character's escape code.
+/// The literal that ends a text, and its first character.
 struct Escape<'l> {
     literal: &'l str,
     first: char,
-    code: String,
 }
 
 impl<'l> Escape<'l> {
     /// `None` for an empty literal; no template has one.
     fn of(literal: &'l str) -> Option<Self> {
-        let first = literal.chars().next()?;
-        let code = first.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect();
-        Some(Self { literal, first, code })
+        literal.chars().next().map(|first| Self { literal, first })
+    }
+
+    /// The escaped form of the literal's first character.
+    fn code(&self) -> String {
+        self.first.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect()
     }
 
     /// Whether a value must be escaped: it is raw, or it is the escaped form of a value that must be escaped.
@@ -71,12 +74,13 @@ impl<'l> Escape<'l> {
 
     /// The text whose escaped form this is; `None` if it is not an escaped form or nothing in it is escaped.
     fn source(&self, form: &str) -> Option<String> {
-        if !form.contains("%25") && !form.contains(&self.code) {
+        let code = self.code();
+        if !form.contains("%25") && !form.contains(&code) {
             return None;
         }
         let (mut source, mut rest) = (String::with_capacity(form.len()), form);
         while let Some(letter) = rest.chars().next() {
-            if let Some(after) = rest.strip_prefix(&self.code) {
+            if let Some(after) = rest.strip_prefix(&code) {
                 (source, rest) = (source + self.first.encode_utf8(&mut [0; 4]), after);
             } else if let Some(after) = rest.strip_prefix("%25") {
                 (source, rest) = (source + "%", after);
@@ -92,7 +96,7 @@ impl<'l> Escape<'l> {
     }
 
     fn escaped(&self, value: &str) -> String {
-        value.replace('%', "%25").replace(self.first, &self.code)
+        value.replace('%', "%25").replace(self.first, &self.code())
     }
 }
 

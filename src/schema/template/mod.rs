@@ -24,7 +24,7 @@ use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::{Fields, LONGEST_KEY, Part, RenderMistake, TemplateMistake, claim_of, spread_of};
 use serde_json::Value;
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::HashSet;
 
 /// The bytes of most keys.
@@ -75,13 +75,13 @@ impl Template {
 
     /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: the caller decides
     /// whether a key may be empty.
-    pub fn render(&self, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
+    pub fn render<V: Borrow<Value>>(&self, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
         self.render_parts(self.parts.len(), value)
     }
 
     /// The text of the first `parts` parts, exactly as a whole key begins. To match only the keys with these values, let `parts` include
     /// the literal after the last placeholder, if there is one: `Group#1` also begins `Group#10`, but `Group#1#` does not.
-    pub fn render_parts(&self, parts: usize, value: &dyn Fn(&str) -> Option<Value>) -> Result<Option<String>, RenderMistake> {
+    pub fn render_parts<V: Borrow<Value>>(&self, parts: usize, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
         let (mut key, mut longest) = (String::with_capacity(USUAL_KEY), (0, ""));
         for (position, part) in self.parts.iter().enumerate().take(parts) {
             let (field, kind, width) = match part {
@@ -91,10 +91,10 @@ impl Template {
                 }
                 Part::Placeholder { field, value, width } => (field, value, *width),
             };
-            let Some(value) = value(field).filter(|value| !value.is_null()) else { return Ok(None) };
-            let text = match value {
-                Value::String(text) if form::is_free_text(kind) => text,
-                value => form::write(kind, width, &value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?,
+            let Some(value) = value(field).filter(|value| !value.borrow().is_null()) else { return Ok(None) };
+            let text = match value.borrow() {
+                Value::String(text) if form::is_free_text(kind) => Cow::Borrowed(text.as_str()),
+                value => Cow::Owned(form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?),
             };
             longest = longest.max((text.len(), field));
             match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
@@ -128,11 +128,11 @@ impl Template {
     ///
     /// Free text is exact unless `prefix` holds a character that escaping changes. Instants and dates are expected in their canonical form.
     /// A prefix of any other form has no meaning: the text then matches all keys that begin with the first `parts` parts.
-    pub fn render_begins_with(
+    pub fn render_begins_with<V: Borrow<Value>>(
         &self,
         parts: usize,
         prefix: &str,
-        value: &dyn Fn(&str) -> Option<Value>,
+        value: &dyn Fn(&str) -> Option<V>,
     ) -> Result<Option<(String, bool)>, RenderMistake> {
         let Some(mut key) = self.render_parts(parts, value)? else { return Ok(None) };
         let kind = match self.parts.get(parts) {

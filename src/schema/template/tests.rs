@@ -254,7 +254,7 @@ fn prefixes_are_exact_or_say_that_they_are_not() {
     }
     assert_eq!(template("{userId}#{name}").render_parts(2, &values), Ok(Some("u%23#".to_owned())));
     assert_eq!(template("{userId}#{name}").render_parts(1, &values), Ok(Some("u%23".to_owned())));
-    assert_eq!(template("{userId}#{name}").render_parts(2, &|_| None), Ok(None));
+    assert_eq!(template("{userId}#{name}").render_parts(2, &|_| None::<Value>), Ok(None));
 }
 
 #[test]

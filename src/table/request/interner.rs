@@ -3,6 +3,7 @@
 
 use crate::table::data::call::Get;
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// A Get of this request: twice its position among the distinct ones, plus one for a strong read.
@@ -15,33 +16,53 @@ impl GetId {
         self.0 & 1 == 1
     }
 
+    /// The id as a position in a list.
+    pub(super) fn place(self) -> usize {
+        self.0
+    }
+
     /// The same Get, read with eventual consistency.
     pub(super) fn eventual(self) -> Self {
         Self(self.0 & !1)
     }
 }
 
+/// A Get, whether read strongly or not.
+#[derive(Eq)]
+struct Distinct(Arc<Get>);
+
+impl PartialEq for Distinct {
+    fn eq(&self, other: &Self) -> bool {
+        let (Get { table, key, projection, .. }, other) = (&*self.0, &*other.0);
+        *key == other.key && *table == other.table && *projection == other.projection
+    }
+}
+
+impl Hash for Distinct {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 /// The distinct Gets of a request, whether read strongly or not. The limits of a request bound it.
 #[derive(Default)]
 pub(super) struct Interner {
-    places: HashMap<Arc<Get>, usize>,
+    places: HashMap<Distinct, usize>,
     gets: Vec<Arc<Get>>,
 }
 
 impl Interner {
     /// The id of a Get, known or new.
-    pub(super) fn id(&mut self, mut get: Get) -> GetId {
-        let consistent = std::mem::take(&mut get.consistent);
-        let place = self.places.get(&get).copied().unwrap_or_else(|| {
-            let get = Arc::new(get);
-            self.places.insert(get.clone(), self.gets.len());
+    pub(super) fn id(&mut self, get: Arc<Get>) -> GetId {
+        let (consistent, next) = (get.consistent, self.gets.len());
+        let place = *self.places.entry(Distinct(get.clone())).or_insert(next);
+        if place == next {
             self.gets.push(get);
-            self.gets.len() - 1
-        });
+        }
         GetId(place * 2 + usize::from(consistent))
     }
 
-    /// The Get of an id, with eventual consistency. The id of another request gives any Get or none.
+    /// The Get of an id, whether read strongly or not. The id of another request gives any Get or none.
     pub(super) fn get(&self, id: GetId) -> Option<Arc<Get>> {
         self.gets.get(id.0 / 2).cloned()
     }
@@ -53,10 +74,10 @@ mod tests {
     use super::*;
     use crate::table::data::attribute::{Key, KeyValue};
 
-    fn get(id: &str, projection: &[&str], consistent: bool) -> Get {
+    fn get(id: &str, projection: &[&str], consistent: bool) -> Arc<Get> {
         let projection = projection.iter().map(|name| (*name).to_owned()).collect();
         let key = Key { partition: ("id".into(), KeyValue::S(id.into())), sort: None };
-        Get { table: "things".into(), key, projection, consistent }
+        Arc::new(Get { table: "things".into(), key, projection, consistent })
     }
 
     #[test]
@@ -66,7 +87,7 @@ mod tests {
         assert_eq!(interner.id(get("a", &["id"], false)), first);
         assert_ne!(interner.id(get("b", &["id"], false)), first);
         assert_ne!(interner.id(get("a", &["id", "name"], false)), first, "it reads less than this one wants");
-        assert_ne!(interner.id(Get { table: "others".into(), ..get("a", &["id"], false) }), first);
+        assert_ne!(interner.id(Arc::new(Get { table: "others".into(), ..(*get("a", &["id"], false)).clone() })), first);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The reads and writes of one request in, items out: bundled, bounded, counted, and ended by the request's deadline.
 
+mod batches;
 pub mod gate;
 mod interner;
 pub mod loaders;
 mod read_bytes;
+pub mod session;
 mod writer;

@@ -1,7 +1,8 @@
 //! The writes of one request as plain data in, their results out. Each is counted among the request's calls, and later Gets of the request
 //! read again.
 
-use super::loaders::{CallRecord, Loaders, milliseconds};
+use super::loaders::Loaders;
+use super::session::{CallRecord, milliseconds};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::key_identity::{canonical, key_can_exist};

@@ -6,7 +6,7 @@
 
 use crate::execute::key::bounds::between;
 use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};
-use crate::execute::key::values::compare;
+use crate::execute::key::values::compare_stored;
 use crate::execute::read::range_query::{MAX_LIMIT, QueryResult, RangeQuery};
 use crate::plan::passes::shared_query::{self, GroupMember};
 use crate::plan::tree::{Collection, Read};
@@ -242,7 +242,7 @@ impl SharedQuery {
     /// What the page holds for each member that it reached. `query` gives a query by its position, and how many items it needs.
     pub fn take<'s>(&self, page: &Page, query: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>)) -> Vec<SharedPartResult> {
         let last = page.last_key.as_ref();
-        let sort = |item: &Item| item.get(self.sort_attribute.as_ref()?).and_then(KeyValue::of);
+        let order = |item: &Item, key: &KeyValue| compare_stored(item.get(self.sort_attribute.as_ref()?)?, key);
         let mut found = Vec::new();
         for one in &self.sharing {
             match (one.offer.part, &one.offer.span.low) {
@@ -253,12 +253,12 @@ impl SharedQuery {
                 }
                 (SharedPart::Get(_), Some((key, _))) => {
                     let reached = last.is_none_or(|last| {
-                        let order = sort(last).map_or(Ordering::Greater, |last| compare(key, &last));
-                        order.is_eq() || (order == Ordering::Less) == self.call.forward
+                        let order = order(last, key).unwrap_or(Ordering::Less);
+                        order.is_eq() || (order == Ordering::Greater) == self.call.forward
                     });
                     let gets =
                         one.parts.iter().filter_map(|part| if let SharedPart::Get(position) = part { Some(*position) } else { None });
-                    let item = page.items.iter().find(|item| sort(item).is_some_and(|sort| compare(&sort, key).is_eq()));
+                    let item = page.items.iter().find(|item| order(item, key).is_some_and(Ordering::is_eq));
                     found.extend(reached.then(|| SharedPartResult::Item(gets.collect(), item.cloned())));
                 }
                 (SharedPart::Get(_), None) => {}

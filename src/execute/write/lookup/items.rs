@@ -31,7 +31,7 @@ pub async fn seeded(
     for (ty, space) in &lookup.seeds {
         seed(&mut state, *space, seeds(ty));
     }
-    run_waves(job.context, &mut state).await;
+    run_waves(job.context, &mut state, true).await;
     found(job, &state, lookup)
 }
 

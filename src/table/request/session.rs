@@ -1,0 +1,157 @@
+//! What all calls of one request share: the store, the deadline, the places for calls, the bytes read, and the record of each call.
+
+use super::gate::{CallGate, CallPlace, Turnstile};
+use super::interner::Interner;
+use super::read_bytes::ReadBytes;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data_store::{DataStore, GetResult, ItemRequest};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout_at};
+
+/// Most concurrent calls of one request. Further calls wait, even if the gate of all requests has places.
+pub const CALLS_IN_FLIGHT: usize = 32;
+
+/// A call that was made, as `extensions.keyfold.calls` shows it.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct CallRecord {
+    /// `GetItem`, `BatchGetItem`, `Query`, `Scan`, `PutItem`, `UpdateItem`, `DeleteItem`, `TransactWriteItems`, `BatchWriteItem`.
+    pub operation: &'static str,
+    /// The table, or the tables joined by a comma.
+    pub table: String,
+    /// The index; null for the table itself.
+    pub index: Option<String>,
+    /// How many keys it read or wrote; 1 for a Query.
+    pub keys: usize,
+    /// How many items it returned.
+    pub items: usize,
+    /// Consumed capacity units, as the server reports them.
+    pub capacity: f64,
+    /// Whether those are write capacity units.
+    #[serde(skip)]
+    pub write: bool,
+    /// Duration in milliseconds, retries included.
+    pub ms: f64,
+    /// When it was first sent, in milliseconds since the execution of the request began.
+    pub start: f64,
+    /// Its wave, from 1. Calls of one wave run side by side.
+    pub wave: usize,
+}
+
+/// The right to make one call: one of the request's own, and a place among the calls of all requests.
+pub(super) struct CallPermit<'s> {
+    _own: SemaphorePermit<'s>,
+    _place: CallPlace,
+}
+
+/// What all calls of a request share.
+pub(super) struct Session {
+    /// The store.
+    pub(super) store: Arc<dyn DataStore>,
+    /// When its execution began.
+    begun: Instant,
+    /// When the request ends.
+    pub(super) deadline: Instant,
+    permits: Semaphore,
+    turnstile: Turnstile,
+    /// The bytes that it has read.
+    pub(super) bytes: ReadBytes,
+    wave: AtomicUsize,
+    /// The last wave with calls.
+    last_wave: AtomicUsize,
+    /// The wave of each call and, once it is finished, its record; in the order in which the calls began.
+    calls: Mutex<Vec<(usize, Option<CallRecord>)>>,
+    /// All Gets of the request, read or not. A write forgets none of them.
+    pub(super) interner: Mutex<Interner>,
+}
+
+impl Session {
+    /// A session that has made no call.
+    pub(super) fn new(gate: &Arc<CallGate>, store: Arc<dyn DataStore>, deadline: Instant) -> Self {
+        Self {
+            store,
+            begun: Instant::now(),
+            deadline,
+            permits: Semaphore::new(CALLS_IN_FLIGHT),
+            turnstile: gate.turnstile(),
+            bytes: ReadBytes::default(),
+            wave: AtomicUsize::new(1),
+            last_wave: AtomicUsize::new(0),
+            calls: Mutex::default(),
+            interner: Mutex::default(),
+        }
+    }
+
+    /// Begins a wave: the next calls come after all calls so far.
+    pub(super) fn begin_wave(&self) {
+        self.wave.store(self.last_wave.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// The calls that are finished, in the order in which they began.
+    pub(super) fn calls(&self) -> Vec<CallRecord> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(|(_, call)| call.clone()).collect()
+    }
+
+    /// Takes the next place in the list of calls. It happens before any waiting, so that the order depends on the plan alone.
+    pub(super) fn reserve(&self) -> usize {
+        self.reserve_after(0)
+    }
+
+    /// Takes the next place for a call that comes this many waves later.
+    pub(super) fn reserve_after(&self, waves: usize) -> usize {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.push((self.wave.load(Ordering::Relaxed) + waves, None));
+        calls.len() - 1
+    }
+
+    /// Keeps the record of a finished call.
+    pub(super) fn record(&self, slot: usize, call: CallRecord) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((wave, record)) = calls.get_mut(slot) {
+            self.last_wave.fetch_max(*wave, Ordering::Relaxed);
+            let start = (milliseconds(self.begun) - call.ms).max(0.0);
+            *record = Some(CallRecord { wave: *wave, start, ..call });
+        }
+    }
+
+    /// Waits until one more call may run, which reads or writes up to this many items.
+    pub(super) async fn permit(&self, items: usize) -> Result<CallPermit<'_>, TableError> {
+        let turn = async { Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place(items).await }) };
+        match timeout_at(self.deadline, turn).await {
+            Ok(Some(permit)) => Ok(permit),
+            _ => {
+                let detail = "the deadline passed before this call could start".to_owned();
+                Err(TableError { kind: TableErrorKind::Timeout, detail })
+            }
+        }
+    }
+
+    /// Reads up to 100 distinct keys by one call.
+    pub(super) async fn read(&self, slot: usize, wanted: &[ItemRequest<'_>]) -> Vec<GetResult> {
+        let _permit = match self.permit(wanted.len()).await.and_then(|permit| self.bytes.check().map(|()| permit)) {
+            Ok(permit) => permit,
+            Err(error) => return vec![Err(error); wanted.len()],
+        };
+        let begun = Instant::now();
+        let operation = if wanted.len() == 1 { "GetItem" } else { "BatchGetItem" };
+        let (outcomes, capacity) = self.store.get_items(wanted, self.deadline).await;
+        let found = || outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()?.as_deref());
+        self.bytes.add_items(found());
+        let items = found().count();
+        let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();
+        let table = tables.into_iter().collect::<Vec<_>>().join(",");
+        let ms = milliseconds(begun);
+        self.record(
+            slot,
+            CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, write: false, ms, start: 0.0, wave: 0 },
+        );
+        outcomes
+    }
+}
+
+/// The time since then, in milliseconds.
+pub(super) fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
