@@ -9,6 +9,7 @@ use keyfold::table::data::error::TableError;
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall};
 use keyfold::table::embedded::observer::Recorder;
 use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -252,6 +253,29 @@ impl Calls {
     }
 }
 
+/// The random calls of a case: each with the token that it has as a transaction, and its table.
+pub fn calls(seed: u64) -> Vec<(Call, String, &'static str)> {
+    let mut calls = Calls { dice: Dice(fastrand::Rng::with_seed(seed)), may_spoil: false };
+    let mut made: Vec<(Call, String, &'static str)> = Vec::new();
+    for number in 0..CALLS {
+        // A transaction comes again sometimes, and a token with another transaction.
+        let (call, token) = match calls.below(20) {
+            0 if !made.is_empty() => {
+                let (call, token, _) = &made[calls.below(made.len())];
+                (call.clone(), token.clone())
+            }
+            _ => (calls.call(), format!("token {}", if calls.below(30) == 0 { 0 } else { number })),
+        };
+        made.push((call, token, if calls.spoils(10) { "missing" } else { "things" }));
+    }
+    made
+}
+
+/// All items of a store, in order.
+pub async fn items(store: &SdkStore) -> Vec<Value> {
+    store.scan_page("things", None, u32::MAX, deadline()).await.unwrap().items.iter().map(written).collect()
+}
+
 /// Empty stores with the same table, each with what observes its calls: by the engine itself, the direct client and the AWS SDK.
 async fn stores() -> Vec<(SdkStore, Arc<Recorder>)> {
     let mut stores = Vec::new();
@@ -273,30 +297,20 @@ fn in_full(error: &TableError) -> String {
 #[tokio::test]
 async fn the_engine_gives_what_the_clients_get_from_it() {
     for seed in seeds(CASES) {
-        let mut calls = Calls { dice: Dice(fastrand::Rng::with_seed(seed)), may_spoil: false };
         let stores = stores().await;
-        let mut made = Vec::new();
-        for number in 0..CALLS {
-            // A transaction comes again sometimes, and a token with another transaction.
-            let call = match calls.below(20) {
-                0 if !made.is_empty() => made.swap_remove(calls.below(made.len())),
-                _ => (calls.call(), format!("token {}", if calls.below(30) == 0 { 0 } else { number })),
-            };
-            let table = if calls.spoils(10) { "missing" } else { "things" };
+        for (number, (call, token, table)) in calls(seed).iter().enumerate() {
             let mut seen = Vec::new();
             for (store, recorder) in &stores {
-                let result = told(store, &call.0, (table, &call.1), in_full).await;
+                let result = told(store, call, (table, token), in_full).await;
                 seen.push((result, recorder.take()));
             }
             assert!(seen.iter().all(|one| *one == seen[0]), "seed {seed}, call {number}: {call:?}\n{seen:#?}");
-            made.push(call);
         }
-        let mut items = Vec::new();
+        let mut left = Vec::new();
         for (store, _) in &stores {
-            let page = store.scan_page("things", None, u32::MAX, deadline()).await.unwrap();
-            items.push(page.items.iter().map(written).collect::<Vec<_>>());
+            left.push(items(store).await);
         }
-        assert!(items.iter().all(|one| *one == items[0]), "seed {seed}");
+        assert!(left.iter().all(|one| *one == left[0]), "seed {seed}");
     }
 }
 

@@ -5,6 +5,7 @@ mod admin;
 mod applied;
 mod bulk;
 mod circuit;
+mod compatible_server;
 mod embedded;
 mod embedded_maker;
 mod faults;

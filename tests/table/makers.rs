@@ -79,7 +79,7 @@ enum First {
 pub struct Dice(pub fastrand::Rng);
 
 /// One random call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Call {
     Gets(Vec<Key>, Vec<String>, bool),
     Page(Box<Query>),

@@ -1,0 +1,34 @@
+//! Law: over HTTP, on a DynamoDB-compatible server, the AWS SDK and the direct client get the same items, capacity and refusals, and leave
+//! the same items behind.
+
+use crate::embedded_maker::{calls, items};
+use crate::fixture::table;
+use crate::makers::{seeds, told};
+use dynoxide::Database;
+use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use tokio::net::TcpListener;
+
+const CASES: u64 = 40;
+
+/// A store on an empty server of its own.
+async fn store(client: ClientKind) -> SdkStore {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
+    let store = SdkStore::connect(Some(&url), Some("eu-central-1")).await.unwrap().with_client(client);
+    store.create_missing(&[table("things")]).await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn both_clients_get_the_same_from_a_server() {
+    for seed in seeds(CASES) {
+        let (direct, sdk) = (store(ClientKind::Direct).await, store(ClientKind::Sdk).await);
+        for (number, (call, token, table)) in calls(seed).iter().enumerate() {
+            let kind = |error: &keyfold::table::data::error::TableError| format!("{:?}", error.kind);
+            let seen = [told(&direct, call, (table, token), kind).await, told(&sdk, call, (table, token), kind).await];
+            assert_eq!(seen[0], seen[1], "seed {seed}, call {number}: {call:?}");
+        }
+        assert_eq!(items(&direct).await, items(&sdk).await, "seed {seed}");
+    }
+}
