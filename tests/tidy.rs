@@ -64,8 +64,8 @@ const MOST_FILES: usize = 12;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 /// The examples, and the folder of `tests/golden/` with the results of their operations.
-const EXAMPLES: [(&str, &str); 4] =
-    [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks"), ("tenants", "tenants")];
+const EXAMPLES: [(&str, &str); 5] =
+    [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks"), ("tenants", "tenants"), ("members", "members")];
 const COMPANIONS: [&str; 3] = ["plan.txt", "calls.json", "response.json"];
 
 // ---------------------------------------------------------------- rules

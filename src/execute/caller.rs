@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use std::fmt::{Debug, Formatter, Result};
 use std::sync::Arc;
 
-/// The caller of a request. Copies share the claims.
+/// The caller of a request. Copies share the claims, and the id of the request for the log.
 #[derive(Clone, Default, PartialEq)]
 pub struct Caller {
     claims: Option<Arc<Map<String, Value>>>,
+    request_id: Option<Arc<str>>,
 }
 
 impl Caller {
@@ -19,7 +20,17 @@ impl Caller {
 
     /// A caller with the claims of a sign-in that was checked.
     pub fn signed_in(claims: Map<String, Value>) -> Self {
-        Self { claims: Some(Arc::new(claims)) }
+        Self { claims: Some(Arc::new(claims)), request_id: None }
+    }
+
+    /// The same caller, in the request of this id.
+    pub fn in_request(self, id: Option<&str>) -> Self {
+        Self { request_id: id.map(Arc::from), ..self }
+    }
+
+    /// The id of the request, which its log lines share.
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
     }
 
     /// Whether the caller is signed in.

@@ -74,6 +74,10 @@ fn every_golden_that_reads_gives_what_reading_field_by_field_gives() {
             continue;
         }
         let model = support::model(&case.system);
+        // The naive executor knows no rules of types.
+        if model.types.values().any(|ty| !ty.auth.is_empty()) {
+            continue;
+        }
         let document = Document::parse(&model.api, &request.query, request.variables).unwrap();
         let items = named(&model, &request.caller, items(&case.system, &model));
         let rules = rules_of(&case.system);

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The examples, as systems.
-const EXAMPLES: [&str; 4] = ["cycles", "patterns", "audiobooks", "tenants"];
+const EXAMPLES: [&str; 5] = ["cycles", "patterns", "audiobooks", "tenants", "members"];
 
 fn schemas() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -15,6 +15,11 @@ const FILL: &str = r#"mutation {
   g: putNote(roomId: "r", id: "4", topic: "u", score: 10, ownerId: "ann", shared: false, text: "secret too") { id }
   h: putSketch(roomId: "r", id: "1", ownerId: "ann") { id }
   j: borrow(personId: "ann", id: "l") { id }
+  k: putSeat(personId: "ann", boardId: "b", role: "CHAIR") { role }
+  l: putSeat(personId: "dora", boardId: "b", role: "MEMBER") { role }
+  m: putSeat(personId: "cleo", boardId: "c", role: "CHAIR") { role }
+  n: putBoard(id: "b", name: "secret board") { id }
+  o: addMinute(boardId: "b", id: "1", text: "secret minute") { id }
 }"#;
 
 type Attack = (&'static str, Value, &'static str, Value, &'static [&'static str]);
@@ -23,6 +28,7 @@ fn attacks() -> Vec<Attack> {
     let nobody = || Value::Null;
     let ben = || json!({ "sub": "ben" });
     let ann = || json!({ "sub": "ann" });
+    let cleo = || json!({ "sub": "cleo" });
     let no_note = || json!({ "note": null });
     let no_room = || json!({ "room": null });
     let named = |names: &[&str]| names.iter().map(|name| json!({ "name": name })).collect::<Value>();
@@ -276,6 +282,108 @@ fn attacks() -> Vec<Attack> {
         ("another caller's count", ben(), r#"{ loanCount(personId: "ann") }"#, Value::Null, &["FORBIDDEN"]),
         ("another caller's Boolean", ben(), r#"{ hasLoan(personId: "ann", id: "l") }"#, Value::Null, &["FORBIDDEN"]),
         ("another caller by a variable", ben(), r#"query($id: ID! = "ann") { loanCount(personId: $id) }"#, Value::Null, &["FORBIDDEN"]),
+        // Items that must exist.
+        ("what is for members", ben(), r#"{ board(id: "b") { name } }"#, json!({ "board": null }), &["FORBIDDEN"]),
+        ("what is for members, as nobody", nobody(), r#"{ board(id: "b") { name } }"#, json!({ "board": null }), &["UNAUTHENTICATED"]),
+        (
+            "what is for members, under an alias in a fragment",
+            ben(),
+            r#"{ ...Q } fragment Q on Query { b: board(id: "b") { n: name } }"#,
+            json!({ "b": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "what is for members, only its type's name",
+            ben(),
+            r#"{ board(id: "b") { __typename id } }"#,
+            json!({ "board": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "what is behind what is for members",
+            ben(),
+            r#"{ board(id: "b") { minutes { text } } }"#,
+            json!({ "board": null }),
+            &["FORBIDDEN"],
+        ),
+        ("a list for members", ben(), r#"{ minutes(boardId: "b") { id text } }"#, json!({ "minutes": [null] }), &["FORBIDDEN"]),
+        (
+            "an item for members beside one's own",
+            cleo(),
+            r#"{ own: minutes(boardId: "c") { text } minute(boardId: "b", id: "1") { text } }"#,
+            json!({ "own": [], "minute": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "the way back to what is for members",
+            cleo(),
+            r#"{ minute(boardId: "b", id: "1") { board { name } } }"#,
+            json!({ "minute": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a list of subjects as a member",
+            json!({ "sub": ["ann"] }),
+            r#"{ board(id: "b") { name } }"#,
+            json!({ "board": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a subject that is a member's key",
+            json!({ "sub": "x#SEAT#b" }),
+            r#"{ board(id: "b") { name } }"#,
+            json!({ "board": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a role that the member lacks",
+            json!({ "sub": "dora" }),
+            r#"mutation { renameBoard(id: "b", name: "x") { name } }"#,
+            json!({ "renameBoard": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a role on another board",
+            cleo(),
+            r#"mutation { renameBoard(id: "b", name: "x") { name } }"#,
+            json!({ "renameBoard": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a put for members",
+            cleo(),
+            r#"mutation { addMinute(boardId: "b", id: "9", text: "x") { text } }"#,
+            json!({ "addMinute": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "an update for members",
+            ben(),
+            r#"mutation { editMinute(boardId: "b", id: "1", text: "x") { text } }"#,
+            json!({ "editMinute": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a delete for members",
+            nobody(),
+            r#"mutation { dropMinute(boardId: "b", id: "1") { text } }"#,
+            json!({ "dropMinute": null }),
+            &["UNAUTHENTICATED"],
+        ),
+        (
+            "a seat that the caller gives itself",
+            ben(),
+            r#"mutation { putSeat(personId: "ben", boardId: "b", role: "CHAIR") { role } }"#,
+            json!({ "putSeat": null }),
+            &["FORBIDDEN"],
+        ),
+        (
+            "a write after the membership is over",
+            json!({ "sub": "dora" }),
+            r#"mutation { a: leaveBoard(boardId: "b") { role } b: addMinute(boardId: "b", id: "9", text: "x") { text } }"#,
+            json!({ "a": { "role": "MEMBER" }, "b": null }),
+            &["FORBIDDEN"],
+        ),
         // Writes.
         (
             "a mutation for staff",
@@ -473,8 +581,9 @@ async fn no_operation_gets_around_a_rule() {
     assert!(wrong.is_empty(), "{wrong}");
     // What was there is as it was.
     let staff = json!({ "sub": "ann", "role": "staff" });
-    let all = r#"{ room(id: "r") { name plan n: note(id: "1") { text version shared } } person(id: "ann") { name rank mail } loanCount(personId: "ann") }"#;
+    let all = r#"{ room(id: "r") { name plan n: note(id: "1") { text version shared } } person(id: "ann") { name rank mail } loanCount(personId: "ann") board(id: "b") { name minutes { text } } }"#;
     let left = json!({
+        "board": { "name": "secret board", "minutes": [{ "text": "secret minute" }] },
         "room": { "name": "Attic", "plan": "secret plan", "n": { "text": "secret", "version": 1, "shared": false } },
         "person": { "name": "Ann", "rank": 7, "mail": "ann@example.com" },
         "loanCount": 1,

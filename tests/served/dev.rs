@@ -199,3 +199,22 @@ async fn the_page_has_tokens_of_the_sample_callers() {
     let without = Server::dev(&[]);
     assert_eq!(without.client.get(format!("{}/dev/callers", without.url)).send().await.unwrap().status().as_u16(), 404);
 }
+
+#[tokio::test]
+async fn the_log_says_who_was_refused_what_and_by_which_rule() {
+    let directory = tempfile::tempdir().unwrap();
+    let tenants = |path: &str| repository("examples/tenants").join(path).display().to_string();
+    let (schema, sample) = (tenants("schema.graphql"), tenants("samples"));
+    let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--log-format", "json"];
+    let mut server = Server::dev_by(keyfold(directory.path(), &options), directory);
+    let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
+    let request = server.client.post(format!("{}/graphql", server.url)).header("content-type", "application/json");
+    let request = request.header("authorization", format!("Bearer {}", callers[1]["token"].as_str().unwrap()));
+    let request = request.header("x-request-id", "the-request").body(r#"{"query": "mutation { endProject(id: \"roof\") { name } }"}"#);
+    let refused: Value = request.send().await.unwrap().json().await.unwrap();
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "FORBIDDEN");
+    let line: Value = serde_json::from_str(&server.process.wait_for("a rule refused an operation")).unwrap();
+    let said = ["subject", "of", "rule", "code", "request_id"].map(|name| line[name].as_str().unwrap());
+    assert_eq!(said, ["ben", "Mutation.endProject", "if 'admin' IN (:auth.roles)", "FORBIDDEN", "the-request"]);
+    assert!(!line.to_string().contains("roof"), "{line}");
+}

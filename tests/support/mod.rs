@@ -32,6 +32,7 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
         "patterns" => example("patterns"),
         "audiobooks" => example("audiobook-sync"),
         "tenants" => example("tenants"),
+        "members" => example("members"),
         other => (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other)),
     }
 }

@@ -8,7 +8,10 @@ use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_lookup, settle_rule};
 use crate::execute::read::arguments::FieldArguments;
 use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, ReadId};
+use crate::schema::model::auth::AuthRule;
 use serde_json::Map;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
@@ -16,6 +19,8 @@ pub struct Refusals {
     /// The look-ups that decide nothing, because the caller and the arguments do.
     unneeded: Vec<ReadId>,
     code: ErrorCode,
+    /// Whether the audit log has a refusal of the request.
+    recorded: AtomicBool,
 }
 
 /// What the caller and the arguments decide of a guard.
@@ -37,10 +42,11 @@ pub enum Alternative {
 }
 
 impl Refusals {
-    /// Decides the guards of a plan. The log names the first that refuses the caller.
+    /// Decides the guards of a plan. The audit log names the first that refuses the caller.
     pub fn new(plan: &Plan, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Self {
         let code = code(context.caller);
-        let mut refusals = Self { of_guards: Vec::with_capacity(plan.guards.len()), unneeded: Vec::new(), code };
+        let of_guards = Vec::with_capacity(plan.guards.len());
+        let mut refusals = Self { of_guards, unneeded: Vec::new(), code, recorded: AtomicBool::new(false) };
         for guard in &plan.guards {
             let (mut decision, mut open) = (Decision::LetIn, Vec::new());
             if guard.within.is_some_and(|outer| refusals.of(Some(outer)).is_some()) {
@@ -50,9 +56,7 @@ impl Refusals {
                 match alternatives(demand, context, arguments) {
                     None => refusals.unneeded.extend(demand.lookups()),
                     Some(none) if none.is_empty() => {
-                        if !refusals.of_guards.iter().any(|known| matches!(known, Decision::Refused(_))) {
-                            record(context.caller, &demand.of);
-                        }
+                        refusals.record(context.caller, demand);
                         decision = Decision::Refused(code);
                     }
                     Some(alternatives) => open.push(alternatives),
@@ -85,6 +89,13 @@ impl Refusals {
     /// Whether a read is a look-up that decides nothing.
     pub fn is_unneeded(&self, read: ReadId) -> bool {
         self.unneeded.contains(&read)
+    }
+
+    /// Names a demand that refuses the caller in the audit log, unless the log has a refusal of the request.
+    pub fn record(&self, caller: &Caller, demand: &Demand) {
+        if !self.recorded.swap(true, Ordering::Relaxed) {
+            record(caller, &demand.of, &demand.rules);
+        }
     }
 
     /// The code of a refusal of the caller.
@@ -123,14 +134,16 @@ pub fn error(caller: &Caller) -> FieldError {
 }
 
 /// The error of a write that the rules of an item refuse, which the audit log records.
-pub fn refuse_item(caller: &Caller, of: &str) -> FieldError {
-    record(caller, of);
+pub fn refuse_item(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) -> FieldError {
+    record(caller, of, rules);
     error(caller)
 }
 
-/// Records a refusal in the audit log.
-fn record(caller: &Caller, of: &str) {
-    tracing::info!(subject = caller.sub(), of, code = code(caller).as_str(), "a rule refused an operation");
+/// Records a refusal in the audit log: who, what and by which rule, and no data.
+fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
+    let rule = rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", or ");
+    let (subject, code, request_id) = (caller.sub(), code(caller).as_str(), caller.request_id());
+    tracing::info!(subject, of, rule, code, request_id, "a rule refused an operation");
 }
 
 /// The rules of a demand that rows decide; none of them: the caller is refused. `None` if the caller is let in, or if others decide later.

@@ -271,7 +271,12 @@ impl<'p> ReadState<'p> {
                 GuardOutcome::Granted => {}
                 // A guard around it may refuse the caller already.
                 GuardOutcome::Undecided => granted = GuardOutcome::Undecided,
-                refused => return refused,
+                refused => {
+                    if let (GuardOutcome::Refused(_), Some(demand)) = (&refused, guard.demands.first()) {
+                        self.refusals.record(&self.caller, demand);
+                    }
+                    return refused;
+                }
             }
             next = guard.within;
         }

@@ -1,7 +1,7 @@
 //! Claims in keys: a claim in, its text in a key out; and back. Must not know what surrounds it.
 //!
 //! Whoever chooses a claim, such as the name of a tenant, must not be able to spell the key of another. So a claim's text has the same few
-//! characters wherever it stands: ASCII letters, digits and [`OWN`]. All other bytes are written as `%XX`. A separator such as `#` therefore
+//! characters wherever it stands: ASCII letters, digits and a few signs. All other bytes are written as `%XX`. A separator such as `#` therefore
 //! always ends it, and different claims have different texts.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};

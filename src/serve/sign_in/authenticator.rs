@@ -66,7 +66,7 @@ impl Authenticator {
         if let Err(fault) = &checked {
             tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id(), "a sign-in was refused");
         }
-        checked
+        checked.map(|identity| Identity { caller: identity.caller.in_request(origin.id()), ..identity })
     }
 }
 

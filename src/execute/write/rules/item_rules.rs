@@ -140,5 +140,11 @@ impl<'a> ItemRules<'a> {
 
 /// The error of a write that the rules of a type or a field refuse.
 pub fn refused(context: &ExecutionContext<'_>, of: &str) -> FieldError {
-    refusals::refuse_item(context.caller, of)
+    let (ty, field) = of.split_once('.').map_or((of, None), |(ty, field)| (ty, Some(field)));
+    let of_type = context.model.types.get(ty);
+    let rules = match field {
+        Some(field) => of_type.and_then(|ty| ty.fields.get(field)).map(|field| &field.auth),
+        None => of_type.map(|ty| &ty.auth),
+    };
+    refusals::refuse_item(context.caller, of, &rules.map(|rules| rules.of(AuthAction::Write)).unwrap_or_default())
 }
