@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "rules/around.rs"]
+mod around;
 #[path = "rules/clubs.rs"]
 mod clubs;
 #[path = "rules/law.rs"]

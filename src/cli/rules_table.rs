@@ -2,6 +2,7 @@
 
 use super::output::{line, wrapped};
 use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::write::Action;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
 
 /// The widths of the columns. With two spaces between them, a line has 100.
@@ -40,8 +41,15 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let (reads, writes) = match &field.kind {
         FieldKind::Find(find) => (all(own(AuthAction::Read), of_types(model.read_by(ty, find), AuthAction::Read)), String::new()),
         FieldKind::Write(write) => {
-            let types = write.actions.iter().filter_map(|action| model.types.get(&action.item)).collect();
-            (String::new(), all(own(AuthAction::Write), of_types(types, AuthAction::Write)))
+            let of_action = |action: &Action| of_types(model.types.get(&action.item).into_iter().collect(), action.asks());
+            let mut of_items: Vec<String> =
+                write.find.iter().flat_map(|find| of_types(model.read_by(ty, find), AuthAction::Read)).collect();
+            for rules in write.actions.iter().flat_map(of_action) {
+                if !of_items.contains(&rules) {
+                    of_items.push(rules);
+                }
+            }
+            (String::new(), all(own(AuthAction::Write), of_items))
         }
         FieldKind::Stored(_) | FieldKind::Page => {
             let as_type = || format!("as {}", ty.name);

@@ -348,7 +348,11 @@ impl World {
         let fail = |code: &'static str| (Value::Null, vec![("r".to_owned(), code)]);
         let refused = fail(refusal(claims));
         let Rules { hide, reads, writes, note, mutation, .. } = &self.rules;
-        let places: Vec<&[Rule]> = if field == "drop" { vec![writes] } else { vec![writes, note] };
+        let mut places: Vec<&[Rule]> = if field == "drop" { vec![writes] } else { vec![writes, note] };
+        // The write gives the card back, so the caller must be able to read it, unless others decide about that.
+        if !hide && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_))) {
+            places.push(reads);
+        }
         let of_claims = places.iter().copied().chain([mutation.as_slice()]).chain((!hide).then_some(reads.as_slice()));
         if of_claims.into_iter().any(|rules| self.is_refused(rules, claims)) {
             return refused;

@@ -20,8 +20,9 @@ impl Write {
         all
     }
 
-    /// Whether an action tells the caller of the item: the field returns it, or success and failure depend on what it holds. A caller who
-    /// may not see a hidden item gets null for it.
+    /// Whether an action tells the caller of the item: the field returns it, or success depends on what the item holds. Rules that look
+    /// others up decide about what is returned when it is read, because the same write may make what they look for. A caller who may not
+    /// see a hidden item gets null for it.
     fn tells_of(&self, action: &Action, ty: &ObjectType) -> bool {
         let is_returned = match self.returns {
             WriteReturns::Item(of) | WriteReturns::Items(of) => self.actions.get(of).is_some_and(|returned| std::ptr::eq(returned, action)),
@@ -29,7 +30,7 @@ impl Write {
         };
         let is_new = matches!(action.kind, ActionKind::Put { replace: false }) && action.at.is_none();
         let depends = action.condition.is_some() || action.at.is_some() || action.seen_version(ty).is_some();
-        (is_returned && !ty.auth.hide()) || (depends && !is_new)
+        (is_returned && !ty.auth.hide() && !ty.auth.look_up(AuthAction::Read)) || (depends && !is_new)
     }
 }
 

@@ -22,7 +22,7 @@ pub fn write(claim: &str) -> String {
     utf8_percent_encode(claim, ENCODED).to_string()
 }
 
-/// The claim of a text in a key; `None` if [`write`] makes no such text.
+/// The claim of a text in a key; `None` if [`write()`] makes no such text.
 pub fn read(text: &str) -> Option<String> {
     let claim = percent_decode_str(text).decode_utf8().ok()?;
     (write(&claim) == text).then(|| claim.into_owned())

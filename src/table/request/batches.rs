@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the Gets of a request have found since its last write.
 #[derive(Debug, Default)]
-pub(super) struct Found(Mutex<Vec<Option<GetResult>>>);
+pub(super) struct FoundGets(Mutex<Vec<Option<GetResult>>>);
 
-impl Found {
+impl FoundGets {
     /// The results of these Gets; `None` if one of them is not read yet.
     pub(super) fn all(&self, ids: &[GetId]) -> Option<Vec<GetResult>> {
         let results = self.results();
@@ -58,7 +58,7 @@ impl Found {
 }
 
 /// Reads what is missing of these Gets, and gives all results in their order.
-pub(super) async fn read(session: &Session, found: &Found, ids: &[GetId]) -> Vec<GetResult> {
+pub(super) async fn read(session: &Session, found: &FoundGets, ids: &[GetId]) -> Vec<GetResult> {
     read_missing(session, found, &found.missing(ids)).await;
     found.all(ids).unwrap_or_else(|| vec![Err(lost()); ids.len()])
 }
@@ -68,7 +68,7 @@ pub(super) struct JoinedGets {
     /// The request.
     pub(super) session: Arc<Session>,
     /// What it has found.
-    pub(super) found: Arc<Found>,
+    pub(super) found: Arc<FoundGets>,
 }
 
 impl BatchFn<GetId, GetResult> for JoinedGets {
@@ -93,7 +93,7 @@ impl Asked<'_> {
     }
 }
 
-async fn read_missing(session: &Session, found: &Found, ids: &[GetId]) {
+async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
     let gets: Vec<(GetId, Arc<Get>)> = {
         let interner = session.interner.lock().unwrap_or_else(PoisonError::into_inner);
         ids.iter().filter_map(|id| Some((*id, interner.get(*id)?))).collect()

@@ -1,7 +1,7 @@
 //! The reads of one request as plain data in, items out. Gets are batched and read once; calls are bounded, counted, and ended by the
 //! deadline. Must not know plans or the AWS SDK.
 
-use super::batches::{self, Found, JoinedGets, lost};
+use super::batches::{self, FoundGets, JoinedGets, lost};
 use super::gate::CallGate;
 use super::interner::GetId;
 use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, milliseconds};
@@ -26,7 +26,7 @@ pub struct Loaders {
 /// The Gets since the last write.
 #[derive(Clone)]
 struct Gets {
-    found: Arc<Found>,
+    found: Arc<FoundGets>,
     /// Joins the Gets of several tasks.
     loader: Loader<GetId, GetResult, JoinedGets>,
 }
@@ -136,7 +136,7 @@ impl Gets {
     /// Nothing is read yet. A loader runs its batches one after another, so it gets all keys at once, and [`batches`] makes the chunks. One
     /// yield lets every Get of the same task join the batch.
     fn new(session: &Arc<Session>) -> Self {
-        let found = Arc::<Found>::default();
+        let found = Arc::<FoundGets>::default();
         let joined = JoinedGets { session: session.clone(), found: found.clone() };
         Self { found, loader: Loader::new(joined).with_max_batch_size(usize::MAX).with_yield_count(1) }
     }

@@ -16,6 +16,7 @@ use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::demanded::Demanded;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Map;
