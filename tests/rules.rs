@@ -118,6 +118,17 @@ fn rows() -> Vec<Row> {
             1,
         ),
         (support.clone(), r#"{ user(id: "u1") { email } }"#, json!({ "user": { "email": "ann@example.com" } }), &[], 1),
+        // A rule of an embedded type is one of each field that holds it.
+        (ann.clone(), r#"mutation { move(id: "u1", address: { city: "Oslo" }) { id } }"#, json!({ "move": null }), &["FORBIDDEN move"], 0),
+        (support.clone(), r#"mutation { move(id: "u1", address: { city: "Oslo" }) { id } }"#, json!({ "move": { "id": "u1" } }), &[], 1),
+        (
+            ann.clone(),
+            r#"{ user(id: "u1") { name address { city } } }"#,
+            json!({ "user": { "name": "Ann", "address": null } }),
+            &["FORBIDDEN user.address"],
+            1,
+        ),
+        (support.clone(), r#"{ user(id: "u1") { address { city } } }"#, json!({ "user": { "address": { "city": "Oslo" } } }), &[], 1),
         (nobody.clone(), r#"{ user(id: "u1") { id __typename } }"#, json!({ "user": null }), &["UNAUTHENTICATED user"], 0),
         // A rule over the arguments of a query.
         (ann.clone(), r#"{ loans(userId: "u1") { bookId } }"#, json!({ "loans": [{ "bookId": "b1" }, { "bookId": "b2" }] }), &[], 1),

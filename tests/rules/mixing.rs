@@ -96,6 +96,22 @@ impl Condition {
             Self::Not(inner) => inner.holds(card, claims, !wanted).map(|holds| !holds),
         }
     }
+
+    /// Whether some caller and some card meet it.
+    fn can_hold(&self) -> bool {
+        let callers = [json!({}), json!({ "level": 1 }), json!({ "level": 1, "role": "admin" }), json!({ "level": 1, "role": "guest" })];
+        let named = callers.iter().map(|claims| {
+            let mut claims = claims.clone();
+            claims["sub"] = json!("ann");
+            claims
+        });
+        let cards = (0..8).map(|bits| {
+            let card = json!({ "ownerId": if bits & 1 > 0 { "ann" } else { "ben" }, "level": 1 + (bits & 2), "shared": bits & 4 > 0 });
+            card.as_object().unwrap().clone()
+        });
+        let cards: Vec<Card> = cards.collect();
+        callers.iter().cloned().chain(named).any(|claims| cards.iter().any(|card| self.holds(card, &claims, true) == Some(true)))
+    }
 }
 
 impl Rule {
@@ -173,28 +189,18 @@ impl Rules {
         ] {
             text = text.replace(place, &rules);
         }
-        if !self.counts() {
-            text = text.lines().filter(|line| !line.contains("count(")).map(|line| format!("{line}\n")).collect();
-        }
         text
     }
 
-    /// Whether cards may be counted: nobody asks each of them, or they are hidden.
-    fn counts(&self) -> bool {
-        self.hide
-            || !self
-                .reads
-                .iter()
-                .any(|rule| matches!(rule, Rule::Exists(_)) || matches!(rule, Rule::If(condition) if reads_item(condition)))
-    }
-}
-
-fn reads_item(condition: &Condition) -> bool {
-    match condition {
-        Condition::Admin => false,
-        Condition::Owner | Condition::Level | Condition::Shared => true,
-        Condition::And(one, other) | Condition::Or(one, other) => reads_item(one) || reads_item(other),
-        Condition::Not(inner) => reads_item(inner),
+    /// Whether the schema has a mistake. Only a rule that nobody can meet is one.
+    fn are_refused(&self) -> bool {
+        let Err(mistakes) = load("mixing.graphql", &self.schema(), &|_| None) else { return false };
+        let text = mistakes.render(false);
+        let all = [&self.room, &self.reads, &self.writes, &self.text, &self.note, &self.find, &self.mutation].into_iter().flatten();
+        let is_vain = |rule: &Rule| matches!(rule, Rule::If(condition) if !condition.can_hold());
+        let (vain, reported) = (all.filter(|rule| is_vain(rule)).count(), text.matches("error[KF0609]").count());
+        assert!(reported == text.matches("error[").count() && reported <= vain, "{text}\n{}", self.schema());
+        true
     }
 }
 
@@ -473,7 +479,7 @@ fn operation(rng: &mut Rng, world: &mut World, claims: &Value) -> (String, Answe
     let shown = "{ id ownerId text }";
     if rng.bool() {
         let fields = ["room", "card", "hasCard", "cards", "page", "count"];
-        let field = fields[rng.usize(..if world.rules.counts() { 6 } else { 5 })];
+        let field = fields[rng.usize(..fields.len())];
         let asked = match field {
             "room" => format!("room(id: {room:?}) {{ name }}"),
             "card" => format!("card(roomId: {room:?}, id: {id:?}) {shown}"),
@@ -508,6 +514,9 @@ async fn what_a_rule_refuses_is_neither_told_nor_written() {
     for seed in first..first + cases {
         let mut rng = Rng::with_seed(seed);
         let mut world = World::random(&mut rng);
+        if world.rules.are_refused() {
+            continue;
+        }
         let (gateway, unruled) = open(&world, &mut rng).await;
         for step in 0..25 {
             let claims = claims(&mut rng);

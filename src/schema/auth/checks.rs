@@ -1,12 +1,10 @@
 //! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways around a guarded field.
 //! Must not know how a rule is written.
 
+use super::contradiction::never_holds;
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_write};
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::expression::claim::ClaimPath;
-use crate::schema::expression::condition::Condition;
-use crate::schema::expression::operand::{Comparator, Operand};
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
 use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::write::{Action, ActionKind, Write};
@@ -17,7 +15,6 @@ use crate::schema::types::draft::SchemaDraft;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
 use indexmap::IndexMap;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Reports rules of one type or field that let nobody in, or that a public one makes needless.
@@ -34,26 +31,12 @@ pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)],
             let message = format!("`{}` is public, so its other rules decide nothing", place.of);
             findings.error("KF0609", &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
         }
-        if let LetsIn::If(condition) = &rule.lets_in
-            && never_holds(condition)
-        {
+        if rule.condition().is_some_and(never_holds) {
             let message = format!("no caller meets this rule of `{}`", place.of);
-            let help = "a claim has one value, and a comparison with null never holds in a rule; join alternatives by OR";
+            let help = "join alternatives by OR; in a rule, no claim equals null";
             findings.error("KF0609", &named(directive), message, Some(help.into()));
         }
     }
-}
-
-/// Whether a condition demands two values of one claim, or a claim that is null.
-fn never_holds(condition: &Condition) -> bool {
-    let demanded = condition.conjuncts().into_iter().filter_map(|conjunct| match conjunct {
-        Condition::Compare(Operand::Claim(claim, _), Comparator::Equal, Operand::Literal(value, _))
-        | Condition::Compare(Operand::Literal(value, _), Comparator::Equal, Operand::Claim(claim, _)) => Some((claim, value)),
-        _ => None,
-    });
-    let demanded: Vec<(&ClaimPath, &Value)> = demanded.collect();
-    let contradicts = |(claim, value): &(&ClaimPath, &Value)| demanded.iter().any(|(other, with)| other == claim && with != value);
-    demanded.iter().any(|pair| pair.1.is_null() || contradicts(pair))
 }
 
 /// Reports mutations of ruled types, and fields that tell the value of a guarded one, if they have no rule of their own.
@@ -64,12 +47,21 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             let Some(field) = ty.fields.get(name.as_str()) else { continue };
             let place = span::of(definition.name.location());
             let coordinate = format!("{}.{name}", object.name);
+            if field.auth.each(AuthAction::Read).any(|rule| reads(rule, field)) {
+                let message =
+                    format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal tells something of its value");
+                let help = format!("let it read another field, or guard all of `{}` by it", object.name);
+                findings.error("KF0615", &place, message, Some(help));
+            }
             if let FieldKind::Find(find) = &field.kind
                 && let Some(item) = unasked(types, ty, find)
             {
                 let message = format!("`{coordinate}` cannot ask each `{item}` for what its rules need");
-                let help = format!("give the rules of `{item}` `hide: true`, or find the items themselves");
-                findings.error("KF0605", &place, message, Some(help));
+                let instead = match find.via {
+                    Via::Through(_) => "leave `through:` out, so that clients select the fields of the path one by one",
+                    Via::Keys(_) | Via::AbstractType(_) => "return the items themselves",
+                };
+                findings.error("KF0605", &place, message, Some(format!("give the rules of `{item}` `hide: true`, or {instead}")));
             }
             if let FieldKind::Write(write) = &field.kind {
                 for action in &write.actions {
@@ -107,15 +99,23 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     }
 }
 
-/// The first type on the way of a find whose rules would have to be asked of items that the response does not show: those that are counted,
-/// and those on the way of a `through:`. Rules that hide their items are asked there, too.
+/// Whether a rule depends on the value of a stored field.
+fn reads(rule: &AuthRule, field: &Field) -> bool {
+    let FieldKind::Stored(stored) = &field.kind else { return false };
+    let attributes = rule.attributes();
+    stored.attribute.iter().chain(&stored.keys).any(|held| attributes.contains(&held.as_str()))
+        || rule.lookup().is_some_and(|lookup| lookup.parent_fields().contains(&field.name.as_str()))
+}
+
+/// The first type on the way of a find whose rules would have to be asked of items that the response does not show: those on the way of a
+/// `through:`, and those of which a Boolean tells among others. Rules that hide their items are asked there, too. A count tells what the
+/// length of a list does, in which refused items are null.
 fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, find: &Find) -> Option<&'t str> {
     let needs = |name: &String| types.get(name).filter(|ty| ty.auth.need_item(AuthAction::Read) && !ty.auth.hide());
     let is_shown = !matches!(find.returns, Returns::Count | Returns::Exists);
     let found = match &find.via {
-        Via::Keys(_) if find.returns == Returns::Count => needs(&find.item),
         Via::Keys(_) => None,
-        Via::AbstractType(shared) => shared.members.iter().filter(|_| !is_shown).find_map(needs),
+        Via::AbstractType(shared) => shared.members.iter().filter(|_| find.returns == Returns::Exists).find_map(needs),
         Via::Through(path) => {
             let (mut at, mut way) = (types.get(&parent.name), Vec::new());
             for name in path {

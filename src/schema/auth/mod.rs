@@ -4,6 +4,8 @@
 //! A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
 
 mod checks;
+mod claims;
+mod contradiction;
 mod disclosure;
 mod exists;
 mod inherited;
@@ -24,6 +26,7 @@ use place::RulePlace;
 /// Reads and checks the rules of every type and field.
 pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>, findings: &mut Findings) {
     misplaced::check(draft, findings);
+    claims::check(draft, findings);
     for object in draft.objects() {
         let Some(ty) = types.get_mut(object.name.as_str()) else { continue };
         let kind = draft.kind(&object.name);

@@ -24,11 +24,13 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     }
     let hides = flag(directive, "hide");
     if hides && place.field.is_some() {
-        not_enforced(directive, ("hide", "`hide:` on a field"), findings);
+        let help = "leave `hide:` out: the field is then null, with an error; or put the rule on the type";
+        not_enforced(directive, "`hide:` on a field", help, findings);
         return None;
     }
     if hides && exists {
-        not_enforced(directive, ("hide", "`exists:` with `hide: true`"), findings);
+        let help = "leave `hide:` out: items are then null, with an error; or hide by a claim: `if: \"groupId IN (auth.groups)\"`";
+        not_enforced(directive, "`exists:` with `hide: true`", help, findings);
         return None;
     }
     let (reads, writes) = actions(place, directive, findings)?;
@@ -56,11 +58,10 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     Some(AuthRule { lets_in, reads, writes, hides })
 }
 
-/// Reports a form of a rule that Keyfold does not enforce.
-fn not_enforced(directive: &Node<Directive>, (argument, what): (&str, &str), findings: &mut Findings) {
-    let help = "leave it out, or keep what it protects `@inaccessible`";
-    let message = format!("`@auth` does not enforce {what} yet, so the rule would let everybody in");
-    findings.error("KF0605", &place(directive, argument), message, Some(help.into()));
+/// Reports a form of `hide:` that Keyfold does not enforce.
+fn not_enforced(directive: &Node<Directive>, what: &str, help: &str, findings: &mut Findings) {
+    let message = format!("`@auth` does not enforce {what}, so the rule would let everybody in");
+    findings.error("KF0605", &place(directive, "hide"), message, Some(help.into()));
 }
 
 /// `on:`: whether the rule is for reads, and whether for writes. Both by default.

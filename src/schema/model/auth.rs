@@ -74,6 +74,15 @@ impl AuthRule {
         }
     }
 
+    /// The condition that it demands of the guarded item, or of the item that it looks up.
+    pub fn condition(&self) -> Option<&Condition> {
+        match &self.lets_in {
+            LetsIn::If(condition) => Some(condition),
+            LetsIn::Exists(lookup) => lookup.condition.as_ref(),
+            LetsIn::Everybody | LetsIn::SignedIn => None,
+        }
+    }
+
     /// The look-up that it needs.
     pub fn lookup(&self) -> Option<&RuleLookup> {
         match &self.lets_in {
