@@ -4,6 +4,7 @@ use super::output::{line, wrapped};
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::write::Action;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
+use indexmap::IndexSet;
 
 /// The widths of the columns. With two spaces between them, a line has 100.
 const WIDTHS: [usize; 3] = [26, 35, 35];
@@ -39,17 +40,13 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
 fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let own = |action: AuthAction| said(&field.auth, action);
     let (reads, writes) = match &field.kind {
-        FieldKind::Find(find) => (all(own(AuthAction::Read), of_types(model.read_by(ty, find), AuthAction::Read)), String::new()),
+        FieldKind::Find(find) => {
+            (all(own(AuthAction::Read), of_types(model.read_by(ty, find), AuthAction::Read).into_iter()), String::new())
+        }
         FieldKind::Write(write) => {
             let of_action = |action: &Action| of_types(model.types.get(&action.item).into_iter().collect(), action.asks());
-            let mut of_items: Vec<String> =
-                write.find.iter().flat_map(|find| of_types(model.read_by(ty, find), AuthAction::Read)).collect();
-            for rules in write.actions.iter().flat_map(of_action) {
-                if !of_items.contains(&rules) {
-                    of_items.push(rules);
-                }
-            }
-            (String::new(), all(own(AuthAction::Write), of_items))
+            let of_found = write.find.iter().flat_map(|find| of_types(model.read_by(ty, find), AuthAction::Read));
+            (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().flat_map(of_action))))
         }
         FieldKind::Stored(_) | FieldKind::Page => {
             let as_type = || format!("as {}", ty.name);
@@ -59,18 +56,15 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     lines([&format!("{}.{}", ty.name, field.name), &reads, &writes])
 }
 
-/// Rules that all must hold.
-fn all(own: Option<String>, of_types: Vec<String>) -> String {
-    let all: Vec<String> = own.into_iter().chain(of_types).collect();
-    if all.is_empty() { WITHOUT_RULE.to_owned() } else { all.join("; and ") }
+/// Rules that all must hold, each once.
+fn all(own: Option<String>, of_types: impl Iterator<Item = String>) -> String {
+    let all: IndexSet<String> = own.into_iter().chain(of_types).collect();
+    if all.is_empty() { WITHOUT_RULE.to_owned() } else { Vec::from_iter(all).join("; and ") }
 }
 
 /// The rules of each type that has any.
 fn of_types(types: Vec<&ObjectType>, action: AuthAction) -> Vec<String> {
-    let rules = |ty: &ObjectType| Some(format!("{}: {}", ty.name, said(&ty.auth, action)?));
-    let mut all: Vec<String> = types.into_iter().filter_map(rules).collect();
-    all.dedup();
-    all
+    types.into_iter().filter_map(|ty| Some(format!("{}: {}", ty.name, said(&ty.auth, action)?))).collect()
 }
 
 /// The rules for an action; `None` if there are none.

@@ -15,6 +15,16 @@ use crate::schema::model::{Field, FieldKind, ObjectType};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
+/// What rules guard.
+struct Guarded<'e, 'a> {
+    /// The object.
+    of: &'e Entity<'a>,
+    /// Its field; any, if all of the object is guarded.
+    field: &'a Field,
+    /// What the rules may name.
+    arguments: ArgumentsId,
+}
+
 impl<'a> Builder<'a> {
     /// Enters a field of an object: from now on, everything that is planned stands behind its guard. Gives the guard, unless the field has
     /// none.
@@ -32,7 +42,7 @@ impl<'a> Builder<'a> {
             let arguments = argument::of_field(&self.context, field, collected);
             let arguments = self.push_arguments(arguments);
             own.arguments = Some(arguments);
-            own.decided = self.decided_by(of, field, (&field.auth, arguments))?;
+            own.decided = self.decided_by(&Guarded { of, field, arguments }, &field.auth)?;
         }
         Ok(self.guarded(of, demands))
     }
@@ -46,7 +56,7 @@ impl<'a> Builder<'a> {
             return Ok(None);
         };
         let arguments = self.push_arguments(Arguments { values: IndexMap::new(), given: Vec::new(), location: (0, 0) });
-        let decided = self.decided_by(of, field, (rules, arguments))?;
+        let decided = self.decided_by(&Guarded { of, field, arguments }, rules)?;
         Ok(self.guarded(of, vec![Demand { decided, ..demand }]))
     }
 
@@ -60,38 +70,29 @@ impl<'a> Builder<'a> {
     }
 
     /// What decides the rules for reads of a field, or of an object.
-    fn decided_by(
-        &mut self,
-        of: &Entity<'a>,
-        field: &'a Field,
-        (rules, arguments): (&'a AuthRules, ArgumentsId),
-    ) -> Result<DecidedBy, PlanError> {
-        if matches!(field.kind, FieldKind::Write(_)) {
+    fn decided_by(&mut self, guarded: &Guarded<'_, 'a>, rules: &'a AuthRules) -> Result<DecidedBy, PlanError> {
+        if matches!(guarded.field.kind, FieldKind::Write(_)) {
             return Ok(DecidedBy::Later);
         }
         let mut lookups = Vec::new();
         for rule in rules.each(AuthAction::Read) {
             lookups.push(match rule.lookup() {
-                Some(lookup) => Some(self.look_up_rule(of, field, (lookup, arguments))?),
+                Some(lookup) => Some(self.look_up_rule(guarded, lookup)?),
                 None => None,
             });
         }
-        Ok(DecidedBy::Rows { holder: of.held.last().map(|(holder, _)| *holder), lookups })
+        Ok(DecidedBy::Rows { holder: guarded.of.held.last().map(|(holder, _)| *holder), lookups })
     }
 
     /// Adds the read of a rule's look-up.
-    fn look_up_rule(
-        &mut self,
-        of: &Entity<'a>,
-        field: &'a Field,
-        (lookup, arguments): (&'a RuleLookup, ArgumentsId),
-    ) -> Result<ReadId, PlanError> {
-        let mut sources = self.arguments[arguments].clone();
+    fn look_up_rule(&mut self, guarded: &Guarded<'_, 'a>, lookup: &'a RuleLookup) -> Result<ReadId, PlanError> {
+        let of = guarded.of;
+        let mut sources = self.arguments[guarded.arguments].clone();
         // It has one path, whatever order the field asks for.
         sources.values.shift_remove("orderBy");
         let relation = RelationRequest {
             coordinate: format!("@auth of {}", of.ty.name),
-            field,
+            field: guarded.field,
             find: &lookup.find,
             arguments: self.push_arguments(sources),
             needs: Vec::new(),
