@@ -5,16 +5,8 @@ pub type DocumentHash = [u8; 32];
 
 /// Reads a hash: 64 hexadecimal digits, also after `sha256:`.
 pub fn parse_hash(text: &str) -> Option<DocumentHash> {
-    let digits = text.strip_prefix("sha256:").unwrap_or(text).as_bytes();
     let mut hash = DocumentHash::default();
-    if digits.len() != 2 * hash.len() {
-        return None;
-    }
-    for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |at: usize| char::from(pair[at]).to_digit(16);
-        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-    }
-    Some(hash)
+    hex::decode_to_slice(text.strip_prefix("sha256:").unwrap_or(text), &mut hash).ok().map(|()| hash)
 }
 
 #[cfg(test)]

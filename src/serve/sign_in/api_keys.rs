@@ -30,6 +30,9 @@ pub enum ApiKeysError {
     /// A hash is not one.
     #[error("the key {0:?} has no hash: \"sha256\" is 64 hexadecimal digits, as `printf %s KEY | sha256sum` prints")]
     Hash(String),
+    /// A subject has another type.
+    #[error("the claim \"sub\" of the key {0:?} is not a text")]
+    Subject(String),
     /// Two machines would be one.
     #[error("the name {0:?} or its hash occurs twice")]
     Twice(String),
@@ -53,11 +56,14 @@ impl ApiKeys {
         let mut keys: Vec<ApiKey> = Vec::with_capacity(written.len());
         let mut names = Vec::with_capacity(written.len());
         for Written { name, sha256, mut claims } in written {
-            let hash = hash_of_hex(&sha256).ok_or_else(|| ApiKeysError::Hash(name.clone()))?;
+            let mut hash = [0; HASH];
+            hex::decode_to_slice(sha256, &mut hash).map_err(|_| ApiKeysError::Hash(name.clone()))?;
             if names.contains(&name) || keys.iter().any(|key| key.hash == hash) {
                 return Err(ApiKeysError::Twice(name));
             }
-            claims.entry("sub").or_insert_with(|| Value::from(name.clone()));
+            if !claims.entry("sub").or_insert_with(|| Value::from(name.clone())).is_string() {
+                return Err(ApiKeysError::Subject(name));
+            }
             names.push(name);
             keys.push(ApiKey { hash, claims });
         }
@@ -76,12 +82,6 @@ impl Debug for ApiKeys {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} keys", self.keys.len())
     }
-}
-
-fn hash_of_hex(text: &str) -> Option<[u8; HASH]> {
-    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
-    (digits.len() == 2 * HASH).then(|| bytes.try_into().ok())?
 }
 
 #[cfg(test)]
@@ -121,6 +121,10 @@ mod tests {
         }
         for hash in ["", "one", &ONE[1..], &format!("{ONE}0"), &ONE.replace('7', "g"), &ONE.replace('7', "é")] {
             assert!(matches!(keys(json!([{"name": "a", "sha256": hash}])), Err(ApiKeysError::Hash(_))), "{hash}");
+        }
+        for sub in [json!(null), json!(7), json!(["a"])] {
+            let file = json!([{"name": "a", "sha256": ONE, "claims": {"sub": sub}}]);
+            assert!(matches!(keys(file), Err(ApiKeysError::Subject(_))));
         }
         for second in [("a", TWO), ("b", ONE)] {
             let file = json!([{"name": "a", "sha256": ONE}, {"name": second.0, "sha256": second.1}]);

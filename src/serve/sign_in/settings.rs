@@ -7,9 +7,11 @@ use super::keys::download::Download;
 use super::keys::fetched_keys::{FetchedKeys, RefreshPace};
 use super::keys::key_address::{KeyAddress, NoKeyAddress};
 use super::keys::key_set::{KeySet, KeySetError};
-use super::watched_file::WatchedFile;
+use super::watched_file::{MOST_BYTES, WatchedFile};
 use clap::Args;
 use serde::Deserialize;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -60,6 +62,9 @@ pub enum SignInSettingsError {
     /// A file cannot be read.
     #[error("cannot read {0}")]
     File(PathBuf, #[source] std::io::Error),
+    /// A file is longer than any file of keys.
+    #[error("{0} is longer than 1 MiB")]
+    TooLong(PathBuf),
     /// The file of issuers has another form.
     #[error("{0} is no list of issuers, each with an \"issuer\" and \"audiences\"")]
     Issuers(PathBuf, #[source] serde_json::Error),
@@ -164,7 +169,13 @@ fn watched<T: Send + Sync + 'static>(
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SignInSettingsError> {
-    std::fs::read(path).map_err(|error| SignInSettingsError::File(path.to_owned(), error))
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+    match read.map(u64::try_from) {
+        Ok(Ok(0..=MOST_BYTES)) => Ok(text),
+        Ok(_) => Err(SignInSettingsError::TooLong(path.to_owned())),
+        Err(error) => Err(SignInSettingsError::File(path.to_owned(), error)),
+    }
 }
 
 #[cfg(test)]
@@ -206,6 +217,8 @@ mod tests {
         assert!(trouble(SignInSettings { audiences: vec![String::new()], ..one(twice) }).contains("has no audience"));
         let listed = file(&directory, "issuers", r#"[{"issuer": "a", "audiences": ["b"], "jwks": "c", "secretFile": "d"}]"#);
         assert!(trouble(SignInSettings { issuers_file: Some(listed), ..SignInSettings::default() }).contains("choose one"));
+        let long = file(&directory, "long", &" ".repeat((1 << 20) + 1));
+        assert!(trouble(SignInSettings { api_keys_file: Some(long), ..SignInSettings::default() }).contains("is longer than 1 MiB"));
         assert!(trouble(SignInSettings { api_keys_file: Some(short), ..SignInSettings::default() }).contains("has no keys of machines"));
     }
 }

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -84,10 +85,15 @@ async fn again<T>(pause: Duration, mut reading: Reading<T>, kept: Weak<watch::Se
     }
 }
 
-/// The bytes of a file; `None` if it cannot be read, or is too long.
+/// The bytes of a file; `None` if it cannot be read, is too long, or is none: a pipe might never end.
 async fn bounded(path: &Path) -> Option<Vec<u8>> {
-    let length = tokio::fs::metadata(path).await.ok()?.len();
-    if length > MOST_BYTES { None } else { tokio::fs::read(path).await.ok() }
+    if !tokio::fs::metadata(path).await.ok()?.is_file() {
+        return None;
+    }
+    let mut text = Vec::new();
+    let mut file = tokio::fs::File::open(path).await.ok()?.take(MOST_BYTES + 1);
+    let length = file.read_to_end(&mut text).await.ok()?;
+    u64::try_from(length).is_ok_and(|length| length <= MOST_BYTES).then_some(text)
 }
 
 #[cfg(test)]
@@ -120,6 +126,12 @@ mod tests {
         write("3");
         changed.changed().await.unwrap();
         assert_eq!(*watched.current(), 3);
+        // A file that is too long, and what is no file, change nothing.
+        attempts.mark_unchanged();
+        write(&"4".repeat((1 << 20) + 1));
+        assert_eq!(bounded(&path).await, None);
+        assert_eq!(bounded(Path::new("/dev/zero")).await, None);
+        assert_eq!((attempts.has_changed().unwrap(), *watched.current()), (false, 3));
         // Whoever watches ends with the last copy.
         drop((watched, changed));
         while attempts.changed().await.is_ok() {}

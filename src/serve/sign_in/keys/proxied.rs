@@ -44,6 +44,11 @@ impl Service<Uri> for ProxiedConnector {
         let proxy = self.proxies.intercept(&server).filter(|_| server.scheme_str() == Some("https"));
         let mut direct = self.direct.clone();
         let Some(proxy) = proxy else { return direct.call(server).map(|connected| connected.map_err(Into::into)).boxed() };
+        if proxy.uri().scheme_str() != Some("http") {
+            // A tunnel by another protocol is not made, and credentials for it are not sent in clear.
+            let trouble = "the proxy of the environment is not an http:// one".into();
+            return std::future::ready(Err(trouble)).boxed();
+        }
         let mut tunnel = Tunnel::new(proxy.uri().clone(), direct);
         if let Some(credentials) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(credentials.clone());
@@ -83,6 +88,17 @@ mod tests {
             head.starts_with("CONNECT keys.example:443 HTTP/1.1\r\n") && head.to_lowercase().contains("proxy-authorization: basic "),
             "{head}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_proxy_of_another_protocol_gets_nothing() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        for scheme in ["https", "socks5"] {
+            let proxy = format!("{scheme}://user:word@{}", listener.local_addr().unwrap());
+            let trouble = by(&proxy).call(Uri::from_static("https://keys.example/jwks")).await.unwrap_err();
+            assert!(trouble.to_string().contains("is not an http:// one"), "{trouble}");
+        }
+        assert!(listener.accept().now_or_never().is_none(), "nobody has connected");
     }
 
     #[tokio::test]
