@@ -110,7 +110,7 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     let plan: Value = serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
     assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 5));
 
-    let measured = run(directory.path(), &[&arguments[..], &["--run"]].concat()).well();
+    let measured = run(directory.path(), &[&arguments[..], &["--run", "--sub", "1"]].concat()).well();
     assert!(
         measured.starts_with(&text)
             && measured.contains("measured\n  wave 1\n")
@@ -118,7 +118,8 @@ fn explain_prints_the_plan_as_text_and_as_json() {
         "{measured}"
     );
     let json: Value =
-        serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--run", "--format", "json"]].concat()).well()).unwrap();
+        serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--run", "--sub", "1", "--format", "json"]].concat()).well())
+            .unwrap();
     assert_eq!(json["measured"]["calls"].as_array().unwrap().len(), 2);
     assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("several operations, `Q` and `Other`"));
     assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("is missing"));
@@ -291,7 +292,8 @@ fn serve_does_not_start_with_rules_or_claims_that_nobody_can_meet() {
     ] {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("schema.graphql"), small(keys, rules)).unwrap();
-        let error = run(directory.path(), &["serve", "--endpoint-url", "http://127.0.0.1:9"]).badly(1);
+        let mut command = keyfold(directory.path(), &["serve", "--endpoint-url", "http://127.0.0.1:9"]);
+        let error = Ended::from(command.env_remove("KEYFOLD_API_KEYS_FILE").output().unwrap()).badly(1);
         assert!(error.contains(says) && error.contains("--issuer"), "{error}");
     }
 }

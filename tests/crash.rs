@@ -7,6 +7,7 @@ mod support;
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,21 +15,33 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tempfile::NamedTempFile;
 
 const ROUNDS: usize = 50;
 const WRITERS: usize = 4;
+/// The most users that a writer signs up in a round.
+const USERS: usize = 32;
 
 /// The gateway in its own process, on a data directory.
 struct Process {
     child: Child,
     url: String,
+    /// The file with the keys of the users.
+    _keys: NamedTempFile,
 }
 
 impl Process {
-    fn start(schema: &str, data: &Path) -> Self {
+    /// Each user signs in with a key that is the user's name.
+    fn start(schema: &str, data: &Path, users: impl Iterator<Item = String>) -> Self {
+        let hash = |user: &str| Sha256::digest(user).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let users: Vec<Value> = users.map(|user| json!({ "name": user, "sha256": hash(&user) })).collect();
+        let keys = NamedTempFile::new().unwrap();
+        std::fs::write(keys.path(), Value::from(users).to_string()).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_keyfold"))
             .args(["dev", "--listen", "127.0.0.1:0", "--no-sample", "--schema", schema, "--data"])
             .arg(data)
+            .arg("--api-keys-file")
+            .arg(keys.path())
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -39,7 +52,7 @@ impl Process {
         let url = lines.find_map(|line| line.split_whitespace().find(|word| word.ends_with("/graphql")).map(str::to_owned)).unwrap();
         // A process that writes to a closed pipe dies, so read the rest, too.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url }
+        Self { child, url, _keys: keys }
     }
 
     fn kill(mut self) {
@@ -57,32 +70,52 @@ struct Acknowledged {
     deleted: BTreeSet<String>,
 }
 
-async fn post(client: &reqwest::Client, url: &str, query: &str, variables: Value) -> Option<Value> {
-    let answer = client.post(url).json(&json!({ "query": query, "variables": variables })).send().await.ok()?;
-    let answer: Value = answer.json().await.ok()?;
-    assert_eq!(answer["errors"], Value::Null, "{answer}");
-    Some(answer["data"].clone())
+/// A gateway, and who writes there.
+struct Writer<'a> {
+    url: &'a str,
+    client: &'a reqwest::Client,
+    user: &'a str,
+}
+
+impl Writer<'_> {
+    async fn post(&self, query: &str, variables: Value) -> Option<Value> {
+        let answer = self
+            .client
+            .post(self.url)
+            .header("x-api-key", self.user)
+            .json(&json!({ "query": query, "variables": variables }))
+            .send()
+            .await
+            .ok()?;
+        let answer: Value = answer.json().await.ok()?;
+        assert_eq!(answer["errors"], Value::Null, "{answer}");
+        Some(answer["data"].clone())
+    }
 }
 
 /// Writes until the gateway is gone.
 async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowledged {
     let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
     let mut done = Acknowledged::default();
-    for turn in 0.. {
+    for turn in 0..USERS {
+        let user = format!("{writer}t{turn}");
+        let by_user = Writer { url: &url, client: &client, user: &user };
         let email = format!("{writer}-{turn}@example.com");
-        let user = post(&client, &url, "mutation ($e: String!) { createUser(name: \"U\", email: $e) { id } }", json!({ "e": email })).await;
-        let Some(user) = user.map(|data| data["createUser"]["id"].as_str().unwrap().to_owned()) else { break };
+        let sign_up = "mutation ($e: String!) { createUser(name: \"U\", email: $e) { id } }";
+        if by_user.post(sign_up, json!({ "e": email })).await.is_none() {
+            break;
+        }
         done.users.insert(user.clone());
-        let group = "mutation ($u: ID!) { createGroup(userId: $u, name: \"G\") { id } }";
-        let Some(group) = post(&client, &url, group, json!({ "u": user })).await else { break };
+        let group = "mutation { createGroup(name: \"G\") { id } }";
+        let Some(group) = by_user.post(group, json!({})).await else { break };
         let group = group["createGroup"]["id"].as_str().unwrap().to_owned();
         done.groups.insert(group.clone());
         let container = "mutation ($g: ID!) { createContainer(groupId: $g, name: \"C\") { id } }";
-        let Some(container) = post(&client, &url, container, json!({ "g": group })).await else { break };
+        let Some(container) = by_user.post(container, json!({ "g": group })).await else { break };
         let container = container["createContainer"]["id"].as_str().unwrap().to_owned();
         done.containers.insert(container.clone());
-        let change = "mutation ($u: ID!, $e: String!) { changeEmail(id: $u, email: $e) { id } }";
-        if post(&client, &url, change, json!({ "u": user, "e": format!("new-{email}") })).await.is_none() {
+        let change = "mutation ($e: String!) { changeEmail(email: $e) { id } }";
+        if by_user.post(change, json!({ "e": format!("new-{email}") })).await.is_none() {
             break;
         }
         count.fetch_add(1, Ordering::Relaxed);
@@ -90,7 +123,7 @@ async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowle
             // The outcome of an interrupted delete is unknown, so expect neither.
             done.groups.remove(&group);
             done.containers.remove(&container);
-            if post(&client, &url, "mutation ($g: ID!) { deleteGroup(id: $g) { id } }", json!({ "g": group })).await.is_none() {
+            if by_user.post("mutation ($g: ID!) { deleteGroup(id: $g) { id } }", json!({ "g": group })).await.is_none() {
                 break;
             }
             done.deleted.extend([group, container]);
@@ -160,7 +193,8 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
     let mut acknowledged = Acknowledged::default();
     let mut turns = 0;
     for round in 0..ROUNDS {
-        let process = Process::start("schema.graphql", data.path());
+        let users = (0..WRITERS).flat_map(|writer| (0..USERS).map(move |turn| format!("r{round}w{writer}t{turn}")));
+        let process = Process::start("schema.graphql", data.path(), users);
         let count = Arc::new(AtomicUsize::new(0));
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
@@ -188,26 +222,27 @@ async fn tag(url: String, writer: String, count: Arc<AtomicUsize>) -> BTreeSet<S
     let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
     let mut deleted = BTreeSet::new();
     let sign_up = "mutation ($e: String!) { createUser(name: \"U\", email: $e) { id } }";
-    let email = format!("{writer}@example.com");
-    let Some(user) = post(&client, &url, sign_up, json!({ "e": email })).await else { return deleted };
-    let user = user["createUser"]["id"].clone();
+    let by_user = Writer { url: &url, client: &client, user: &writer };
+    if by_user.post(sign_up, json!({ "e": format!("{writer}@example.com") })).await.is_none() {
+        return deleted;
+    }
     loop {
-        let tag = "mutation ($u: ID!) { createTag(userId: $u, name: \"T\") { id } }";
-        let Some(tag) = post(&client, &url, tag, json!({ "u": user })).await else { break };
+        let tag = "mutation { createTag(name: \"T\") { id } }";
+        let Some(tag) = by_user.post(tag, json!({})).await else { break };
         let tag = tag["createTag"]["id"].clone();
         let input = json!({ "title": "F", "contentUrl": "https://example.com", "type": "LINK" });
         for _ in 0..3 {
-            let collect = "mutation ($u: ID!, $i: FavoriteInput!) { collectFavorite(userId: $u, input: $i) { id } }";
-            let Some(favorite) = post(&client, &url, collect, json!({ "u": user, "i": input })).await else { return deleted };
-            let link = "mutation ($u: ID!, $f: ID!, $t: ID!) { tagFavorite(userId: $u, favoriteId: $f, tagId: $t) { tagId } }";
-            let variables = json!({ "u": user, "f": favorite["collectFavorite"]["id"], "t": tag });
-            if post(&client, &url, link, variables).await.is_none() {
+            let collect = "mutation ($i: FavoriteInput!) { collectFavorite(input: $i) { id } }";
+            let Some(favorite) = by_user.post(collect, json!({ "i": input })).await else { return deleted };
+            let link = "mutation ($f: ID!, $t: ID!) { tagFavorite(favoriteId: $f, tagId: $t) { tagId } }";
+            let variables = json!({ "f": favorite["collectFavorite"]["id"], "t": tag });
+            if by_user.post(link, variables).await.is_none() {
                 return deleted;
             }
         }
         count.fetch_add(1, Ordering::Relaxed);
-        let delete = "mutation ($u: ID!, $t: ID!) { deleteTag(userId: $u, id: $t) { id } }";
-        if post(&client, &url, delete, json!({ "u": user, "t": tag })).await.is_none() {
+        let delete = "mutation ($t: ID!) { deleteTag(id: $t) { id } }";
+        if by_user.post(delete, json!({ "t": tag })).await.is_none() {
             break;
         }
         deleted.insert(tag.as_str().unwrap().to_owned());
@@ -220,7 +255,8 @@ async fn no_tagging_of_a_deleted_tag_is_left_when_the_gateway_is_killed() {
     let data = tempfile::tempdir().unwrap();
     let (mut turns, mut deleted) = (0, BTreeSet::new());
     for round in 0..ROUNDS {
-        let process = Process::start("schema.graphql", data.path());
+        let users = (0..WRITERS).map(|writer| format!("r{round}w{writer}"));
+        let process = Process::start("schema.graphql", data.path(), users);
         let count = Arc::new(AtomicUsize::new(0));
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| tokio::spawn(tag(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();

@@ -4,6 +4,7 @@
 //! an attack may add to its 99th percentile (`100ms`): it also depends on what else the machine does.
 
 use super::machine::{self, Machine, parts};
+use super::process::KEY;
 use super::server::Server;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::RequestLimits;
@@ -263,9 +264,10 @@ pub fn post(body: &str) -> String {
     format!("{}{body}", head(body.len()))
 }
 
-/// The header of a request that posts a body of this length.
+/// The header of a request by Aiko that posts a body of this length.
 pub fn head(length: usize) -> String {
-    format!("POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
+    let what = "POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+    format!("{what}\r\nx-api-key: {KEY}\r\ncontent-length: {length}\r\n\r\n")
 }
 
 /// Opens a WebSocket by hand, up to the acknowledgement of the handshake. False if the server closes it first: on a loaded machine, a client

@@ -3,7 +3,9 @@
 use crate::scripted::{Reply, Server};
 use crate::support;
 use dynoxide::{Database, DynoxideError};
+use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Request;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;
@@ -40,6 +42,8 @@ pub struct Table {
 /// A gateway, the engine under it, and the script between them.
 pub struct Backend {
     pub gateway: Gateway,
+    /// Who calls: at first the user of the household.
+    pub caller: Caller,
     pub table: Arc<Table>,
     script: Arc<Mutex<Arc<Script>>>,
     calls: Arc<Mutex<Vec<(String, Value)>>>,
@@ -69,7 +73,8 @@ impl Backend {
             let items = household.filter_map(|line| parse_line(line).unwrap()).collect();
             store.load(&model.tables[0], items, support::deadline()).await.unwrap();
         }
-        let backend = Self { gateway: Gateway::new(model, store, support::settings()), table, script, calls };
+        let gateway = Gateway::new(model, store, support::settings());
+        let backend = Self { gateway, caller: by(USER), table, script, calls };
         backend.calls.lock().unwrap().clear();
         backend
     }
@@ -94,14 +99,19 @@ impl Backend {
 
     /// Runs an operation with a deadline a minute from now.
     pub async fn run(&self, operation: &str, variables: Value) -> Value {
-        support::run(&self.gateway, &support::request(operation, variables), false).await
+        support::run(&self.gateway, &self.request(operation, variables), false).await
     }
 
     /// Runs an operation with this much time.
     pub async fn run_within(&self, time: Duration, operation: &str, variables: Value) -> Value {
-        let prepared = self.gateway.prepare(&support::request(operation, variables)).await.unwrap_or_else(|errors| panic!("{errors:?}"));
+        let prepared = self.gateway.prepare(&self.request(operation, variables)).await.unwrap_or_else(|errors| panic!("{errors:?}"));
         let response = self.gateway.run(prepared, Instant::now() + time, false).await;
         serde_json::from_slice(&response.body).unwrap()
+    }
+
+    /// A request of the caller.
+    pub fn request(&self, operation: &str, variables: Value) -> Request {
+        Request { caller: self.caller.clone(), ..support::request(operation, variables) }
     }
 
     /// The operations of the calls since the script began, in order.
@@ -180,11 +190,16 @@ pub fn error(answer: &Value) -> (&str, &str, String) {
     }
 }
 
-/// A system's model, read once.
+/// A user as a caller.
+pub fn by(user: &str) -> Caller {
+    support::caller(json!({ "sub": user }))
+}
+
+/// A system's model without rules, read once.
 fn model(system: &str) -> Arc<Model> {
     static MODELS: Mutex<Option<HashMap<String, Arc<Model>>>> = Mutex::new(None);
     let mut models = MODELS.lock().unwrap();
-    models.get_or_insert_default().entry(system.to_owned()).or_insert_with(|| support::model(system)).clone()
+    models.get_or_insert_default().entry(system.to_owned()).or_insert_with(|| support::unruled_model(system)).clone()
 }
 
 impl Table {

@@ -6,6 +6,7 @@ use crate::selection::{Grammar, Selection, text};
 use crate::support;
 use crate::world::{self, block_on};
 use keyfold::execute::gateway::{Gateway, Response};
+use keyfold::execute::request::Request;
 use keyfold::schema::model::Model;
 use keyfold::table::data::attribute::Item;
 use proptest::prelude::*;
@@ -45,10 +46,12 @@ const TEXTS: [&str; 27] = [
 ];
 
 static SYSTEMS: LazyLock<Vec<(&'static str, Arc<Model>)>> =
-    LazyLock::new(|| ["pantry", "workshop", "timeline"].map(|system| (system, support::model(system))).into());
+    LazyLock::new(|| ["pantry", "workshop", "timeline"].map(|system| (system, support::unruled_model(system))).into());
 
-async fn run(gateway: &Gateway, query: &str, explain: bool) -> Vec<u8> {
-    match gateway.prepare(&support::request(query, Value::Null)).await {
+/// The bytes of a response to this user.
+async fn run(gateway: &Gateway, user: &str, query: &str, explain: bool) -> Vec<u8> {
+    let request = Request { caller: support::caller(json!({ "sub": user })), ..support::request(query, Value::Null) };
+    match gateway.prepare(&request).await {
         Ok(prepared) => gateway.run(prepared, support::deadline(), explain).await.body,
         Err(errors) => Response::refused(&errors).body,
     }
@@ -87,8 +90,8 @@ proptest! {
         let set = grammar.operation(&mut choices, 6);
         let query = text(&set);
         let body = block_on(async {
-            let (gateway, _) = support::system(name).await;
-            run(&gateway, &query, false).await
+            let (gateway, _) = support::system_of(model.clone(), name).await;
+            run(&gateway, TEXTS[0], &query, false).await
         });
         let response: Value = serde_json::from_slice(&body).unwrap();
         prop_assert_eq!(response.to_string().into_bytes(), body, "a key stands twice, or a value is written oddly: {}", query);
@@ -108,7 +111,7 @@ proptest! {
         let query = text(&grammar.operation(&mut choices, 6));
         let (response, calls) = block_on(async {
             let (gateway, recorder) = world::gateway(model, crowd(size)).await;
-            (run(&gateway, &query, true).await, recorder.take())
+            (run(&gateway, "u0", &query, true).await, recorder.take())
         });
         let response: Value = serde_json::from_slice(&response).unwrap();
         let made = response["extensions"]["keyfold"]["calls"].as_array().unwrap();

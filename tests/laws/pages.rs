@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("pantry"));
+static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| support::unruled_model("pantry"));
 static WORKSHOP: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("workshop"));
 static SHARDS: LazyLock<Arc<Model>> = LazyLock::new(|| support::model("shards"));
 
@@ -141,7 +141,7 @@ proptest! {
             let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
             let conditions = [(of_type, ", type: VIDEO"), (filtered, ", search: \"cat\"")];
             let conditions: String = conditions.iter().filter(|(wanted, _)| *wanted).map(|(_, text)| *text).collect();
-            let query = format!("{{ favorites(userId: \"u\"{conditions}, …) {{ nodes {{ id title type }} edges {{ cursor }} {INFO} }} }}");
+            let query = format!("{{ favorites(…{conditions}) {{ nodes {{ id title type }} edges {{ cursor }} {INFO} }} }}");
             let connection = Connection { query: &query, way: "/favorites", edges: true };
             connection.check(&gateway, &mut choices, backward).await?;
             connection.wander(&gateway, &gateway, &|_| true, &mut choices).await
@@ -240,7 +240,7 @@ proptest! {
         }
         block_on(async {
             let (gateway, _) = world::gateway(&MODEL, vec![vec![], items]).await;
-            let query = format!("{{ tag(userId: \"u\", id: \"t\") {{ favorites(…) {{ nodes {{ id title }} edges {{ cursor }} {INFO} }} }} }}");
+            let query = format!("{{ tag(id: \"t\") {{ favorites(…) {{ nodes {{ id title }} edges {{ cursor }} {INFO} }} }} }}");
             Connection { query: &query, way: "/tag/favorites", edges: true }.check(&gateway, &mut choices, false).await
         })?;
     }

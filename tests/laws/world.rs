@@ -2,12 +2,12 @@
 
 use crate::support;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::Settings;
+use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::model::Model;
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::embedded::observer::Recorder;
 use keyfold::table::sdk::store::SdkStore;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Runs a test's work.
@@ -28,9 +28,10 @@ pub async fn gateway(model: &Arc<Model>, items: Vec<Vec<Item>>) -> (Gateway, Arc
     (Gateway::new(model.clone(), store, settings), recorder)
 }
 
-/// The data of an operation that must succeed.
+/// The data of an operation of the user `u`, which must succeed.
 pub async fn data(gateway: &Gateway, query: &str) -> Value {
-    let response = support::run(gateway, &support::request(query, Value::Null), false).await;
+    let request = Request { caller: support::caller(json!({ "sub": "u" })), ..support::request(query, Value::Null) };
+    let response = support::run(gateway, &request, false).await;
     assert_eq!(response.get("errors"), None, "{query}");
     response["data"].clone()
 }

@@ -1,13 +1,12 @@
 //! Random operations on the items of every system return what the naive executor returns.
 
-use crate::goldens::{items, rules_of};
+use crate::goldens::{items, named, rules_of};
 use crate::naive::model_check::disagreements;
 use crate::naive::pages::Cursors;
 use crate::naive::rows::World;
 use crate::random::operations::{Maker, Pool};
 use crate::random::trial::{Seen, Trial};
 use crate::support;
-use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::sdk::store::SdkStore;
@@ -35,15 +34,16 @@ fn a_query_gives_what_reading_field_by_field_gives() {
     let mut failures: Vec<String> = Vec::new();
     for system in SYSTEMS {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let model = support::model(system);
+        let model = support::unruled_model(system);
         let store = SdkStore::in_memory().unwrap();
         runtime.block_on(support::fill(&store, &model, system));
         let gateway = Gateway::new(model.clone(), store, settings());
-        let items = items(system, &model);
+        let caller = support::first_caller(system);
+        let items = named(&model, &caller, items(system, &model));
         let rules = rules_of(system);
         let otherwise = disagreements(&model, &rules);
         assert!(otherwise.is_empty(), "{system}: {otherwise:#?}");
-        let world = World { model: &model, rules: &rules, items: &items, caller: &Caller::nobody() };
+        let world = World { model: &model, rules: &rules, items: &items, caller: &caller };
         let pool = Pool::of(&model, &items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
         let mut seen = Seen::default();

@@ -476,17 +476,19 @@ fn writes_of_the_published_designs_work_on_their_keys() {
     assert_rows(
         &project,
         "Mutation.cancelFavorite",
-        &[" | develop.Favorite | DeleteItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = userId, id = id, with its taggings"],
+        &[
+            " | develop.Favorite | DeleteItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = auth.sub, id = id, with its taggings",
+        ],
     );
     assert_rows(
         &project,
         "Mutation.renameTag",
-        &[" | develop.Favorite | UpdateItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = userId, id = id, name = name"],
+        &[" | develop.Favorite | UpdateItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = auth.sub, id = id, name = name"],
     );
     assert_eq!(
         rows(&project, "Mutation.tagFavorite").last().map(String::as_str),
         Some(
-            " | develop.Favorite | PutItem | pk = \"FavoriteDataTag#{userId}#{favoriteId}\" AND sk = {tagId} | userId = userId, favoriteId = favoriteId, tagId = tagId, type = Favorite.type, clippedAt = Favorite.clippedAt"
+            " | develop.Favorite | PutItem | pk = \"FavoriteDataTag#{userId}#{favoriteId}\" AND sk = {tagId} | userId = auth.sub, favoriteId = favoriteId, tagId = tagId, type = Favorite.type, clippedAt = Favorite.clippedAt"
         )
     );
     // P5
@@ -494,7 +496,7 @@ fn writes_of_the_published_designs_work_on_their_keys() {
         &project,
         "Mutation.updatePost",
         &[
-            " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = userId, id = id",
+            " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = auth.sub, id = id",
             " | data | UpdateItem | PK = \"USER#{userId}\" AND SK = \"POST#{id}#{createdAt}\" | SET title = :input.title, text = :input.text, status = 'UPDATED', if status <> 'DELETED'",
         ],
     );

@@ -21,6 +21,10 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
         if document.definitions.iter().any(writes) {
             continue;
         }
+        // Whoever asks here is the first caller of the samples.
+        if text.contains("# as ") {
+            continue;
+        }
         // A cursor in an operation is encrypted with another key than the server's.
         if text.contains("after: \"") || text.contains("before: \"") {
             continue;

@@ -17,7 +17,7 @@ fn ids(page: &Value) -> Vec<String> {
 
 pub async fn page_by_page_is_all_at_once(behind: Behind) {
     let items = large();
-    let server = Server::start(behind, items.path());
+    let server = Server::start_unruled(behind, items.path());
     let whole = users(&server, "g", "first: 1000").await;
     let whole = ids(&whole.data()["group"]["users"]);
     assert_eq!(whole.len(), 100);

@@ -14,7 +14,10 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// `keyfold` with these arguments, in a directory, without the settings of the user who runs the tests.
+/// A key that signs in as the first caller of the pantry's samples; `tests/served/keys.json` has its hash.
+pub const KEY: &str = "a key of the tests, 32 bytes long.";
+
+/// `keyfold` with these arguments, in a directory, without the settings of the user who runs the tests. It accepts `KEY`.
 pub fn keyfold(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
     for (name, _) in std::env::vars_os() {
@@ -26,6 +29,7 @@ pub fn keyfold(directory: &Path, arguments: &[&str]) -> Command {
     command
         .env("AWS_EC2_METADATA_DISABLED", "true")
         .env("XDG_STATE_HOME", directory)
+        .env("KEYFOLD_API_KEYS_FILE", repository("tests/served/keys.json"))
         .current_dir(directory)
         .args(arguments)
         .stdin(Stdio::null());

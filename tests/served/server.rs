@@ -1,8 +1,10 @@
 //! The project's own schema behind a running `keyfold`, on either store: operations in, status and body out.
 
 use super::dynamo::Dynamo;
-use super::process::{Process, keyfold, repository, run};
+use super::process::{KEY, Process, keyfold, repository, run};
+use apollo_compiler::ast::{Definition, DirectiveList, Document};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -41,22 +43,34 @@ pub struct Answer {
 impl Server {
     /// A gateway on the items of a directory, `<table>.jsonl`.
     pub fn start(behind: Behind, items: &Path) -> Self {
+        Self::start_with(&schema(), behind, items)
+    }
+
+    /// The same without the rules of the schema: Aiko may read everything.
+    pub fn start_unruled(behind: Behind, items: &Path) -> Self {
+        Self::start_with(&unruled(), behind, items)
+    }
+
+    fn start_with(schema: &str, behind: Behind, items: &Path) -> Self {
         match behind {
-            Behind::Embedded => Self::dev(&["--sample", items.to_str().unwrap()]),
+            Behind::Embedded => Self::dev_with(schema, &["--sample", items.to_str().unwrap()]),
             Behind::Socket => {
                 let dynamo = Dynamo::start();
                 let directory = tempfile::tempdir().unwrap();
                 load(&dynamo, directory.path(), items);
-                Self::serve(dynamo, directory, "30s")
+                Self::serve_with(schema, dynamo, directory, "30s")
             }
         }
     }
 
     /// `keyfold dev` with these additional options.
     pub fn dev(options: &[&str]) -> Self {
+        Self::dev_with(&schema(), options)
+    }
+
+    fn dev_with(schema: &str, options: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let schema = schema();
-        let arguments = [&["dev", "--listen", "127.0.0.1:0", "--schema", &schema], options].concat();
+        let arguments = [&["dev", "--listen", "127.0.0.1:0", "--schema", schema], options].concat();
         Self::dev_by(keyfold(directory.path(), &arguments), directory)
     }
 
@@ -70,8 +84,12 @@ impl Server {
 
     /// `keyfold serve` on a server whose tables exist, with this time for a request.
     pub fn serve(dynamo: Dynamo, directory: TempDir, timeout: &str) -> Self {
-        let (schema, url) = (schema(), dynamo.url());
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", &schema, "--endpoint-url", &url, "--log-format", "json"];
+        Self::serve_with(&schema(), dynamo, directory, timeout)
+    }
+
+    fn serve_with(schema: &str, dynamo: Dynamo, directory: TempDir, timeout: &str) -> Self {
+        let url = dynamo.url();
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", &url, "--log-format", "json"];
         let features = ["--explain", "--introspection", "--request-timeout", timeout];
         let mut process = Process::start(keyfold(directory.path(), &[&arguments[..], &features].concat()));
         let line: Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
@@ -84,10 +102,10 @@ impl Server {
         self.send(json!({ "query": query, "variables": variables }).to_string().into_bytes(), true).await
     }
 
-    /// Sends a body unchanged.
+    /// Sends a body unchanged, as Aiko.
     pub async fn send(&self, body: Vec<u8>, explain: bool) -> Answer {
         let request = self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json").body(body);
-        let mut request = request.header("accept", "application/graphql-response+json");
+        let mut request = request.header("accept", "application/graphql-response+json").header("x-api-key", KEY);
         if explain {
             request = request.header("x-keyfold-explain", "1");
         }
@@ -143,6 +161,26 @@ pub fn load(dynamo: &Dynamo, directory: &Path, items: &Path) {
 /// The project's own schema.
 pub fn schema() -> String {
     repository("schema.graphql").to_str().unwrap().to_owned()
+}
+
+/// The project's own schema without its rules, as a file of the tests.
+fn unruled() -> String {
+    let mut document = Document::parse(std::fs::read_to_string(schema()).unwrap(), "schema.graphql").unwrap();
+    let strip = |directives: &mut DirectiveList| directives.0.retain(|directive| directive.name != "auth");
+    for definition in &mut document.definitions {
+        if let Definition::ObjectTypeDefinition(ty) = definition {
+            let ty = ty.make_mut();
+            strip(&mut ty.directives);
+            ty.fields.iter_mut().for_each(|field| strip(&mut field.make_mut().directives));
+        }
+    }
+    // Several tests write the file at once, each the same.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut file = tempfile::NamedTempFile::new_in(folder).unwrap();
+    file.write_all(document.to_string().as_bytes()).unwrap();
+    let path = folder.join("unruled.graphql");
+    file.persist(&path).unwrap();
+    path.to_str().unwrap().to_owned()
 }
 
 /// Its sample items.

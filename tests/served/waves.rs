@@ -20,7 +20,7 @@ fn number_of_calls(answer: &Answer) -> usize {
 
 pub async fn three_waves_and_six_calls(behind: Behind) {
     let items = large();
-    let server = Server::start(behind, items.path());
+    let server = Server::start_unruled(behind, items.path());
     let query = |size: &str| {
         format!(
             "query($id: ID!) {{ container(id: $id) {{ name group {{
@@ -51,7 +51,7 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
 
 pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Behind) {
     let items = large();
-    let server = Server::start(behind, items.path());
+    let server = Server::start_unruled(behind, items.path());
     let query = r#"{ group(id: "g") { users(first: 50) { nodes { name groups { nodes { name containers(first: 15) { nodes { id foods { name } } } } } } } } }"#;
     let answer = server.ask(query, json!({})).await;
     let users = &answer.data()["group"]["users"]["nodes"];
@@ -84,7 +84,7 @@ pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Beh
 }
 
 pub async fn people_in_three_tables_cost_a_batch_a_wave(behind: Behind) {
-    let server = Server::start(behind, &samples());
+    let server = Server::start_unruled(behind, &samples());
     let query = r#"{ group(id: "a3ac740d-87eb-431e-a135-e5dfae920e36") { users(first: 20) { nodes {
         name profile { displayName } tags { name }
         favorites(first: 2) { nodes { id title tags { name } creator { name } } }

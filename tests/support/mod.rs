@@ -39,10 +39,19 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
 
 /// A system's model. Mistakes in its schema fail the test.
 pub fn model(system: &str) -> Arc<Model> {
+    Arc::new(loaded(system))
+}
+
+/// A system's model without its rules: for tests of what rules do not change, by callers who may do everything.
+pub fn unruled_model(system: &str) -> Arc<Model> {
+    Arc::new(loaded(system).without_rules())
+}
+
+fn loaded(system: &str) -> Model {
     let (schema, _) = places(system);
     let text = std::fs::read_to_string(&schema).unwrap();
     match schema::load(&schema.display().to_string(), &text, &|_| None) {
-        Ok((model, _)) => Arc::new(model),
+        Ok((model, _)) => model,
         Err(mistakes) => panic!("{}", mistakes.render(false)),
     }
 }
@@ -66,9 +75,13 @@ pub async fn fill(store: &SdkStore, model: &Model, system: &str) {
 
 /// A system on an embedded store in memory, and the recorder of the calls made from now on.
 pub async fn system(name: &str) -> (Gateway, Arc<Recorder>) {
+    system_of(model(name), name).await
+}
+
+/// A model on an embedded store in memory with a system's items, and the recorder of the calls made from now on.
+pub async fn system_of(model: Arc<Model>, name: &str) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
-    let model = model(name);
     fill(&store, &model, name).await;
     recorder.take();
     (Gateway::new(model, store, settings()), recorder)

@@ -2,6 +2,7 @@
 
 use crate::support;
 use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Request;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tokio::task::JoinSet;
@@ -9,8 +10,10 @@ use tokio::task::JoinSet;
 const CLIENTS: usize = 64;
 const CONTAINER: &str = "33333333-3333-4333-8333-333333333333";
 
+/// Runs an operation as the first caller of the pantry's samples.
 async fn run(gateway: &Gateway, operation: &str, variables: Value) -> Value {
-    support::run(gateway, &support::request(operation, variables), false).await
+    let request = Request { caller: support::first_caller("pantry"), ..support::request(operation, variables) };
+    support::run(gateway, &request, false).await
 }
 
 /// Runs one task for each client concurrently. Gives their results in the order of the clients.
@@ -100,7 +103,11 @@ async fn of_sign_ups_with_one_address_one_wins() {
     let sign_up = "mutation ($name: String!, $email: String!) { createUser(name: $name, email: $email) { id } }";
     let answers = together(|number| {
         let gateway = gateway.clone();
-        async move { run(&gateway, sign_up, json!({ "name": format!("user {number}"), "email": "one@example.com" })).await }
+        async move {
+            let variables = json!({ "name": format!("user {number}"), "email": "one@example.com" });
+            let caller = support::caller(json!({ "sub": format!("user {number}") }));
+            support::run(&gateway, &Request { caller, ..support::request(sign_up, variables) }, false).await
+        }
     })
     .await;
     let won: Vec<&Value> = answers.iter().filter(|answer| answer["errors"].is_null()).collect();

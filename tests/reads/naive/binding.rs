@@ -3,6 +3,7 @@
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Definition, Document, FieldDefinition, Value};
+use keyfold::schema::expression::claim::ClaimPath;
 use keyfold::schema::model::find::Range;
 use keyfold::schema::model::source::{Source, TextPart};
 use std::collections::{BTreeMap, HashSet};
@@ -186,12 +187,13 @@ impl Finding<'_> {
         Some(Bound::Within(Range::Between { lower, upper }))
     }
 
-    /// A text in `where:`: a name in braces is an argument, or otherwise a field of the parent.
+    /// A text in `where:`: a name in braces is a claim, an argument, or otherwise a field of the parent.
     fn source(&self, text: &str) -> Source {
         let mut parts = Vec::new();
         for part in pieces(text) {
             parts.push(match part {
                 Piece::Text(text) => TextPart::Literal(text),
+                Piece::Name(name) if ClaimPath::parse(&name).is_some() => TextPart::Value(Source::Claim(ClaimPath::parse(&name).unwrap())),
                 Piece::Name(name) => {
                     let first = name.split('.').next().unwrap_or_default();
                     let is_argument = self.field.arguments.iter().any(|argument| argument.name == first);

@@ -2,6 +2,7 @@
 
 use super::binding::{Bound, Rules};
 use super::values::keys_of;
+use keyfold::schema::expression::claim::ClaimPath;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
 use keyfold::schema::model::source::Source;
 use keyfold::schema::model::{FieldKind, Model};
@@ -20,7 +21,9 @@ pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
         // The fields of several types have the names of the first type's fields.
         let bound = rules.bound((&owner.name, &field.name), &members[0]);
         for path in paths {
-            for (name, source) in path.bindings.iter().filter(|(name, _)| !name.contains(':')) {
+            // Claims in keys bind themselves.
+            let is_field = |name: &str| !name.contains(':') && ClaimPath::parse(name).is_none();
+            for (name, source) in path.bindings.iter().filter(|(name, _)| is_field(name)) {
                 match bound.get(name) {
                     Some(Bound::Equal { source: own, .. }) if own == source => {}
                     own => found.push(format!("{}.{} binds {name} to {source:?}, the rules to {own:?}", owner.name, field.name)),

@@ -69,8 +69,12 @@ impl Seen {
 }
 
 impl Trial<'_> {
+    fn request(&self, text: &str, variables: &Map<String, Value>) -> Request {
+        Request { caller: self.world.caller.clone(), query: text.to_owned(), variables: variables.clone(), ..Request::default() }
+    }
+
     fn response(&self, text: &str, variables: &Map<String, Value>) -> Value {
-        let request = Request { query: text.to_owned(), variables: variables.clone(), ..Request::default() };
+        let request = self.request(text, variables);
         self.runtime.block_on(support::run(self.gateway, &request, false))
     }
 
@@ -156,7 +160,7 @@ impl Trial<'_> {
         }
         let written = write(&smallest);
         let failure = fails(&smallest).unwrap_or_else(|| "It did not fail a second time.".to_owned());
-        let request = Request { query: written.text.clone(), variables: written.variables.clone(), ..Request::default() };
+        let request = self.request(&written.text, &written.variables);
         let planned = plan(self.world.model, &request, &support::settings())
             .map_or_else(|_| String::new(), |(plan, _)| plan.to_text(self.world.model));
         format!("{}\nvariables {}\n{failure}\n{planned}", written.text, Value::Object(written.variables))

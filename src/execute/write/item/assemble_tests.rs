@@ -26,6 +26,11 @@ fn pantry() -> Model {
     load(include_str!("../../../../schema.graphql"))
 }
 
+/// A caller whose claims the pantry's keys may hold.
+fn user() -> Caller {
+    Caller::signed_in(fields(json!({ "sub": "u" })))
+}
+
 fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
@@ -429,9 +434,9 @@ proptest! {
         for model in [workshop(), pantry()] {
             for ty in model.types.values().filter(|ty| keys(ty).is_some()) {
                 let values = random_values(&model, ty, &mut rng);
-                let item = item(&model, ty, &Caller::nobody(), &values).unwrap();
+                let item = item(&model, ty, &user(), &values).unwrap();
                 prop_assert_eq!(&values_of(&model, ty, &item), &values, "{}: {:?}", &ty.name, &item);
-                prop_assert_eq!(key_of(&model, ty, &item), primary_key(&model, ty, &Caller::nobody(), &values).ok());
+                prop_assert_eq!(key_of(&model, ty, &item), primary_key(&model, ty, &user(), &values).ok());
             }
         }
     }
@@ -452,7 +457,7 @@ proptest! {
                     .collect();
                 let mut after = before.clone();
                 after.extend(changed.clone());
-                let mut updated = item(&model, ty, &Caller::nobody(), &before).unwrap();
+                let mut updated = item(&model, ty, &user(), &before).unwrap();
                 for (field, value) in &changed {
                     // A field that is stored only in an index key changes with the key.
                     let Some(name) = ty.stored(field).unwrap().attribute.clone() else { continue };
@@ -462,18 +467,18 @@ proptest! {
                     };
                 }
                 // The changes ask for exactly the missing values: with them, everything is known.
-                let first = index_changes(&model, ty, &Caller::nobody(), &changed, &|_| None).unwrap();
+                let first = index_changes(&model, ty, &user(), &changed, &|_| None).unwrap();
                 let known = |field: &str| first.unknown.iter().any(|unknown| unknown == field).then(|| before.get(field).cloned());
-                let index = index_changes(&model, ty, &Caller::nobody(), &changed, &known).unwrap();
+                let index = index_changes(&model, ty, &user(), &changed, &known).unwrap();
                 let index = if index.unknown.is_empty() { index } else {
-                    index_changes(&model, ty, &Caller::nobody(), &changed, &|field| Some(before.get(field).cloned())).unwrap()
+                    index_changes(&model, ty, &user(), &changed, &|field| Some(before.get(field).cloned())).unwrap()
                 };
                 prop_assert!(index.unknown.is_empty());
                 updated.extend(index.set);
                 for name in &index.remove {
                     updated.remove(name);
                 }
-                prop_assert_eq!(updated, item(&model, ty, &Caller::nobody(), &after).unwrap());
+                prop_assert_eq!(updated, item(&model, ty, &user(), &after).unwrap());
             }
         }
     }
