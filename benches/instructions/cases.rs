@@ -21,8 +21,10 @@ pub struct Case {
 pub enum System {
     /// A user's groups, their members and containers, and the foods in these.
     Groups,
-    /// A shop's items, links to them, and its shelves.
+    /// A shop's 100 items, links to them, and ten shelves of ten items.
     Shop,
+    /// A shop with ten times as many items, links and shelves.
+    LargeShop,
 }
 
 /// A user's groups with everything in them: 100 objects.
@@ -42,7 +44,7 @@ fn nothing() -> Value {
 }
 
 /// Every case.
-pub const CASES: [Case; 6] = [
+pub const CASES: [Case; 8] = [
     Case { name: "100-objects", system: System::Groups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
     Case {
         name: "one-list",
@@ -66,6 +68,20 @@ pub const CASES: [Case; 6] = [
         holds: ("title", 100),
     },
     Case {
+        name: "1000-of-one-list",
+        system: System::LargeShop,
+        operation: "{ shop(id: \"s\") { items(first: 1000) { nodes { id title stock price madeAt } } } }",
+        variables: nothing,
+        holds: ("title", 1000),
+    },
+    Case {
+        name: "1000-behind-links",
+        system: System::LargeShop,
+        operation: "{ shop(id: \"s\") { linked(first: 1000) { nodes { id title stock price madeAt } } } }",
+        variables: nothing,
+        holds: ("title", 1000),
+    },
+    Case {
         name: "transaction",
         system: System::Groups,
         operation: "mutation($userId: ID!, $groupId: ID!, $name: String!) { createGroup(userId: $userId, groupId: $groupId, name: $name) { id name } }",
@@ -81,12 +97,19 @@ pub const CASES: [Case; 6] = [
     },
 ];
 
+impl Case {
+    /// Whether it takes many times longer than the others.
+    pub fn is_large(&self) -> bool {
+        matches!(self.system, System::LargeShop)
+    }
+}
+
 impl System {
     /// The schema's file name and text.
     pub fn schema(self) -> (&'static str, &'static str) {
         match self {
             Self::Groups => ("groups.graphql", include_str!("../groups.graphql")),
-            Self::Shop => ("shop.graphql", include_str!("../shop.graphql")),
+            Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql")),
         }
     }
 
@@ -94,7 +117,8 @@ impl System {
     pub fn items(self) -> Vec<Value> {
         match self {
             Self::Groups => groups(),
-            Self::Shop => shop(),
+            Self::Shop => shop(100),
+            Self::LargeShop => shop(1000),
         }
     }
 }
@@ -122,7 +146,8 @@ fn groups() -> Vec<Value> {
     items
 }
 
-fn shop() -> Vec<Value> {
+/// A shop with this number of items, a link to each, and as many items in shelves of ten.
+fn shop(number_of_items: usize) -> Vec<Value> {
     let thing = |partition: &str, number: usize| {
         json!({
             "PK": s(partition),
@@ -134,11 +159,11 @@ fn shop() -> Vec<Value> {
         })
     };
     let mut items = vec![json!({ "PK": s("SHOP#s"), "SK": s("#METADATA"), "name": s("The shop") })];
-    for number in 0..100 {
+    for number in 0..number_of_items {
         items.push(thing("SHOP#s", number));
         items.push(json!({ "PK": s("SHOP#s"), "SK": s(&format!("LINK#{number:04}")) }));
     }
-    for shelf in 0..10 {
+    for shelf in 0..number_of_items / 10 {
         items.push(json!({ "PK": s("SHOP#s"), "SK": s(&format!("SHELF#{shelf:04}")) }));
         items.extend((0..10).map(|number| thing(&format!("SHOP#s-{shelf}"), number)));
     }

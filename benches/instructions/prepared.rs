@@ -13,16 +13,19 @@ use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::CallObserver;
 use keyfold::table::sdk::store::{ClientKind, SdkStore};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A call's operation, its fingerprint, and its answer.
+/// A call's operation, its body and fingerprint, and its answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answer {
-    operation: String,
+    /// The operation.
+    pub operation: String,
+    /// The body of the call.
+    pub asked: Value,
     fingerprint: u64,
     body: String,
 }
@@ -45,7 +48,8 @@ impl CallObserver for Tape {
 
     fn answered(&self, operation: &str, body: &[u8], answer: &[u8]) {
         let body_of_answer = String::from_utf8(answer.to_vec()).unwrap();
-        let answer = Answer { operation: operation.to_owned(), fingerprint: fingerprint(operation, body), body: body_of_answer };
+        let asked = serde_json::from_slice(body).unwrap();
+        let answer = Answer { operation: operation.to_owned(), asked, fingerprint: fingerprint(operation, body), body: body_of_answer };
         self.answers.lock().unwrap().push(answer);
     }
 }

@@ -1,10 +1,9 @@
 //! Recorded calls in; the same calls, made again by the AWS SDK alone, out.
 
-use super::server::Server;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, Region, StalledStreamProtectionConfig};
+use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, HttpClient, Region, StalledStreamProtectionConfig};
 use aws_sdk_dynamodb::operation::batch_get_item::builders::BatchGetItemFluentBuilder;
 use aws_sdk_dynamodb::operation::get_item::builders::GetItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
@@ -27,9 +26,9 @@ enum Call {
 }
 
 impl Replay {
-    /// The recorded calls: operation and body.
-    pub fn new(server: Server, heard: &[(String, Value)]) -> Self {
-        let client = client(server);
+    /// The recorded calls, operation and body, to be sent by this HTTP client.
+    pub fn new(http: impl HttpClient + 'static, heard: &[(String, Value)]) -> Self {
+        let client = client(http);
         Self { calls: heard.iter().map(|(operation, body)| call(&client, operation, body)).collect() }
     }
 
@@ -47,11 +46,11 @@ impl Replay {
 }
 
 /// A client with the same settings as the gateway's.
-fn client(server: Server) -> Client {
+fn client(http: impl HttpClient + 'static) -> Client {
     let limits = TimeoutConfig::builder().connect_timeout(Duration::from_secs(2)).read_timeout(Duration::from_secs(5));
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("us-east-1"));
     let config = config.endpoint_url("http://localhost:8000").credentials_provider(Credentials::new("a", "b", None, None, "made up"));
-    let config = config.timeout_config(limits.build()).retry_config(RetryConfig::disabled()).http_client(server);
+    let config = config.timeout_config(limits.build()).retry_config(RetryConfig::disabled()).http_client(http);
     Client::from_conf(config.stalled_stream_protection(StalledStreamProtectionConfig::disabled()).build())
 }
 
