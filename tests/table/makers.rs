@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-const CASES: u64 = 8_000;
+const CASES: u64 = 10_000;
 const TEXTS: [&str; 9] = ["", "a", "tag#17", "\"\\/", "\u{1}\u{1f}\n\t", "ü€", "🍲", "\u{2028}", "long long long text"];
 const NUMBERS: [&str; 5] = ["0", "-1.5", "12345678901234567890123456789012345678", "1E+20", "0.1"];
 const CODES: [(u16, &str); 26] = [
