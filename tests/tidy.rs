@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Crates, by the prefix of their names, and the only layers that may name them.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("axum", &["serve"]),
     ("async_graphql", &["serve"]),
     ("aws_", &["table"]),
@@ -53,6 +53,8 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("rustls", &["serve"]),
     ("hyper", &["serve"]),
     ("subtle", &["serve"]),
+    ("brotli", &["serve"]),
+    ("flate2", &["serve"]),
     ("anyhow", &["cli"]),
 ];
 

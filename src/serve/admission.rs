@@ -53,8 +53,18 @@ impl Quotas {
 
     /// The share of a response of this length, until its client has taken it.
     pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, Exhausted> {
-        self.responses.take(client, if length > SMALL_RESPONSE { length } else { 0 })
+        self.responses.take(client, held(length))
     }
+}
+
+/// Adapts the share of a response that has become shorter, or a little longer.
+pub fn resize_response(share: &mut Share, length: usize) -> Result<(), Exhausted> {
+    share.resize(held(length))
+}
+
+/// The amount that a response of this length takes.
+fn held(length: usize) -> usize {
+    if length > SMALL_RESPONSE { length } else { 0 }
 }
 
 /// The bytes of a response, which return the share when the last of them is written.
@@ -99,5 +109,15 @@ mod tests {
         assert!(quotas.hold_response(client, 100).is_ok(), "a small one is not counted");
         drop(first);
         assert!(quotas.hold_response(client, 20_000).is_ok());
+    }
+
+    #[test]
+    fn a_response_that_becomes_shorter_leaves_room() {
+        let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
+        let client = ClientAddress::of([127, 0, 0, 1].into());
+        let mut share = quotas.hold_response(client, 90_000).unwrap();
+        resize_response(&mut share, 100).unwrap();
+        let _other = quotas.hold_response(client, 90_000).unwrap();
+        assert_eq!(resize_response(&mut share, 90_000).unwrap_err(), Exhausted::Total);
     }
 }

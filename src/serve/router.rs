@@ -4,6 +4,7 @@ use super::admission::Quotas;
 use super::backend::Backend;
 use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
+use super::http::body::compressor::Compressor;
 use super::http::console::Console;
 use super::http::graphql::{self, refuse};
 use super::http::health::{self, Readiness};
@@ -75,7 +76,8 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
-    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
+    let (compressor, shared) = (Compressor::default(), quotas.clone());
+    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, documents, explain, compressor, quotas: shared });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let console = console.map(Arc::new);

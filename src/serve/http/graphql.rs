@@ -1,12 +1,14 @@
 //! `/graphql`: an HTTP request in, a GraphQL response out, by the rules of GraphQL over HTTP. Must not know what runs the operation.
 
-use super::body;
+use super::body::accepted::Accepted;
+use super::body::arriving::BodyCoding;
+use super::body::read;
 use super::media_type::{MediaType, negotiate};
 use super::operations::RequestOperations;
 use super::request::{RequestBody, from_json, from_query_string, is_json};
 use super::status::{self, HttpRefusal};
 use crate::execute::gateway::Response;
-use crate::serve::admission::unsent;
+use crate::serve::admission::{resize_response, unsent};
 use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::quota::Share;
@@ -26,6 +28,13 @@ pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
 #[derive(Debug, Clone)]
 pub struct OperationName(pub String);
 
+/// The form of a response that the client accepts.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    media: MediaType,
+    accepted: Accepted,
+}
+
 /// Handles every method, so that every refusal has a GraphQL error as its body.
 pub async fn handle(
     State(endpoint): State<Arc<Endpoint>>,
@@ -37,6 +46,8 @@ pub async fn handle(
         return refuse(MediaType::Json, &HttpRefusal::Method);
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
+    let Some(accepted) = Accepted::of(request.headers()) else { return refuse(media, &HttpRefusal::CodingNotAcceptable) };
+    let form = Form { media, accepted };
     let origin = RequestOrigin::new(client, request.extensions());
     let identity = match endpoint.authenticator.identify(Credentials::of_headers(request.headers()), &origin).await {
         Ok(identity) => identity,
@@ -46,7 +57,7 @@ pub async fn handle(
         return refuse(media, &too_fast.into());
     }
     let explain = endpoint.explain && wants_explanation(request.headers());
-    let (body, memory) = match read(&endpoint, client, request).await {
+    let (body, memory) = match asked(&endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
@@ -56,7 +67,7 @@ pub async fn handle(
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();
             let mut response = match operations.run(*parameters, memory).await {
-                Ok(response) => respond(&endpoint, client, media, response),
+                Ok(response) => send(&endpoint, client, form, response).await,
                 Err(refusal) => refuse(media, &refusal),
             };
             if let Some(name) = name {
@@ -65,7 +76,7 @@ pub async fn handle(
             response
         }
         RequestBody::List(list) => match operations.run_list(list, memory).await {
-            Ok(body) => reply(media, StatusCode::OK, body),
+            Ok(body) => send(&endpoint, client, form, Response { body, refused: None }).await,
             Err(refusal) => refuse(media, &refusal),
         },
     };
@@ -81,6 +92,9 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     }
+    if let Some(codings) = refusal.codings() {
+        response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(codings));
+    }
     if let Some(challenge) = refusal.challenge() {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     }
@@ -90,11 +104,27 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
     response
 }
 
-fn respond(endpoint: &Endpoint, client: ClientAddress, media: MediaType, response: Response) -> axum::response::Response {
-    match endpoint.quotas.hold_response(client, response.body.len()) {
-        Ok(share) => reply(media, status::of_response(media, response.refused), unsent(response.body, share)),
-        Err(exhausted) => refuse(media, &HttpRefusal::ResponseDropped(exhausted)),
+/// Sends a response in the form that the client accepts.
+async fn send(endpoint: &Endpoint, client: ClientAddress, form: Form, response: Response) -> axum::response::Response {
+    let Form { media, accepted } = form;
+    let Response { mut body, refused } = response;
+    let mut share = match endpoint.quotas.hold_response(client, body.len()) {
+        Ok(share) => share,
+        Err(exhausted) => return refuse(media, &HttpRefusal::ResponseDropped(exhausted)),
+    };
+    let coding = accepted.coding(body.len());
+    if let Some(coding) = coding {
+        let Some(compressed) = endpoint.compressor.compress(coding, body).await else { return refuse(media, &HttpRefusal::Busy) };
+        body = compressed;
+        if let Err(exhausted) = resize_response(&mut share, body.len()) {
+            return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
+        }
     }
+    let mut response = reply(media, status::of_response(media, refused), unsent(body, share));
+    if let Some(coding) = coding {
+        response.headers_mut().insert(header::CONTENT_ENCODING, coding.header_value());
+    }
+    response
 }
 
 /// A response is for its client only: no cache may keep it.
@@ -102,13 +132,13 @@ fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::R
     let headers = [
         (header::CONTENT_TYPE, media.content_type()),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (header::VARY, HeaderValue::from_static("accept")),
+        (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
     ];
     (status, headers, Body::from(body)).into_response()
 }
 
 /// What a request asks for, and the memory that it holds.
-async fn read(endpoint: &Endpoint, client: ClientAddress, request: axum::extract::Request) -> Result<(RequestBody, Share), HttpRefusal> {
+async fn asked(endpoint: &Endpoint, client: ClientAddress, request: axum::extract::Request) -> Result<(RequestBody, Share), HttpRefusal> {
     let memory = endpoint.quotas.requests.take(client, 0)?;
     if is_read(request.method()) {
         let parameters = from_query_string(request.uri()).map_err(HttpRefusal::Malformed)?;
@@ -117,7 +147,8 @@ async fn read(endpoint: &Endpoint, client: ClientAddress, request: axum::extract
     if !is_json(request.headers()) {
         return Err(HttpRefusal::NotJson);
     }
-    let (text, memory) = body::read(request.into_body(), &endpoint.limits, memory).await?;
+    let coding = BodyCoding::of(request.headers()).ok_or(HttpRefusal::UnknownCoding)?;
+    let (text, memory) = read::read(request.into_body(), coding, &endpoint.limits, memory).await?;
     Ok((from_json(&text).map_err(HttpRefusal::Malformed)?, memory))
 }
 

@@ -114,7 +114,8 @@ pub(super) fn is_utf8(charset: &str) -> bool {
     charset.eq_ignore_ascii_case("utf-8") || charset.eq_ignore_ascii_case("utf8")
 }
 
-fn thousandths(text: &str) -> Option<u16> {
+/// A q-value in thousandths (RFC 9110 section 12.4.2).
+pub(super) fn thousandths(text: &str) -> Option<u16> {
     let quality: f32 = text.parse().ok()?;
     (0.0..=1.0).contains(&quality).then_some((quality * 1000.0) as u16)
 }

@@ -4,13 +4,11 @@ use super::request::RequestParameters;
 use super::status::HttpRefusal;
 use crate::execute::gateway::Response;
 use crate::execute::request::Request;
-use crate::serve::admission::unsent;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;
-use axum::body::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream::StreamExt;
 use tokio::time::Instant;
@@ -48,7 +46,7 @@ impl RequestOperations<'_> {
 
     /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not run has its errors in
     /// its place.
-    pub async fn run_list(&self, list: Vec<RequestParameters>, mut memory: Share) -> Result<Bytes, HttpRefusal> {
+    pub async fn run_list(&self, list: Vec<RequestParameters>, mut memory: Share) -> Result<Vec<u8>, HttpRefusal> {
         let most = self.endpoint.limits.max_batch;
         if list.len() > most {
             return Err(HttpRefusal::LongList(most));
@@ -65,9 +63,7 @@ impl RequestOperations<'_> {
             body.extend_from_slice(response);
         }
         body.push(b']');
-        drop(answers);
-        let share = self.endpoint.quotas.hold_response(self.client, body.len()).map_err(HttpRefusal::ResponseDropped)?;
-        Ok(unsent(body, share))
+        Ok(body)
     }
 
     /// The memory of another operation of the list, whose text the first one holds.

@@ -26,6 +26,10 @@ pub enum HttpRefusal {
     SlowBody,
     /// The body is larger than this many bytes.
     TooLarge(usize),
+    /// The body has a coding that the server does not know.
+    UnknownCoding,
+    /// The client accepts none of our codings, and no body without one.
+    CodingNotAcceptable,
     /// The body is not JSON in UTF-8.
     NotJson,
     /// A page of an origin that is not allowed asks for a WebSocket.
@@ -91,10 +95,10 @@ impl HttpRefusal {
             Self::Malformed(_) | Self::LongList(_) => StatusCode::BAD_REQUEST,
             Self::NoSuchPath => StatusCode::NOT_FOUND,
             Self::Method | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
-            Self::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+            Self::NotAcceptable | Self::CodingNotAcceptable => StatusCode::NOT_ACCEPTABLE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) | Self::TooMuchMemory => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::NotJson | Self::UnknownCoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
             Self::NotSignedIn => StatusCode::UNAUTHORIZED,
@@ -115,6 +119,11 @@ impl HttpRefusal {
             Self::NotByGet => Some("POST"),
             _ => None,
         }
+    }
+
+    /// The codings that a body may have, for the header `Accept-Encoding` (RFC 9110 section 12.5.3).
+    pub fn codings(&self) -> Option<&'static str> {
+        matches!(self, Self::UnknownCoding).then_some("gzip")
     }
 
     /// How a client may sign in, for the header `WWW-Authenticate` (RFC 9110 section 11.6.1). It does not say what was wrong.
@@ -141,6 +150,8 @@ impl HttpRefusal {
             Self::Method => (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into()),
             Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into()),
             Self::NotAcceptable => (ErrorCode::BadUserInput, "Accept application/graphql-response+json or application/json.".into()),
+            Self::CodingNotAcceptable => (ErrorCode::BadUserInput, "Accept a body without a coding, or gzip or br.".into()),
+            Self::UnknownCoding => (ErrorCode::BadUserInput, "The body may have no coding but gzip, once.".into()),
             Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),
             Self::TooLarge(limit) => (ErrorCode::LimitExceeded, format!("The body is larger than {limit} bytes.")),
             Self::NotJson => {

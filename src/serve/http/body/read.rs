@@ -1,7 +1,8 @@
-//! The body of a request in, its bytes out: within its size, its time and the memory of requests. Must not know its content.
+//! The body of a request in, its bytes out: unpacked, within its size, its time and the memory of requests. Must not know its content.
 
-use super::status::HttpRefusal;
+use super::arriving::{Arriving, BodyCoding, Kept};
 use crate::serve::admission::parsed_size;
+use crate::serve::http::status::HttpRefusal;
 use crate::serve::pace::next_bytes_by;
 use crate::serve::quota::Share;
 use crate::serve::settings::RequestLimits;
@@ -13,25 +14,28 @@ use tokio::time::{Instant, timeout_at};
 ///
 /// If its header says that a body is too long, it is refused before any of it is read. A client that waits for `100 Continue` does not get
 /// it then: hyper sends it when the body is first read.
-pub async fn read(body: Body, limits: &RequestLimits, mut memory: Share) -> Result<(Vec<u8>, Share), HttpRefusal> {
+pub async fn read(body: Body, coding: BodyCoding, limits: &RequestLimits, memory: Share) -> Result<(Vec<u8>, Share), HttpRefusal> {
     let too_large = |bytes: u64| bytes > limits.body_limit as u64;
     if too_large(body.size_hint().lower()) {
         return Err(HttpRefusal::TooLarge(limits.body_limit));
     }
-    let (began, mut chunks, mut bytes) = (Instant::now(), body.into_data_stream(), Vec::<u8>::new());
+    let (began, mut chunks, mut received) = (Instant::now(), body.into_data_stream(), 0);
+    let mut arriving = Arriving::new(coding, limits.body_limit, memory)?;
     loop {
-        let next = timeout_at(next_bytes_by(began, bytes.len(), limits.body_timeout), chunks.next());
+        let next = timeout_at(next_bytes_by(began, received, limits.body_timeout), chunks.next());
         match next.await.map_err(|_| HttpRefusal::SlowBody)? {
-            Some(Ok(chunk)) if too_large((bytes.len() + chunk.len()) as u64) => return Err(HttpRefusal::TooLarge(limits.body_limit)),
             Some(Ok(chunk)) => {
-                bytes.reserve(chunk.len());
-                memory.resize(bytes.capacity())?;
-                bytes.extend_from_slice(&chunk);
+                received += chunk.len();
+                if too_large(received as u64) {
+                    return Err(HttpRefusal::TooLarge(limits.body_limit));
+                }
+                arriving.add(&chunk)?;
             }
             Some(Err(_)) => return Err(HttpRefusal::Malformed("The body ended early.".into())),
             None => break,
         }
     }
+    let Kept { bytes, mut memory, .. } = arriving.finish()?;
     memory.resize(parsed_size(&bytes))?;
     Ok((bytes, memory))
 }
