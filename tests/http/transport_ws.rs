@@ -10,6 +10,8 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Longer than anything that a test waits for.
@@ -285,4 +287,13 @@ async fn one_operation_too_many_is_refused_alone() {
         }
     }
     assert_eq!((heard.as_str(), socket.kind().await.as_str()), ("next again", "complete again"));
+}
+
+#[tokio::test]
+async fn a_client_that_closes_is_answered_so() {
+    for mut socket in [silent().await, ready().await, open("graphql-ws").await.unwrap().0] {
+        let frame = CloseFrame { code: CloseCode::Normal, reason: "Normal Closure".into() };
+        socket.stream.send(Message::Close(Some(frame))).await.unwrap();
+        assert_eq!(socket.code().await, 1000);
+    }
 }

@@ -96,8 +96,11 @@ async fn serve(
         None => SocketSession::new(&mut sink, &mut messages, executor, identity).serve().await,
         Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).await,
     };
-    if let Some(frame) = over {
-        messages.end_with(frame);
+    match over {
+        Some(frame) => messages.end_with(frame),
+        // A frame of the client that closes the socket is answered by one (RFC 6455 section 5.5.1): it waits to be sent. Without it, clients
+        // take the connection for broken.
+        None => drop(timeout(CLOSE_LIMIT, sink.flush()).await),
     }
     if let (Some(frame), mut messages) = messages.into_end() {
         let has_memory = ![TRY_AGAIN_LATER, close_code::POLICY].contains(&frame.code);
