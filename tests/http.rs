@@ -10,6 +10,8 @@ mod coercion;
 mod documents;
 #[path = "http/gateway.rs"]
 mod gateway;
+#[path = "http/http2.rs"]
+mod http2;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/lists.rs"]

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// The lowest speed at which a peer may take sent bytes, in bytes a second.
-const SLOWEST: u64 = 8 << 10;
+pub const SLOWEST: u64 = 8 << 10;
 
 /// How long a closed connection discards what its peer still sends.
 const LINGER: Duration = Duration::from_secs(5);
@@ -31,6 +31,8 @@ pub struct Connection {
     lingering: Option<Lingering>,
     received: Received,
     open: OpenConnection,
+    /// Bytes that are received and not read yet.
+    ahead: Vec<u8>,
 }
 
 /// A write that the peer does not take at once.
@@ -107,12 +109,27 @@ impl Received {
 impl Connection {
     /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
     pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share, open: OpenConnection) -> Self {
-        Self { stream, write_timeout, stalled: None, lingering: None, received: Received::new(memory), open }
+        Self { stream, write_timeout, stalled: None, lingering: None, received: Received::new(memory), open, ahead: Vec::new() }
     }
 
     /// What it receives.
     pub fn received(&self) -> Received {
         self.received.clone()
+    }
+
+    /// Whether the peer begins with these bytes. It receives as few as tell, and whoever reads next gets them.
+    pub async fn begins_with(&mut self, expected: &[u8]) -> Result<bool> {
+        while self.ahead.len() < expected.len() && expected.starts_with(&self.ahead) {
+            let length = self.ahead.len();
+            self.ahead.resize(expected.len(), 0);
+            let received = self.stream.read(&mut self.ahead[length..]).await;
+            self.ahead.truncate(length + received.as_ref().map_or(0, |received| *received));
+            match received? {
+                0 => return Ok(false),
+                bytes => self.received.add(bytes as u64)?,
+            }
+        }
+        Ok(self.ahead.starts_with(expected))
     }
 
     fn written(&mut self, context: &mut Context<'_>, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
@@ -161,6 +178,12 @@ impl Lingering {
 
 impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+        if !self.ahead.is_empty() {
+            let length = self.ahead.len().min(buffer.remaining());
+            buffer.put_slice(&self.ahead[..length]);
+            self.ahead.drain(..length);
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         match buffer.filled().len() - before {

@@ -13,6 +13,7 @@ pub mod http;
 pub mod listener;
 pub mod logging;
 pub mod pace;
+pub mod protocols;
 pub mod quota;
 pub mod router;
 pub mod settings;

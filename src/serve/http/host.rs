@@ -46,7 +46,8 @@ impl Hosts {
     }
 }
 
-/// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). Health checks work for every
+/// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). In HTTP/2, the host may be that
+/// of the target instead (RFC 9113 section 8.3.1). Health checks work for every
 /// host, because a load balancer names no meaningful one.
 pub async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     let refusal = match host_of(&request) {
@@ -68,6 +69,7 @@ fn host_of(request: &Request) -> Result<Option<Authority>, HttpRefusal> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (None, _) if request.version() == Version::HTTP_10 => Ok(request.uri().authority().cloned()),
+        (None, _) if request.version() == Version::HTTP_2 && request.uri().authority().is_some() => Ok(request.uri().authority().cloned()),
         (None, _) => Err(HttpRefusal::Malformed("The header Host is missing.".into())),
         (Some(_), Some(_)) => Err(HttpRefusal::Malformed("The header Host occurs twice.".into())),
         (Some(value), None) => {
@@ -121,6 +123,8 @@ mod tests {
         assert_eq!(host("/graphql", Version::HTTP_11, &["[::1]:4000"]), named("[::1]"));
         assert_eq!(host("http://evil.test/graphql", Version::HTTP_11, &["localhost"]), named("evil.test"));
         assert_eq!(host("/graphql", Version::HTTP_10, &[]), Ok(None));
+        assert_eq!(host("http://localhost/graphql", Version::HTTP_2, &[]), named("localhost"));
+        assert!(host("/graphql", Version::HTTP_2, &[]).is_err() && host("http://localhost/graphql", Version::HTTP_11, &[]).is_err());
         for headers in [&[][..], &["a", "a"], &[""], &["a b"]] {
             assert!(host("/graphql", Version::HTTP_11, headers).is_err(), "{headers:?}");
         }

@@ -1,0 +1,8 @@
+//! An accepted connection in, the requests on it answered by the routes, by the protocol that its client speaks.
+
+pub mod accepted;
+pub mod choose;
+pub mod http1;
+pub mod http2;
+pub mod pieces;
+pub mod streams;
