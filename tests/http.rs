@@ -22,6 +22,8 @@ mod machine;
 mod protocol;
 #[path = "http/response.rs"]
 mod response;
+#[path = "http/sse.rs"]
+mod sse;
 #[path = "http/transport_ws.rs"]
 mod transport_ws;
 #[path = "http/validation.rs"]

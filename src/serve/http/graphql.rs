@@ -5,7 +5,8 @@ use super::body::arriving::BodyCoding;
 use super::body::read;
 use super::media_type::{MediaType, negotiate};
 use super::operations::RequestOperations;
-use super::request::{RequestBody, from_json, from_query_string, is_json};
+use super::request::{RequestBody, RequestParameters, from_json, from_query_string, is_json};
+use super::sse;
 use super::status::{self, HttpRefusal};
 use crate::execute::gateway::Response;
 use crate::serve::admission::{resize_response, unsent};
@@ -66,14 +67,15 @@ pub async fn handle(
     let mut response = match body {
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();
-            let mut response = match operations.run(*parameters, memory).await {
-                Ok(response) => send(&endpoint, client, form, response).await,
-                Err(refusal) => refuse(media, &refusal),
-            };
+            let mut response =
+                answer(&endpoint, form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal));
             if let Some(name) = name {
                 response.extensions_mut().insert(OperationName(name));
             }
             response
+        }
+        RequestBody::List(_) if media == MediaType::EventStream => {
+            refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
         }
         RequestBody::List(list) => match operations.run_list(list, memory).await {
             Ok(body) => send(&endpoint, client, form, Response { body, refused: None }).await,
@@ -86,8 +88,25 @@ pub async fn handle(
     response
 }
 
+/// Runs an operation, and answers in the form that the client accepts.
+async fn answer(
+    endpoint: &Arc<Endpoint>,
+    form: Form,
+    operations: &RequestOperations<'_>,
+    parameters: RequestParameters,
+    memory: Share,
+) -> Result<axum::response::Response, HttpRefusal> {
+    if form.media == MediaType::EventStream {
+        let responses = operations.begin(parameters, memory).await?;
+        return Ok(sse::respond(endpoint.clone(), operations.client, responses));
+    }
+    let response = operations.run(parameters, memory).await?;
+    Ok(send(endpoint, operations.client, form, response).await)
+}
+
 /// The response to a request that is refused.
 pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Response {
+    let media = if media == MediaType::EventStream { MediaType::Json } else { media };
     let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body.into());
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));

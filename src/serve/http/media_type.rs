@@ -9,6 +9,8 @@ pub enum MediaType {
     GraphqlResponse,
     /// `application/json`: every well-formed request is answered with 200.
     Json,
+    /// `text/event-stream`: a stream of responses. Refusals before there is one are [`MediaType::Json`].
+    EventStream,
 }
 
 /// How much a client prefers a media type.
@@ -32,6 +34,7 @@ impl MediaType {
         HeaderValue::from_static(match self {
             Self::GraphqlResponse => "application/graphql-response+json; charset=utf-8",
             Self::Json => "application/json; charset=utf-8",
+            Self::EventStream => "text/event-stream; charset=utf-8",
         })
     }
 
@@ -39,6 +42,7 @@ impl MediaType {
         match self {
             Self::GraphqlResponse => "application/graphql-response+json",
             Self::Json => "application/json",
+            Self::EventStream => "text/event-stream",
         }
     }
 
@@ -49,7 +53,7 @@ impl MediaType {
             .filter_map(|range| {
                 let precision = match range.name {
                     "*/*" => 0,
-                    "application/*" => 1,
+                    "application/*" if self != Self::EventStream => 1,
                     name if name == self.name() => 2,
                     _ => return None,
                 };
@@ -63,7 +67,8 @@ impl MediaType {
 /// Chooses the media type of the response; `None` if the client accepts neither.
 ///
 /// Without a header, or with a wildcard only, it is `application/json`, which every client understands. If the header names both,
-/// `application/graphql-response+json` wins.
+/// `application/graphql-response+json` wins. A stream of events is what a client gets that names it and likes it best, or accepts nothing
+/// else: clients that know subscriptions name it beside the others.
 pub fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     let text = joined(headers)?;
     let ranges: Vec<_> = text.split(',').filter_map(range).collect();
@@ -72,6 +77,11 @@ pub fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     }
     let graphql = MediaType::GraphqlResponse.preference(&ranges);
     let json = MediaType::Json.preference(&ranges);
+    let events = MediaType::EventStream.preference(&ranges).filter(|events| events.precision == 2);
+    let others = graphql.into_iter().chain(json).map(|preference| preference.quality).max().unwrap_or(0);
+    if events.is_some_and(|events| events.quality > others) {
+        return Some(MediaType::EventStream);
+    }
     match (graphql, json) {
         (None, None) => None,
         (Some(_), None) => Some(MediaType::GraphqlResponse),
@@ -172,11 +182,27 @@ mod tests {
 
     #[test]
     fn what_we_cannot_give_is_not_acceptable() {
-        for accept in
-            ["text/plain", "application/xml", "application/json;q=0", "*/*;q=0", "application/json;q=nonsense", ";", "text/event-stream"]
-        {
+        for accept in [
+            "text/plain",
+            "application/xml",
+            "application/json;q=0",
+            "*/*;q=0",
+            "application/json;q=nonsense",
+            ";",
+            "text/event-stream;q=0",
+        ] {
             assert_eq!(of(&[accept]), None, "{accept}");
         }
+    }
+
+    #[test]
+    fn events_are_for_clients_that_like_them_best() {
+        const EVENTS: Option<MediaType> = Some(MediaType::EventStream);
+        assert_eq!(of(&["text/event-stream"]), EVENTS);
+        assert_eq!(of(&["text/event-stream, application/json;q=0.9"]), EVENTS);
+        assert_eq!(of(&["application/graphql-response+json, application/json, text/event-stream, multipart/mixed"]), GRAPHQL);
+        assert_eq!(of(&["text/event-stream, */*"]), JSON);
+        assert_eq!(of(&["text/event-stream, */*;q=0.1"]), EVENTS);
     }
 
     #[test]

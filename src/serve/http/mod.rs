@@ -10,4 +10,5 @@ pub mod operations;
 pub mod request;
 pub mod request_log;
 pub mod sample_callers;
+pub mod sse;
 pub mod status;

@@ -10,7 +10,7 @@ use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;
 use futures_util::future::join_all;
-use futures_util::stream::StreamExt;
+use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::time::Instant;
 
 /// The operations of one request.
@@ -28,20 +28,22 @@ pub struct RequestOperations<'e> {
 }
 
 impl RequestOperations<'_> {
-    /// Runs an operation, which has the memory of its request. The error is why it did not run.
+    /// Runs an operation that has one response. The operation has the memory of its request. The error is why it did not run.
     pub async fn run(&self, parameters: RequestParameters, memory: Share) -> Result<Response, HttpRefusal> {
+        Ok(self.begin(parameters, memory).await?.next().await.unwrap_or_else(timed_out))
+    }
+
+    /// Begins an operation, which runs while its responses are polled.
+    pub async fn begin(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let request = match self.endpoint.documents.request(parameters) {
             Ok(request) => Request { caller: self.identity.caller.clone(), ..request },
-            Err(error) => return Ok(Response::refused(&[error])),
+            Err(error) => return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed()),
         };
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: self.may_write, deadline, explain: self.explain };
-        match self.endpoint.run(invocation, admission).await {
-            Ok(mut responses) => Ok(responses.next().await.unwrap_or_else(timed_out)),
-            Err(MayNotWrite) => Err(HttpRefusal::NotByGet),
-        }
+        self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)
     }
 
     /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not run has its errors in

@@ -1,0 +1,108 @@
+//! The responses of an operation in, a stream of events out, by the protocol graphql-sse ("distinct connections mode"): `next` for each
+//! response, then `complete`. Must not know media types, nor what runs the operation.
+//!
+//! A client reads an operation's own errors from `next`: a browser's `EventSource` does not show the body of a failed request.
+
+use super::status::HttpRefusal;
+use crate::execute::gateway;
+use crate::serve::admission::unsent;
+use crate::serve::client::ClientAddress;
+use crate::serve::endpoint::Endpoint;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How often the client hears something, so that no proxy takes the connection for dead. Most wait for 30 seconds or longer.
+const HEARTBEAT: Duration = Duration::from_secs(12);
+/// A comment (HTML standard, section 9.2.6).
+const COMMENT: &[u8] = b":\n\n";
+/// The last event. Without a line of data, browsers would not tell it.
+const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
+
+/// The response that streams the responses of an operation. It is never compressed: each event is sent at once.
+pub fn respond(endpoint: Arc<Endpoint>, client: ClientAddress, responses: BoxStream<'static, gateway::Response>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
+    ];
+    let held = move |response| held(&endpoint, client, response);
+    (headers, Body::from_stream(events(responses, held).map(Ok::<_, Infallible>))).into_response()
+}
+
+/// The events of an operation. `event` makes one of each response.
+fn events(
+    responses: BoxStream<'static, gateway::Response>,
+    event: impl Fn(gateway::Response) -> Bytes + Send + Sync + 'static,
+) -> BoxStream<'static, Bytes> {
+    let event = Arc::new(event);
+    let next = move |responses: Option<BoxStream<'static, gateway::Response>>| {
+        let event = event.clone();
+        async move {
+            let mut responses = responses?;
+            match timeout(HEARTBEAT, responses.next()).await {
+                Err(_) => Some((Bytes::from_static(COMMENT), Some(responses))),
+                Ok(Some(response)) => Some((event(response), Some(responses))),
+                Ok(None) => Some((Bytes::from_static(COMPLETE), None)),
+            }
+        }
+    };
+    stream::unfold(Some(responses), next).boxed()
+}
+
+/// The event of a response, which has its share until it is sent.
+fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response) -> Bytes {
+    let event = next_event(&response.body);
+    match endpoint.quotas.hold_response(client, event.len()) {
+        Ok(share) => unsent(event, share),
+        Err(exhausted) => next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()]).body).into(),
+    }
+}
+
+/// The event `next` with a response map. Lines may end anywhere between the tokens of JSON, and nowhere else.
+fn next_event(body: &[u8]) -> Vec<u8> {
+    let mut event = Vec::with_capacity(body.len() + 32);
+    event.extend_from_slice(b"event: next\n");
+    for line in body.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        event.extend_from_slice(b"data: ");
+        event.extend_from_slice(line);
+        event.push(b'\n');
+    }
+    event.push(b'\n');
+    event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn said(responses: BoxStream<'static, gateway::Response>) -> String {
+        let all: Vec<Bytes> = events(responses, |response| next_event(&response.body).into()).collect().await;
+        String::from_utf8_lossy(&all.concat()).into_owned()
+    }
+
+    fn response(body: &str) -> gateway::Response {
+        gateway::Response { body: body.into(), refused: None }
+    }
+
+    #[tokio::test]
+    async fn each_response_is_an_event() {
+        let responses = stream::iter([response("{\"data\":1}"), response("{\n\"data\":2}")]).boxed();
+        let events = "event: next\ndata: {\"data\":1}\n\nevent: next\ndata: {\ndata: \"data\":2}\n\nevent: complete\ndata:\n\n";
+        assert_eq!(said(responses).await, events);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_has_heartbeats() {
+        let late = stream::once(async {
+            tokio::time::sleep(HEARTBEAT * 2 + HEARTBEAT / 2).await;
+            response("{}")
+        });
+        assert_eq!(said(late.boxed()).await, ":\n\n:\n\nevent: next\ndata: {}\n\nevent: complete\ndata:\n\n");
+    }
+}
