@@ -22,9 +22,10 @@ const FILL: &str = r#"mutation {
   o: addMinute(boardId: "b", id: "1", text: "secret minute") { id }
 }"#;
 
-type Attack = (&'static str, Value, &'static str, Value, &'static [&'static str]);
+/// The name of an attack, its caller, its operation, and the data and the codes of the errors that the caller gets.
+pub type Attack = (&'static str, Value, &'static str, Value, &'static [&'static str]);
 
-fn attacks() -> Vec<Attack> {
+pub fn attacks() -> Vec<Attack> {
     let nobody = || Value::Null;
     let ben = || json!({ "sub": "ben" });
     let ann = || json!({ "sub": "ann" });
@@ -555,11 +556,34 @@ fn attacks() -> Vec<Attack> {
 /// What staff puts that needs claims of its own.
 const OF_ANN: &str = r#"mutation { a: putVote(roomId: "r", id: "v") { id } b: putPoster(id: "p", draft: true) { id } }"#;
 
+/// What fills the club, by its staff.
+pub const FILLS: [&str; 2] = [FILL, OF_ANN];
+
+/// A page whose cursor is that of a hidden item.
+pub const PAGE: &str = r#"{ notes(roomId: "r", first: 1) { nodes { id } pageInfo { endCursor } } }"#;
+
+/// All that was there, which is as it was after all attacks.
+pub const ALL: &str = r#"{ room(id: "r") { name plan n: note(id: "1") { text version shared } } person(id: "ann") { name rank mail } loanCount(personId: "ann") board(id: "b") { name minutes { text } } }"#;
+
+/// Ann, who is staff.
+pub fn staff() -> Value {
+    json!({ "sub": "ann", "role": "staff" })
+}
+
+/// What [`ALL`] gives.
+pub fn left() -> Value {
+    json!({
+        "board": { "name": "secret board", "minutes": [{ "text": "secret minute" }] },
+        "room": { "name": "Attic", "plan": "secret plan", "n": { "text": "secret", "version": 1, "shared": false } },
+        "person": { "name": "Ann", "rank": 7, "mail": "ann@example.com" },
+        "loanCount": 1,
+    })
+}
+
 async fn club() -> Store {
     let store = Store::open("club.graphql", include_str!("club.graphql")).await;
-    let staff = json!({ "sub": "ann", "role": "staff" });
-    for fill in [FILL, OF_ANN] {
-        let filled = store.run(&staff, fill).await;
+    for fill in FILLS {
+        let filled = store.run(&staff(), fill).await;
         assert_eq!(filled["errors"], Value::Null, "{filled}");
     }
     store
@@ -568,7 +592,7 @@ async fn club() -> Store {
 #[tokio::test]
 async fn no_operation_gets_around_a_rule() {
     let store = club().await;
-    let first = store.run(&json!({ "sub": "ann" }), r#"{ notes(roomId: "r", first: 1) { nodes { id } pageInfo { endCursor } } }"#).await;
+    let first = store.run(&json!({ "sub": "ann" }), PAGE).await;
     let cursor = first["data"]["notes"]["pageInfo"]["endCursor"].as_str().unwrap();
     let mut wrong = String::new();
     for (name, claims, operation, data, expected) in attacks() {
@@ -579,16 +603,7 @@ async fn no_operation_gets_around_a_rule() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    // What was there is as it was.
-    let staff = json!({ "sub": "ann", "role": "staff" });
-    let all = r#"{ room(id: "r") { name plan n: note(id: "1") { text version shared } } person(id: "ann") { name rank mail } loanCount(personId: "ann") board(id: "b") { name minutes { text } } }"#;
-    let left = json!({
-        "board": { "name": "secret board", "minutes": [{ "text": "secret minute" }] },
-        "room": { "name": "Attic", "plan": "secret plan", "n": { "text": "secret", "version": 1, "shared": false } },
-        "person": { "name": "Ann", "rank": 7, "mail": "ann@example.com" },
-        "loanCount": 1,
-    });
-    assert_eq!(store.run(&staff, all).await["data"], left);
+    assert_eq!(store.run(&staff(), ALL).await["data"], left());
 }
 
 #[tokio::test]

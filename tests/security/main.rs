@@ -10,7 +10,11 @@ mod by_pass;
 mod key_server;
 mod keys;
 mod outages;
+#[path = "../served/process.rs"]
+#[allow(dead_code)]
+mod process;
 mod rates;
+mod served;
 mod server;
 mod signer;
 mod store;

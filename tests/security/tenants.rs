@@ -1,11 +1,12 @@
 //! Attacks on tenants, one line each: a caller and an operation that would reach another tenant's items in; out, what the caller gets. No
 //! call of the table may name a key of the other tenant. docs/security.md has the table.
 
+use crate::by_pass::Attack;
 use crate::store::{Store, codes};
 use serde_json::{Value, json};
 
 /// What the first tenant has, put by one of its callers.
-const FILL: &str = r#"mutation {
+pub const FILL: &str = r#"mutation {
   a: putDesk(id: "d", name: "Front") { id }
   b: putNote(deskId: "d", id: "1", day: "2026-11-20", text: "secret one") { id }
   c: putNote(deskId: "d", id: "2", day: "2026-11-20", text: "secret two") { id }
@@ -15,15 +16,18 @@ const FILL: &str = r#"mutation {
   h: write(day: "2026-11-20", text: "dear diary") { day }
 }"#;
 
+/// A page of the first tenant.
+pub const PAGE: &str = r#"{ notes(deskId: "d", first: 1) { nodes { id } pageInfo { endCursor } } }"#;
+
+/// All that the first tenant has, which is as it was after all attacks.
+pub const ALL: &str = r#"{ desk(id: "d") { name version noteCount entries { id } sign { text } } voteCount diary { text } }"#;
+
 /// A caller of the tenant whose items are attacked.
-fn one() -> Value {
+pub fn one() -> Value {
     json!({ "sub": "ann", "tenant": "one" })
 }
 
-/// The name of an attack, its caller, its operation, and the data and the codes of the errors that the caller gets.
-type Attack = (&'static str, Value, &'static str, Value, &'static [&'static str]);
-
-fn attacks() -> Vec<Attack> {
+pub fn attacks() -> Vec<Attack> {
     let two = || json!({ "sub": "ann", "tenant": "two" });
     let of = |tenant: Value| json!({ "sub": "ann", "tenant": tenant });
     let none = json!({ "sub": "ann" });
@@ -189,12 +193,21 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
+/// What [`ALL`] gives.
+pub fn left() -> Value {
+    json!({
+        "desk": { "name": "Front", "version": 1, "noteCount": 2, "entries": [{ "id": "1" }, { "id": "1" }, { "id": "2" }], "sign": { "text": "closed" } },
+        "voteCount": 1,
+        "diary": [{ "text": "dear diary" }],
+    })
+}
+
 #[tokio::test]
 async fn no_request_names_a_key_of_another_tenant() {
     let offices = Store::open("offices.graphql", include_str!("offices.graphql")).await;
     let filled = offices.run(&one(), FILL).await;
     assert_eq!(filled["errors"], Value::Null, "{filled}");
-    let page = offices.run(&one(), r#"{ notes(deskId: "d", first: 1) { nodes { id } pageInfo { endCursor } } }"#).await;
+    let page = offices.run(&one(), PAGE).await;
     let cursor = page["data"]["notes"]["pageInfo"]["endCursor"].as_str().unwrap();
     let mut wrong = String::new();
     for (name, claims, operation, data, expected) in attacks() {
@@ -210,14 +223,7 @@ async fn no_request_names_a_key_of_another_tenant() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    // The items of the first tenant are as they were.
-    let all = r#"{ desk(id: "d") { name version noteCount entries { id } sign { text } } voteCount diary { text } }"#;
-    let left = json!({
-        "desk": { "name": "Front", "version": 1, "noteCount": 2, "entries": [{ "id": "1" }, { "id": "1" }, { "id": "2" }], "sign": { "text": "closed" } },
-        "voteCount": 1,
-        "diary": [{ "text": "dear diary" }],
-    });
-    assert_eq!(offices.run(&one(), all).await["data"], left);
+    assert_eq!(offices.run(&one(), ALL).await["data"], left());
 }
 
 #[test]

@@ -23,10 +23,10 @@ fn good() -> Token {
     Token::good("RS256", "rsa")
 }
 
-/// Opens a socket with these headers, sends these messages, and gives the types of what comes back, the data, and the code of the end. A
-/// refused request gives its status.
-async fn talk(server: &Server, headers: &[(&'static str, String)], messages: &[Value]) -> Result<(Vec<String>, Value, u16), u16> {
-    let mut request = server.running.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
+/// Opens a socket at an address with these headers, sends these messages, and gives the types of what comes back, the response, and the
+/// code of the end. A refused request gives its status.
+pub async fn talk(address: &str, headers: &[(&'static str, String)], messages: &[Value]) -> Result<(Vec<String>, Value, u16), u16> {
+    let mut request = address.into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
     for (name, value) in headers {
         request.headers_mut().insert(*name, value.parse().unwrap());
@@ -40,7 +40,7 @@ async fn talk(server: &Server, headers: &[(&'static str, String)], messages: &[V
         // The server may have closed the socket by now.
         let _ = socket.send(Message::text(message.to_string())).await;
     }
-    let (mut types, mut data, mut code) = (Vec::new(), Value::Null, 0);
+    let (mut types, mut response, mut code) = (Vec::new(), Value::Null, 0);
     while let Some(Ok(message)) = tokio::time::timeout(BOUND, socket.next()).await.unwrap() {
         if let Message::Close(frame) = &message {
             code = frame.as_ref().map_or(0, |frame| frame.code.into());
@@ -48,7 +48,7 @@ async fn talk(server: &Server, headers: &[(&'static str, String)], messages: &[V
         let Ok(message) = serde_json::from_str::<Value>(message.to_text().unwrap_or_default()) else { continue };
         let kind = message["type"].as_str().unwrap().to_owned();
         if kind == "next" {
-            data = message["payload"]["data"].clone();
+            response = message["payload"].clone();
         }
         let over = kind == "complete";
         types.push(kind);
@@ -56,7 +56,11 @@ async fn talk(server: &Server, headers: &[(&'static str, String)], messages: &[V
             break;
         }
     }
-    Ok((types, data, code))
+    Ok((types, response, code))
+}
+
+fn at(server: &Server) -> String {
+    server.running.url("/graphql/ws").replacen("http", "ws", 1)
 }
 
 fn init(payload: Value) -> Value {
@@ -81,8 +85,8 @@ async fn a_token_in_the_first_message_or_in_the_header_says_who_asks() {
         ("a payload over a header", header, json!({"token": good().claim("sub", "bob").signed(&rsa)}), json!("bob")),
     ];
     for (name, headers, payload, sub) in cases {
-        let (types, data, _) = talk(&server, &headers, &[init(payload), ask()]).await.unwrap();
-        assert_eq!((types, &data["sub"]), (["connection_ack", "next", "complete"].map(str::to_owned).to_vec(), &sub), "{name}");
+        let (types, response, _) = talk(&at(&server), &headers, &[init(payload), ask()]).await.unwrap();
+        assert_eq!((types, &response["data"]["sub"]), (["connection_ack", "next", "complete"].map(str::to_owned).to_vec(), &sub), "{name}");
     }
 }
 
@@ -101,17 +105,17 @@ async fn a_wrong_token_closes_the_socket_before_anything_runs() {
         ("an unknown key of a machine", json!({"X-Api-Key": "x"})),
     ];
     for (name, payload) in payloads {
-        assert_eq!(talk(&server, &[], &[init(payload), ask()]).await, Ok((vec![], Value::Null, 4403)), "{name}");
+        assert_eq!(talk(&at(&server), &[], &[init(payload), ask()]).await, Ok((vec![], Value::Null, 4403)), "{name}");
     }
     let header = vec![("authorization", format!("Bearer {expired}"))];
-    assert_eq!(talk(&server, &header, &[init(json!(null)), ask()]).await, Err(401), "an expired token in the header");
+    assert_eq!(talk(&at(&server), &header, &[init(json!(null)), ask()]).await, Err(401), "an expired token in the header");
     assert_eq!(server.operations(), 0, "nothing has run");
 }
 
 #[tokio::test]
 async fn an_operation_before_the_handshake_closes_the_socket() {
     let server = server().await;
-    assert_eq!(talk(&server, &[], &[ask()]).await, Ok((vec![], Value::Null, 4401)));
+    assert_eq!(talk(&at(&server), &[], &[ask()]).await, Ok((vec![], Value::Null, 4401)));
     assert_eq!(server.operations(), 0, "nothing has run");
 }
 
@@ -120,6 +124,6 @@ async fn the_socket_closes_when_its_token_ends() {
     let (server, rsa) = (server().await, Signer::rsa());
     // It ends a minute later than it says, which is in a moment. On a slow machine, it is over before the handshake.
     let soon = good().claim("exp", now() - 58).signed(&rsa);
-    let (_, _, code) = talk(&server, &[], &[init(json!({ "token": soon }))]).await.unwrap();
+    let (_, _, code) = talk(&at(&server), &[], &[init(json!({ "token": soon }))]).await.unwrap();
     assert_eq!(code, 4403);
 }
