@@ -62,8 +62,13 @@ fn made(path: &Path) -> Result<Vec<u8>> {
     }
     // A file that is there is whole, because it is written under another name.
     let draft = path.with_extension(format!("{}.new", std::process::id()));
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // A file that is there already may be somebody else's.
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(&draft)?.write_all(&secret)?;

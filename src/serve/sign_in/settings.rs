@@ -80,8 +80,11 @@ pub enum SignInSettingsError {
     /// Two issuers have one name.
     #[error("the issuer {0} occurs twice")]
     Twice(String),
-    /// An issuer without an audience would accept tokens for other servers.
-    #[error("the issuer {0} has no audience")]
+    /// An issuer has an empty name, as a comma too many makes it.
+    #[error("an issuer has no name")]
+    NoName,
+    /// An issuer without an audience, or with an empty one, would accept tokens for other servers.
+    #[error("the issuer {0} has no audience, or an empty one")]
     NoAudience(String),
     /// An issuer has a secret and public keys.
     #[error("the issuer {0} has a secret and public keys: choose one")]
@@ -129,7 +132,10 @@ impl SignInSettings {
 
 impl IssuerSettings {
     fn open(self) -> Result<Issuer, SignInSettingsError> {
-        if self.audiences.iter().all(|audience| audience.is_empty()) {
+        if self.issuer.is_empty() {
+            return Err(SignInSettingsError::NoName);
+        }
+        if self.audiences.is_empty() || self.audiences.iter().any(String::is_empty) {
             return Err(SignInSettingsError::NoAudience(self.issuer));
         }
         let keys = match (&self.jwks, &self.secret_file) {
@@ -214,7 +220,10 @@ mod tests {
         assert!(trouble(SignInSettings { jwks: Some("http://a.example/keys".into()), ..one("a") }).contains("is not an address of keys"));
         let twice = "https://localhost:1";
         assert!(trouble(SignInSettings { issuers: vec![twice.into(), twice.into()], ..one(twice) }).contains("occurs twice"));
-        assert!(trouble(SignInSettings { audiences: vec![String::new()], ..one(twice) }).contains("has no audience"));
+        for audiences in [vec![String::new()], vec!["api".into(), String::new()]] {
+            assert!(trouble(SignInSettings { audiences, ..one(twice) }).contains("has no audience"));
+        }
+        assert!(trouble(SignInSettings { jwt_secret_file: Some(short.clone()), ..one("") }).contains("has no name"));
         let listed = file(&directory, "issuers", r#"[{"issuer": "a", "audiences": ["b"], "jwks": "c", "secretFile": "d"}]"#);
         assert!(trouble(SignInSettings { issuers_file: Some(listed), ..SignInSettings::default() }).contains("choose one"));
         let long = file(&directory, "long", &" ".repeat((1 << 20) + 1));

@@ -86,7 +86,9 @@ impl KeyAddress {
 }
 
 fn address(text: &str) -> Result<Url, NoKeyAddress> {
-    Url::parse(text).ok().filter(is_protected).ok_or_else(|| NoKeyAddress(text.to_owned()))
+    // A name and a password would stand in the log, and nobody sends them.
+    let is_bare = |url: &Url| url.username().is_empty() && url.password().is_none();
+    Url::parse(text).ok().filter(|url| is_protected(url) && is_bare(url)).ok_or_else(|| NoKeyAddress(text.to_owned()))
 }
 
 /// Whether nobody between can change what is read: over TLS, or on this machine.
@@ -114,7 +116,7 @@ mod tests {
         let pool = "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbC";
         assert_eq!(metadata(pool), format!("{pool}/.well-known/openid-configuration"));
         assert_eq!(metadata("https://a.auth0.com/"), "https://a.auth0.com/.well-known/openid-configuration");
-        for wrong in ["http://a.example", "a.example", "", "file:///keys"] {
+        for wrong in ["http://a.example", "a.example", "", "file:///keys", "https://user:word@a.example"] {
             assert!(KeyAddress::discovery(wrong).is_err() && KeyAddress::key_set(wrong).is_err(), "{wrong}");
         }
     }
