@@ -29,8 +29,8 @@ pub enum Decision {
     LetIn,
     /// The caller is refused.
     Refused(ErrorCode),
-    /// Each of these demands must be met for a row, by one of its alternatives.
-    Open(Vec<Vec<Alternative>>),
+    /// Each of these demands, by their positions in the guard, must be met for a row by one of its alternatives.
+    Open(Vec<(usize, Vec<Alternative>)>),
 }
 
 /// A rule that lets the caller in if an item meets a condition.
@@ -52,14 +52,14 @@ impl Refusals {
             if guard.within.is_some_and(|outer| refusals.of(Some(outer)).is_some()) {
                 decision = Decision::Refused(code);
             }
-            for demand in &guard.demands {
+            for (position, demand) in guard.demands.iter().enumerate() {
                 match alternatives(demand, context, arguments) {
                     None => refusals.unneeded.extend(demand.lookups()),
                     Some(none) if none.is_empty() => {
                         refusals.record(context.caller, demand);
                         decision = Decision::Refused(code);
                     }
-                    Some(alternatives) => open.push(alternatives),
+                    Some(alternatives) => open.push((position, alternatives)),
                 }
             }
             match decision {

@@ -12,7 +12,8 @@ use crate::execute::key::bound::{BoundKey, RangeValues};
 use crate::execute::page::result::PageResult;
 use crate::execute::values::decode;
 use crate::plan::tree::{
-    BoundRange, GuardId, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId, ValueSource,
+    BoundRange, Guard, GuardId, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId,
+    ValueSource,
 };
 use crate::table::data::attribute::Item;
 use serde_json::{Map, Value};
@@ -263,7 +264,7 @@ impl<'p> ReadState<'p> {
                 Decision::LetIn => GuardOutcome::Granted,
                 Decision::Refused(code) => GuardOutcome::Refused(*code),
                 Decision::Open(demands) => match self.climb(space, row, guard.space) {
-                    Some(row) => self.decide(demands, (guard.space, row)),
+                    Some(row) => self.decide((guard, demands), row),
                     None => GuardOutcome::Refused(self.refusals.code()),
                 },
             };
@@ -271,30 +272,25 @@ impl<'p> ReadState<'p> {
                 GuardOutcome::Granted => {}
                 // A guard around it may refuse the caller already.
                 GuardOutcome::Undecided => granted = GuardOutcome::Undecided,
-                refused => {
-                    if let (GuardOutcome::Refused(_), Some(demand)) = (&refused, guard.demands.first()) {
-                        self.refusals.record(&self.caller, demand);
-                    }
-                    return refused;
-                }
+                refused => return refused,
             }
             next = guard.within;
         }
         granted
     }
 
-    /// Whether a row meets all demands.
-    fn decide(&self, demands: &[Vec<Alternative>], (space, row): (SpaceId, usize)) -> GuardOutcome {
+    /// Whether a row of the guard's space meets all demands. The audit log names the one that it does not meet.
+    fn decide(&self, (guard, demands): (&Guard, &[(usize, Vec<Alternative>)]), row: usize) -> GuardOutcome {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
-        for alternatives in demands {
+        for (position, alternatives) in demands {
             let mut access = GuardOutcome::Refused(self.refusals.code());
             for alternative in alternatives {
                 let (holder, settled) = match alternative {
                     Alternative::Object(holder, settled) => (*holder, settled),
                     Alternative::Lookup(read, settled) => (Holder::Read(*read), settled),
                 };
-                match self.held(holder, space, row) {
+                match self.held(holder, guard.space, row) {
                     _ if !self.is_known(holder) => access = GuardOutcome::Undecided,
                     Ok(Some(item)) if settled.is_met(item, &scope) => {
                         access = GuardOutcome::Granted;
@@ -304,6 +300,9 @@ impl<'p> ReadState<'p> {
                     Err(failure) if !matches!(access, GuardOutcome::Undecided) => access = GuardOutcome::Failed(failure.clone()),
                     Err(_) => {}
                 }
+            }
+            if let (GuardOutcome::Refused(_), Some(demand)) = (&access, guard.demands.get(*position)) {
+                self.refusals.record(&self.caller, demand);
             }
             if !matches!(access, GuardOutcome::Granted) {
                 return access;
