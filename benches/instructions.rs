@@ -3,8 +3,8 @@
 //! instructions`. Needs valgrind.
 //!
 //! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails where a case takes
-//! 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like those of the record. `-- --record`
-//! writes that file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
+//! 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like those of the record, and tells what a
+//! case with rules takes of the same one without them. `-- --record` writes that file anew. Any other argument names a case to count. The profiles stay in `target/instructions/` for
 //! `callgrind_annotate`.
 //!
 //! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases, and compares with
@@ -22,6 +22,7 @@ mod prepared;
 mod replay;
 
 use cases::{CASES, Case};
+use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::{self, model::Model};
@@ -48,6 +49,8 @@ const TOLERANCE: f64 = 1.03;
 /// What makes the calls: both clients of Keyfold, or the AWS SDK without Keyfold.
 const CLIENTS: [&str; 3] = ["sdk", "direct", SDK_ALONE];
 const SDK_ALONE: &str = "sdk-alone";
+/// How the name of a case with rules ends, before the client.
+const RULED: &str = "-ruled ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -79,6 +82,7 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
     if !comparable {
         println!("recorded elsewhere, so more instructions are no failure: {environment}\nhere: {}\n", environment::found());
     }
+    let mut all = BTreeMap::new();
     println!("instructions a request, in thousands\n\n{:24} {:>10} {:>10} {:>8}", "", "counted", "recorded", "ratio");
     for case in CASES.iter().filter(|case| wanted(case, "direct")) {
         let answers = directory.join(format!("{}.answers.json", case.name));
@@ -89,6 +93,7 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
         for client in clients {
             let counted = count(case, client, &answers, &directory.join(format!("{}.{client}.out", case.name)));
             let name = format!("{} {client}", case.name);
+            all.insert(name.clone(), counted);
             let known = recorded.insert(name.clone(), counted);
             let ratio = known.map_or(1.0, |known| counted as f64 / known as f64);
             let too_many = ratio > TOLERANCE && !record;
@@ -96,6 +101,11 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
             let known = known.map_or_else(|| "none".to_owned(), |known| (known / 1000).to_string());
             println!("{name:24} {:>10} {known:>10} {ratio:>8.3}{}", counted / 1000, if too_many { "  too many" } else { "" });
         }
+    }
+    for (name, ruled) in all.iter().filter(|(name, _)| name.contains(RULED)) {
+        let Some(plain) = all.get(&name.replace(RULED, " ")) else { continue };
+        let ratio = *ruled as f64 / *plain as f64;
+        println!("{name:24} takes {ratio:.3} of what it takes without rules");
     }
     if record {
         let lines = recorded.iter().fold(format!("{}\n", environment::found()), |mut lines, (name, counted)| {
@@ -188,12 +198,13 @@ async fn answered(gateway: &Gateway, case: &Case) {
 
 fn request(case: &Case) -> Request {
     let variables = (case.variables)().as_object().unwrap().clone();
-    Request { query: case.operation.to_owned(), variables, ..Request::default() }
+    let caller = Caller::signed_in(cases::claims().as_object().unwrap().clone());
+    Request { query: case.operation.to_owned(), variables, caller, ..Request::default() }
 }
 
 fn model(case: &Case) -> Arc<Model> {
     let (file, text) = case.system.schema();
-    let (model, _) = schema::load(file, text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
+    let (model, _) = schema::load(file, &text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
     Arc::new(model)
 }
 

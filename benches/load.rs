@@ -151,7 +151,7 @@ async fn measure(servers: &[Process], case: &Case, connections: usize, rounds: u
 /// Creates the table and puts its items.
 async fn fill(endpoint: &str) {
     let (file, text) = System::Groups.schema();
-    let (model, _) = schema::load(file, text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
+    let (model, _) = schema::load(file, &text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
     let store = SdkStore::connect(Some(endpoint), None).await.unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let items = System::Groups.items();

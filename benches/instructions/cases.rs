@@ -21,6 +21,8 @@ pub struct Case {
 pub enum System {
     /// A user's groups, their members and containers, and the foods in these.
     Groups,
+    /// The same, with rules that the key and the caller's claims decide.
+    RuledGroups,
     /// A shop's 100 items, links to them, and ten shelves of ten items.
     Shop,
     /// A shop with ten times as many items, links and shelves.
@@ -30,6 +32,24 @@ pub enum System {
 /// A user's groups with everything in them: 100 objects.
 pub const HUNDRED_OBJECTS: &str = "query($id: ID!) { user(id: $id) { id name groups { id name users { id name } containers { id name \
     foods { id name quantity expiry } } } } }";
+
+const NEW_GROUP: &str =
+    "mutation($userId: ID!, $groupId: ID!, $name: String!) { createGroup(userId: $userId, groupId: $groupId, name: $name) { id name } }";
+
+const ONE_OBJECT: &str = "query($id: ID!) { user(id: $id) { id name } }";
+
+/// The rules of [`System::RuledGroups`]: what they replace, and by what.
+const RULES: [(&str, &str); 4] = [
+    (" @item(keys", " @auth(signedIn: true) @item(keys"),
+    ("user(id: ID!): User @find", "user(id: ID!): User @find @auth(if: \"auth.sub = :id\")"),
+    ("name: String!): Group!", "name: String!): Group! @auth(if: \"auth.sub = :userId\")"),
+    ("foods: [Food!]! @find(where", "foods: [Food!]! @auth(if: \"auth.plan = 'gold'\") @find(where"),
+];
+
+/// The claims of the caller.
+pub fn claims() -> Value {
+    json!({ "sub": id(1, 1), "plan": "gold" })
+}
 
 fn user() -> Value {
     json!({ "id": id(1, 1) })
@@ -44,7 +64,10 @@ fn nothing() -> Value {
 }
 
 /// Every case.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 11] = [
+    Case { name: "100-objects-ruled", system: System::RuledGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
+    Case { name: "transaction-ruled", system: System::RuledGroups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
+    Case { name: "one-object-ruled", system: System::RuledGroups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
     Case { name: "100-objects", system: System::Groups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
     Case {
         name: "one-list",
@@ -81,20 +104,8 @@ pub const CASES: [Case; 8] = [
         variables: nothing,
         holds: ("title", 1000),
     },
-    Case {
-        name: "transaction",
-        system: System::Groups,
-        operation: "mutation($userId: ID!, $groupId: ID!, $name: String!) { createGroup(userId: $userId, groupId: $groupId, name: $name) { id name } }",
-        variables: group,
-        holds: ("name", 1),
-    },
-    Case {
-        name: "one-object",
-        system: System::Groups,
-        operation: "query($id: ID!) { user(id: $id) { id name } }",
-        variables: user,
-        holds: ("name", 1),
-    },
+    Case { name: "transaction", system: System::Groups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
+    Case { name: "one-object", system: System::Groups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
 ];
 
 impl Case {
@@ -106,17 +117,19 @@ impl Case {
 
 impl System {
     /// The schema's file name and text.
-    pub fn schema(self) -> (&'static str, &'static str) {
+    pub fn schema(self) -> (&'static str, String) {
+        let groups = || include_str!("../groups.graphql").to_owned();
         match self {
-            Self::Groups => ("groups.graphql", include_str!("../groups.graphql")),
-            Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql")),
+            Self::Groups => ("groups.graphql", groups()),
+            Self::RuledGroups => ("groups.graphql", RULES.iter().fold(groups(), |text, (from, to)| text.replace(from, to))),
+            Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql").to_owned()),
         }
     }
 
     /// The items, as lines of DynamoDB JSON.
     pub fn items(self) -> Vec<Value> {
         match self {
-            Self::Groups => groups(),
+            Self::Groups | Self::RuledGroups => groups(),
             Self::Shop => shop(100),
             Self::LargeShop => shop(1000),
         }
