@@ -72,6 +72,8 @@ fn rows() -> Vec<Row> {
         // A hidden object is not shown by the fields that its parent holds.
         (ben(), r#"{ key(id: "k") { vault { __typename group id } } }"#, json!({ "key": { "vault": null } }), &[], 2),
         (root(), r#"{ key(id: "k") { vault { group id } } }"#, json!({ "key": { "vault": { "group": "g", "id": "v" } } }), &[], 2),
+        (ben(), r#"{ key(id: "k") { sure { group id } } }"#, json!({ "key": null }), &["NOT_FOUND key.sure"], 2),
+        (root(), r#"{ key(id: "k") { sure { group id } } }"#, json!({ "key": { "sure": { "group": "g", "id": "v" } } }), &[], 2),
     ]
 }
 

@@ -1,8 +1,14 @@
 //! Rules that look up another item: each row is one operation of one caller on what the rows before it left, with its data, its errors and
 //! the number of calls.
 
-use super::{Library, Row, check_rows};
+use super::{Library, Row, caller, check_rows, support};
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Request;
+use keyfold::schema::load;
+use keyfold::table::data_store::DataStore;
+use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn ann() -> Value {
     json!({ "sub": "u1" })
@@ -177,4 +183,55 @@ async fn a_write_checks_in_its_transaction_the_item_that_must_exist() {
     let library = Library::open().await;
     check_rows(&library, founded()).await;
     check_rows(&library, writes()).await;
+}
+
+/// Groups and members in tables of their own.
+const APART: &str = r#"
+extend schema
+  @table(name: "groups", partitionKey: "PK")
+  @table(name: "members", partitionKey: "PK")
+
+type Member
+  @auth(signedIn: true)
+  @item(table: "members", keys: { PK: "{userId}#{groupId}" }) {
+  userId: ID!
+  groupId: ID!
+}
+
+type Group
+  @auth(exists: Member, where: { userId: "{auth.sub}", groupId: "{id}" })
+  @item(table: "groups", keys: { PK: "{id}" }) {
+  id: ID!
+  name: String
+}
+
+type Query {
+  group(id: ID!): Group @find
+}
+
+type Mutation {
+  putGroup(id: ID!, name: String): Group @put
+}
+"#;
+
+#[tokio::test]
+async fn a_look_up_that_fails_lets_nobody_in() {
+    let unruled: String = APART.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
+    let [ruled, unruled] = [APART, unruled.as_str()].map(|text| {
+        let (model, _) = load("apart.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        Arc::new(model)
+    });
+    let store = SdkStore::in_memory().unwrap();
+    // The table of members is missing.
+    store.create_missing(&ruled.tables[..1]).await.unwrap();
+    let store: Arc<dyn DataStore> = Arc::new(store);
+    let ann = |text: &str| Request { caller: caller(json!({ "sub": "ann" })), ..support::request(text, json!({})) };
+    let put = r#"mutation { putGroup(id: "g", name: "secret") { name } }"#;
+    let filled = support::run(&Gateway::new(unruled, store.clone(), support::settings()), &ann(put), false).await;
+    assert_eq!(filled, json!({ "data": { "putGroup": { "name": "secret" } } }));
+    let gateway = Gateway::new(ruled, store, support::settings());
+    for (text, field) in [(r#"{ group(id: "g") { name } }"#, "group"), (put, "putGroup")] {
+        let response = support::run(&gateway, &ann(text), false).await;
+        assert_eq!((&response["data"], super::errors(&response).len()), (&json!({ field: null }), 1), "{response}");
+    }
 }

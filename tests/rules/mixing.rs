@@ -1,21 +1,21 @@
 //! Two users' data never mix, whatever the rules: random rules on a schema, random members, users and operations, reads and writes; each
 //! answer, and what the writes leave, compared with a model in memory that asks the rules first. The model is written without Keyfold's own
-//! code.
+//! code. In some schemas, the keys have the caller's tenant, cards have replicas, or the comments on a card are deleted with it.
 
 use crate::support;
 use fastrand::Rng;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
-use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const SCHEMA: &str = include_str!("mixing.graphql");
 const USERS: [&str; 3] = ["ann", "ben", "cy"];
+const TENANTS: [&str; 2] = ["one", "two"];
 const ROOMS: [&str; 2] = ["x", "y"];
 const IDS: [&str; 4] = ["1", "2", "3", "4"];
 const FIELDS: [&str; 5] = ["ownerId", "level", "shared", "text", "note"];
@@ -138,6 +138,12 @@ impl Rule {
 
 /// The rules of a schema.
 struct Rules {
+    /// Whether the keys begin with the caller's tenant.
+    tenants: bool,
+    /// Whether each card is stored twice.
+    replicas: bool,
+    /// Whether the comments on a card are deleted with it.
+    cascade: bool,
     hide: bool,
     room: Vec<Rule>,
     reads: Vec<Rule>,
@@ -154,14 +160,18 @@ impl Rules {
         let maybe = |rng: &mut Rng, exists: bool| if rng.bool() { some(rng, exists) } else { Vec::new() };
         let hide = rng.bool();
         let reads = if rng.u8(..6) == 0 { vec![Rule::Public] } else { some(rng, !hide) };
-        let of_caller = |rng: &mut Rng| match rng.u8(..4) {
+        let of_caller = |rng: &mut Rng| match rng.u8(..6) {
             0 => vec![Rule::SignedIn],
+            3 => vec![Rule::If(Condition::Admin)],
             1 => vec![Rule::Exists(rng.bool())],
             2 => vec![Rule::If(Condition::Admin), Rule::Exists(true)],
             _ => Vec::new(),
         };
         let room = vec![[Rule::Public, Rule::SignedIn, Rule::Exists(false), Rule::Exists(true)][rng.usize(..4)].clone()];
         Self {
+            tenants: rng.u8(..3) == 0,
+            replicas: rng.u8(..4) == 0,
+            cascade: rng.bool(),
             hide,
             room,
             reads,
@@ -189,7 +199,9 @@ impl Rules {
         ] {
             text = text.replace(place, &rules);
         }
-        text
+        text.replace("<tenant>", if self.tenants { "T#{auth.tenant}#" } else { "" })
+            .replace("<replica>", if self.replicas { "#{replica:2}" } else { "" })
+            .replace("<cascade>", if self.cascade { "(cascade: [\"comments\"])" } else { "" })
     }
 
     /// Whether the schema has a mistake. Only a rule that nobody can meet is one.
@@ -204,57 +216,68 @@ impl Rules {
     }
 }
 
-/// The model: the rules, the members and the cards.
+/// The model of what the callers of a tenant see and write: the rules, the members, the cards, and the comments on them.
 struct World {
-    rules: Rules,
+    rules: Arc<Rules>,
+    /// Whether it is that of callers without a tenant, in whose keys there is nothing.
+    is_nowhere: bool,
     members: BTreeMap<(&'static str, &'static str), bool>,
     cards: BTreeMap<(&'static str, &'static str), Card>,
+    comments: BTreeSet<(&'static str, &'static str, usize)>,
 }
 
 /// What a field of the operation gives: its value, and the paths below it that are refused or have another error.
 type Answer = (Value, Vec<(String, &'static str)>);
 
 impl World {
-    fn random(rng: &mut Rng) -> Self {
-        let rules = Rules::random(rng);
-        let (mut members, mut cards) = (BTreeMap::new(), BTreeMap::new());
+    fn random(rng: &mut Rng, rules: &Arc<Rules>) -> Self {
+        let (mut members, mut cards, mut comments) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         for room in ROOMS {
             for user in USERS.into_iter().filter(|_| rng.u8(..5) < 3).collect::<Vec<_>>() {
                 members.insert((user, room), rng.bool());
             }
             for id in IDS.into_iter().filter(|_| rng.bool()).collect::<Vec<_>>() {
                 cards.insert((room, id), whole(values(rng, true)));
+                comments.extend((0..rng.usize(..3)).map(|number| (room, id, number)));
             }
         }
-        Self { rules, members, cards }
+        Self { rules: rules.clone(), is_nowhere: false, members, cards, comments }
     }
 
-    fn lines(&self) -> Vec<String> {
-        let member = |((user, room), owner): (&(&str, &str), &bool)| {
-            let mut item = json!({ "PK": { "S": format!("User#{user}") }, "SK": { "S": format!("Room#{room}") } });
-            if *owner {
-                item["role"] = json!({ "S": "OWNER" });
-            }
-            item
-        };
-        let card = |((room, id), card): (&(&str, &str), &Card)| {
-            let mut item = json!({ "PK": { "S": format!("Room#{room}") }, "SK": { "S": format!("Card#{id}") } });
-            for (name, value) in card {
-                item[name] = match value {
-                    Value::Null => continue,
-                    Value::Bool(value) => json!({ "BOOL": value }),
-                    Value::Number(value) => json!({ "N": value.to_string() }),
-                    value => json!({ "S": value }),
-                };
-            }
-            if item["ownerId"].is_null() {
-                item.as_object_mut().unwrap().remove("ownerId");
-            }
-            item
-        };
-        let room = |id: &&str| json!({ "PK": { "S": format!("Room#{id}") }, "SK": { "S": "Room" }, "name": { "S": id } });
-        let items = self.members.iter().map(member).chain(self.cards.iter().map(card)).chain(ROOMS.iter().map(room));
-        items.map(|item| json!({ "Item": item }).to_string()).collect()
+    fn nowhere(rules: &Arc<Rules>) -> Self {
+        Self { is_nowhere: true, members: BTreeMap::new(), cards: BTreeMap::new(), comments: BTreeSet::new(), rules: rules.clone() }
+    }
+
+    /// The mutation that makes all of it.
+    fn fill(&self) -> String {
+        let mut fields: Vec<String> = ROOMS.iter().map(|room| format!("open(id: {room:?}, name: {room:?}) {{ id }}")).collect();
+        for ((user, room), owner) in &self.members {
+            let role = if *owner { ", role: \"OWNER\"" } else { "" };
+            fields.push(format!("join(userId: {user:?}, roomId: {room:?}{role}) {{ roomId }}"));
+        }
+        fields.extend(self.cards.iter().map(|((room, id), card)| format!("put(roomId: {room:?}, id: {id:?}{}) {{ id }}", arguments(card))));
+        let comment =
+            |(room, card, id): &(&str, &str, usize)| format!("comment(roomId: {room:?}, cardId: {card:?}, id: \"{id}\") {{ id }}");
+        fields.extend(self.comments.iter().map(comment));
+        let named: Vec<String> = fields.iter().enumerate().map(|(at, field)| format!("f{at}: {field}")).collect();
+        format!("mutation {{ {} }}", named.join(" "))
+    }
+
+    /// What is stored, as the schema without rules shows it.
+    fn stored(&self) -> Value {
+        let mut stored = json!({});
+        for room in ROOMS {
+            let of_room = self.cards.iter().filter(|((of, _), _)| *of == room);
+            let cards = of_room.map(|((_, id), card)| {
+                let mut card = card.clone();
+                card.insert("id".to_owned(), json!(id));
+                Value::Object(card)
+            });
+            stored[room] = Value::Array(cards.collect());
+            let comments = self.comments.iter().filter(|(of, ..)| *of == room);
+            stored[format!("of{room}")] = comments.map(|(_, card, id)| json!({ "cardId": card, "id": id.to_string() })).collect();
+        }
+        stored
     }
 
     /// Whether a membership lets the caller in.
@@ -332,6 +355,8 @@ impl World {
         }
         let here = self.cards.get(&(room, id)).filter(|card| !self.rules.hide || self.sees(claims, room, card));
         match field {
+            // What is not there is refused by nobody but the caller's claims.
+            "room" if self.is_nowhere && !self.is_refused(&self.rules.room, claims) => (Value::Null, Vec::new()),
             "room" if self.lets_in(&self.rules.room, claims, (room, &Card::new())) == Some(true) => (json!({ "name": room }), Vec::new()),
             "room" => refused(),
             "card" => here.map_or((Value::Null, Vec::new()), |card| self.shown(claims, (room, id), card, "r")),
@@ -353,8 +378,12 @@ impl World {
     fn write(&mut self, claims: &Value, (field, room, id): (&str, &'static str, &'static str), given: Card) -> Answer {
         let fail = |code: &'static str| (Value::Null, vec![("r".to_owned(), code)]);
         let refused = fail(refusal(claims));
-        let Rules { hide, reads, writes, note, mutation, .. } = &self.rules;
-        let mut places: Vec<&[Rule]> = if field == "drop" { vec![writes] } else { vec![writes, note] };
+        if self.is_nowhere {
+            return refused;
+        }
+        let Rules { hide, reads, writes, note, mutation, cascade, .. } = &*self.rules.clone();
+        let deletes = ["drop", "clear"].contains(&field);
+        let mut places: Vec<&[Rule]> = if deletes { vec![writes] } else { vec![writes, note] };
         // The write gives the card back, so the caller must be able to read it, unless others decide about that.
         if !hide && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_))) {
             places.push(reads);
@@ -370,6 +399,21 @@ impl World {
             let all: Vec<Option<bool>> = places.iter().map(|rules| self.lets_in(rules, claims, (room, card))).collect();
             if all.contains(&Some(false)) { Some(false) } else { all.into_iter().collect::<Option<Vec<bool>>>().map(|_| true) }
         };
+        if field == "clear" {
+            let mut gone = Vec::new();
+            for ((of, id), card) in self.cards.iter().filter(|((of, _), _)| *of == room) {
+                match demand(card) == Some(true) {
+                    true => gone.push((*of, *id, card.clone())),
+                    false if *hide && !self.sees(claims, room, card) => {}
+                    false => return refused,
+                }
+            }
+            let told: Vec<(&str, &Card)> = gone.iter().map(|(_, id, card)| (*id, card)).collect();
+            let told: Vec<_> = told.into_iter().filter(|(_, card)| !hide || self.sees(claims, room, card)).collect();
+            let answer = self.list(claims, room, (&told, "r"));
+            gone.iter().for_each(|(of, id, _)| _ = self.cards.remove(&(*of, *id)));
+            return answer;
+        }
         let stored = self.cards.get(&(room, id)).cloned();
         let may_write = |card: &Card| demand(card) == Some(true);
         let changed = |card: &Card| card.iter().chain(&given).map(|(name, value)| (name.clone(), value.clone())).collect::<Card>();
@@ -401,7 +445,10 @@ impl World {
             false => self.shown(claims, (room, id), &written, "r"),
         };
         match field {
-            "drop" => _ = self.cards.remove(&(room, id)),
+            "drop" => {
+                self.cards.remove(&(room, id));
+                self.comments.retain(|(of, card, _)| !(*cascade && (*of, *card) == (room, id)));
+            }
             _ => _ = self.cards.insert((room, id), written),
         }
         answer
@@ -453,11 +500,30 @@ fn claims(rng: &mut Rng) -> Value {
     if rng.u8(..5) == 0 {
         claims["role"] = json!(if rng.bool() { "admin" } else { "guest" });
     }
+    match rng.u8(..8) {
+        0 => {}
+        1 => claims["tenant"] = json!(["one"]),
+        other => claims["tenant"] = json!(TENANTS[usize::from(other % 2)]),
+    }
     claims
 }
 
-async fn open(world: &World, rng: &mut Rng) -> (Gateway, Gateway) {
-    let text = world.rules.schema();
+/// The tenant of a caller: a position among the worlds, the last of which is that of callers without a tenant.
+fn tenant(rules: &Rules, claims: &Value) -> usize {
+    if !rules.tenants {
+        return 0;
+    }
+    TENANTS.iter().position(|tenant| claims["tenant"] == *tenant).unwrap_or(TENANTS.len())
+}
+
+/// The arguments of a mutation for these values; what is missing is left out.
+fn arguments(card: &Card) -> String {
+    card.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| format!(", {name}: {value}")).collect()
+}
+
+/// The gateway, and one without rules on the same store.
+async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gateway) {
+    let text = rules.schema();
     let made = |text: &str| match load("mixing.graphql", text, &|_| None) {
         Ok((model, _)) => Arc::new(model),
         Err(mistakes) => panic!("{}\n{text}", mistakes.render(false)),
@@ -466,11 +532,20 @@ async fn open(world: &World, rng: &mut Rng) -> (Gateway, Gateway) {
     let model = made(&text);
     let store = SdkStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
-    let items = world.lines().iter().filter_map(|line| parse_line(line).unwrap()).collect();
-    store.load(&model.tables[0], items, support::deadline()).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let settings = Settings { share_queries: rng.bool(), ..support::settings() };
-    (Gateway::new(model, store.clone(), settings), Gateway::new(made(&unruled), store, support::settings()))
+    let unruled = Gateway::new(made(&unruled), store.clone(), support::settings());
+    for (world, tenant) in worlds.iter().zip(TENANTS) {
+        let filled = of_tenant(&unruled, tenant, &world.fill()).await;
+        assert_eq!(filled["errors"], Value::Null, "{filled}");
+    }
+    (Gateway::new(model, store, settings), unruled)
+}
+
+/// What the schema without rules gives a caller of a tenant.
+async fn of_tenant(unruled: &Gateway, tenant: &str, operation: &str) -> Value {
+    let request = Request { caller: support::caller(json!({ "tenant": tenant })), ..support::request(operation, json!({})) };
+    support::run(unruled, &request, false).await
 }
 
 /// An operation, and what the model answers.
@@ -490,10 +565,10 @@ fn operation(rng: &mut Rng, world: &mut World, claims: &Value) -> (String, Answe
         };
         return (format!("{{ r: {asked} }}"), world.read(claims, (field, room, id, first)));
     }
-    let field = ["put", "save", "edit", "upsert", "drop"][rng.usize(..5)];
-    let given = if field == "drop" { Card::new() } else { values(rng, field != "edit") };
-    let arguments: String = given.iter().map(|(name, value)| format!(", {name}: {value}")).collect();
-    let text = format!("mutation {{ r: {field}(roomId: {room:?}, id: {id:?}{arguments}) {shown} }}");
+    let field = ["put", "save", "edit", "upsert", "put", "save", "edit", "upsert", "drop", "drop", "clear"][rng.usize(..11)];
+    let given = if ["drop", "clear"].contains(&field) { Card::new() } else { values(rng, field != "edit") };
+    let key = if field == "clear" { String::new() } else { format!(", id: {id:?}") };
+    let text = format!("mutation {{ r: {field}(roomId: {room:?}{key}{}) {shown} }}", arguments(&given));
     let answer = world.write(claims, (field, room, id), given);
     (text, answer)
 }
@@ -513,15 +588,18 @@ async fn what_a_rule_refuses_is_neither_told_nor_written() {
     let (cases, first) = (number("KEYFOLD_LAW_CASES", 40), number("KEYFOLD_LAW_SEED", 0));
     for seed in first..first + cases {
         let mut rng = Rng::with_seed(seed);
-        let mut world = World::random(&mut rng);
-        if world.rules.are_refused() {
+        let rules = Arc::new(Rules::random(&mut rng));
+        if rules.are_refused() {
             continue;
         }
-        let (gateway, unruled) = open(&world, &mut rng).await;
+        let mut worlds: Vec<World> = TENANTS.iter().take(1 + usize::from(rules.tenants)).map(|_| World::random(&mut rng, &rules)).collect();
+        let (gateway, unruled) = open(&rules, &worlds, &mut rng).await;
+        worlds.push(World::nowhere(&rules));
         for step in 0..25 {
             let claims = claims(&mut rng);
+            let world = &mut worlds[tenant(&rules, &claims)];
             let before = format!("{:?}", world.cards);
-            let (text, (data, mut refused)) = operation(&mut rng, &mut world, &claims);
+            let (text, (data, mut refused)) = operation(&mut rng, world, &claims);
             let request = Request { caller: support::caller(claims.clone()), ..support::request(&text, json!({})) };
             let response = support::run(&gateway, &request, false).await;
             refused.sort();
@@ -531,22 +609,18 @@ async fn what_a_rule_refuses_is_neither_told_nor_written() {
                 (&data, refused),
                 "seed {seed}, step {step}: {claims} asks {text}\n{response}\n{before}\n{:?}\n{}",
                 world.members,
-                world.rules.schema()
+                rules.schema()
             );
         }
         // What is stored is what the model holds.
-        for room in ROOMS {
-            let text = format!("{{ cards(roomId: {room:?}) {{ id ownerId level shared text note }} }}");
-            let stored = support::run(&unruled, &support::request(&text, json!({})), false).await;
-            let of_room = world.cards.iter().filter(|((of, _), _)| *of == room);
-            let held: Vec<Value> = of_room
-                .map(|((_, id), card)| {
-                    let mut card = card.clone();
-                    card.insert("id".to_owned(), json!(id));
-                    Value::Object(card)
-                })
-                .collect();
-            assert_eq!(stored["data"]["cards"], Value::Array(held), "seed {seed}: {stored}");
+        for (world, tenant) in worlds.iter().filter(|world| !world.is_nowhere).zip(TENANTS) {
+            let of_room = |room| {
+                format!(
+                    "{room}: cards(roomId: {room:?}) {{ id ownerId level shared text note }} of{room}: comments(roomId: {room:?}) {{ cardId id }}"
+                )
+            };
+            let stored = of_tenant(&unruled, tenant, &format!("{{ {} }}", ROOMS.map(of_room).join(" "))).await;
+            assert_eq!(stored["data"], world.stored(), "seed {seed}: {stored}\n{}", rules.schema());
         }
     }
 }
