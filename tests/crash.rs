@@ -123,7 +123,7 @@ async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowle
             // The outcome of an interrupted delete is unknown, so expect neither.
             done.groups.remove(&group);
             done.containers.remove(&container);
-            if by_user.post("mutation ($g: ID!) { deleteGroup(id: $g) { id } }", json!({ "g": group })).await.is_none() {
+            if by_user.post("mutation ($g: ID!) { deleteGroup(id: $g) }", json!({ "g": group })).await.is_none() {
                 break;
             }
             done.deleted.extend([group, container]);

@@ -1,6 +1,6 @@
 //! Clients that hang up during a mutation, over HTTP and over a WebSocket: it runs to its end, and a stopping server waits for it.
 
-use crate::backend::{Backend, CONTAINER, Call, is_write};
+use crate::backend::{Backend, Call, GROUP, is_write};
 use crate::scripted::Reply;
 use futures_util::{SinkExt, StreamExt};
 use keyfold::serve::backend::CurrentGateway;
@@ -192,7 +192,7 @@ async fn a_delete_whose_client_hangs_up_sweeps() {
 #[tokio::test]
 async fn a_query_whose_client_hangs_up_ends() {
     let held = Held::new(Backend::new("pantry").await, |call| call.operation == "GetItem").await;
-    held.leave("query ($c: ID!) { container(id: $c) { group { name } } }", json!({ "c": CONTAINER })).await;
+    held.leave("query ($g: ID!) { group(id: $g) { name } }", json!({ "g": GROUP })).await;
     assert_eq!(held.status().await, 200, "its place is free again");
     held.end().await;
 }

@@ -1,6 +1,6 @@
 //! DynamoDB's limits, clearly reported: 100 items and 4 MB in a transaction, 400 KB in an item.
 
-use crate::backend::{Backend, CONTAINER, error};
+use crate::backend::{Backend, CONTAINER, GROUP, error};
 use serde_json::{Value, json};
 
 const LARGER: &str = "A transaction writes at most 4 MB, but these items are larger.";
@@ -75,10 +75,11 @@ async fn an_item_has_400_kilobytes_and_no_more() {
     }
     // Grown element by element.
     let backend = Backend::new("pantry").await;
-    let food = "mutation ($c: ID!, $k: String!) { addFood(containerId: $c, input: { name: \"F\", category: $k }) { id } }";
-    backend.ok(food, json!({ "c": CONTAINER, "k": "x".repeat(300_000) })).await;
+    let food =
+        "mutation ($g: ID!, $c: ID!, $k: String!) { addFood(groupId: $g, containerId: $c, input: { name: \"F\", category: $k }) { id } }";
+    backend.ok(food, json!({ "g": GROUP, "c": CONTAINER, "k": "x".repeat(300_000) })).await;
     let before = backend.items();
-    let answer = backend.run(food, json!({ "c": CONTAINER, "k": "x".repeat(150_000) })).await;
+    let answer = backend.run(food, json!({ "g": GROUP, "c": CONTAINER, "k": "x".repeat(150_000) })).await;
     assert_eq!(error(&answer), ("LIMIT_EXCEEDED", ITEM, "[\"addFood\"]".to_owned()));
     assert_eq!(backend.items(), before);
 }

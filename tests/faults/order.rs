@@ -112,9 +112,10 @@ async fn what_a_write_costs_is_told() {
     let (calls, read, write) = explained(&backend, create, json!({})).await;
     assert_eq!((calls, read), (vec!["TransactWriteItems 2".to_owned()], 0.0));
     assert!(write >= 4.0, "two items, each for two units and the user's index besides: {write}");
-    let food = "mutation ($c: ID!) { addFood(containerId: $c, input: { name: \"F\", category: \"c\" }) { group { name } } }";
-    let (calls, read, write) = explained(&backend, food, json!({ "c": CONTAINER })).await;
-    assert_eq!(calls[0], "UpdateItem 1");
+    let food =
+        "mutation ($g: ID!, $c: ID!) { addFood(groupId: $g, containerId: $c, input: { name: \"F\", category: \"c\" }) { group { name } } }";
+    let (calls, read, write) = explained(&backend, food, json!({ "g": GROUP, "c": CONTAINER })).await;
+    assert_eq!(calls[0], "TransactWriteItems 2");
     assert!(calls.len() > 1 && read > 0.0 && write >= 1.0, "{calls:?} {read} {write}");
     // Refused attempts are part of their call.
     backend.script(troubled(3, false, || Reply::error(400, "ThrottlingException")));

@@ -22,29 +22,33 @@ fn has(backend: &Backend, parts: &[&str]) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn an_element_is_followed_to_its_new_place() {
-    let foods = "query ($c: ID!) { container(id: $c) { foods { id name } } }";
+    let foods = "query ($g: ID!, $c: ID!) { group(id: $g) { container(containerId: $c) { foods { id name } } } }";
     for (operation, removed) in [
-        ("mutation ($c: ID!, $f: ID!) { updateFood(containerId: $c, foodId: $f, input: { name: \"New\" }) { foods { name } } }", false),
-        ("mutation ($c: ID!, $f: ID!) { removeFood(containerId: $c, foodId: $f) { foods { name } } }", true),
+        (
+            "mutation ($g: ID!, $c: ID!, $f: ID!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: { name: \"New\" }) { foods { name } } }",
+            false,
+        ),
+        ("mutation ($g: ID!, $c: ID!, $f: ID!) { removeFood(groupId: $g, containerId: $c, foodId: $f) { foods { name } } }", true),
     ] {
         let backend = Backend::new("pantry").await;
-        let read = backend.ok(foods, json!({ "c": CONTAINER })).await;
-        let id = read["container"]["foods"][1]["id"].clone();
+        let read = backend.ok(foods, json!({ "g": GROUP, "c": CONTAINER })).await;
+        let id = read["group"]["container"]["foods"][1]["id"].clone();
         backend.script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[0]", Value::Null)));
-        backend.ok(operation, json!({ "c": CONTAINER, "f": id })).await;
+        backend.ok(operation, json!({ "g": GROUP, "c": CONTAINER, "f": id })).await;
         assert_eq!(backend.writes(), 2, "the first lost the race");
-        let names = backend.ok(foods, json!({ "c": CONTAINER })).await;
-        let names: Vec<&str> = names["container"]["foods"].as_array().unwrap().iter().map(|food| food["name"].as_str().unwrap()).collect();
+        let names = backend.ok(foods, json!({ "g": GROUP, "c": CONTAINER })).await;
+        let names: Vec<&str> =
+            names["group"]["container"]["foods"].as_array().unwrap().iter().map(|food| food["name"].as_str().unwrap()).collect();
         assert_eq!(names, if removed { vec!["Leftover lentil soup"] } else { vec!["New", "Leftover lentil soup"] });
         // A removed element is missing.
         let backend = Backend::new("pantry").await;
         backend.script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[1]", Value::Null)));
-        let answer = backend.run(operation, json!({ "c": CONTAINER, "f": id })).await;
+        let answer = backend.run(operation, json!({ "g": GROUP, "c": CONTAINER, "f": id })).await;
         let (code, message, _) = error(&answer);
         assert_eq!((code, message), ("NOT_FOUND", "This Food does not exist."));
         // An element of a deleted item is missing, too.
         backend.script(first(|call| call.table.delete(TABLE, [CONTAINER, "Container"])));
-        let answer = backend.run(operation, json!({ "c": CONTAINER, "f": read["container"]["foods"][0]["id"] })).await;
+        let answer = backend.run(operation, json!({ "g": GROUP, "c": CONTAINER, "f": read["group"]["container"]["foods"][0]["id"] })).await;
         let (code, message, _) = error(&answer);
         assert_eq!((code, message), ("NOT_FOUND", "This Container does not exist."));
         assert!(!has(&backend, &["\"SK\":{\"S\":\"Container\"}"]), "nothing is made anew");
@@ -175,7 +179,12 @@ async fn what_is_there_already_is_not_taken_for_ones_own() {
 #[tokio::test(start_paused = true)]
 async fn a_race_that_is_lost_again_and_again_ends() {
     let backend = Backend::new("pantry").await;
-    let read = backend.ok("query ($c: ID!) { container(id: $c) { foods { id } } }", json!({ "c": CONTAINER })).await;
+    let read = backend
+        .ok(
+            "query ($g: ID!, $c: ID!) { group(id: $g) { container(containerId: $c) { foods { id } } } }",
+            json!({ "g": GROUP, "c": CONTAINER }),
+        )
+        .await;
     // Before every write, somebody puts another food at the front.
     backend.script(|call| {
         if is_write(call.operation) {
@@ -185,8 +194,9 @@ async fn a_race_that_is_lost_again_and_again_ends() {
         None
     });
     let begun = tokio::time::Instant::now();
-    let update = "mutation ($c: ID!, $f: ID!) { updateFood(containerId: $c, foodId: $f, input: { name: \"New\" }) { id } }";
-    let answer = backend.run(update, json!({ "c": CONTAINER, "f": read["container"]["foods"][0]["id"] })).await;
+    let update =
+        "mutation ($g: ID!, $c: ID!, $f: ID!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: { name: \"New\" }) { id } }";
+    let answer = backend.run(update, json!({ "g": GROUP, "c": CONTAINER, "f": read["group"]["container"]["foods"][0]["id"] })).await;
     let message = "Other writers keep changing the same items. Try again.";
     assert_eq!(error(&answer), ("CONFLICT", message, "[\"updateFood\"]".to_owned()));
     assert!(backend.writes() <= 200 && begun.elapsed().as_secs() < 60, "{} in {:?}", backend.writes(), begun.elapsed());
@@ -217,10 +227,10 @@ async fn a_relation_that_gets_another_guard_is_read_again() {
 async fn a_deleted_item_is_given_back_as_it_was_deleted() {
     let backend = Backend::new("pantry").await;
     backend.script(first(|call| {
-        call.table.update(TABLE, [GROUP, "Group"], "SET GroupName = :n", json!({ ":n": { "S": "Renamed" } }));
+        call.table.update(TABLE, [USER, "User"], "SET UserName = :n", json!({ ":n": { "S": "Renamed" } }));
     }));
-    let answer = backend.ok("mutation ($g: ID!) { deleteGroup(id: $g) { name } }", json!({ "g": GROUP })).await;
-    assert_eq!(answer["deleteGroup"]["name"], "Renamed");
+    let answer = backend.ok("mutation { deleteUser { name } }", json!({})).await;
+    assert_eq!(answer["deleteUser"]["name"], "Renamed");
 }
 
 /// A berth of the ship Argo at a pier, as an item and its guard.

@@ -274,7 +274,7 @@ fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
     assert_eq!(join.actions[2].values["groupId"].source, Some(item("InvitationLink", "groupId")));
     let rename = &write(&model, "renameUser").actions[0];
     assert_eq!(rename.values.keys().collect::<Vec<_>>(), ["name"]);
-    let food = &write(&model, "updateFood").actions[0];
+    let food = &write(&model, "updateFood").actions[1];
     let at = food.at.as_ref().unwrap();
     assert_eq!(
         (at.attribute.as_str(), at.element.as_str(), at.by.clone()),

@@ -39,6 +39,7 @@ async fn a_disk_that_takes_no_more_is_told_at_once() {
             .arg(format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\""))
             .arg(command.get_program())
             .args(command.get_args());
+        shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         shell.current_dir(command.get_current_dir().unwrap()).env("KEYFOLD_LOG", "info");
         shell
     };

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use tokio::task::JoinSet;
 
 const CLIENTS: usize = 64;
+const GROUP: &str = "22222222-2222-4222-8222-222222222222";
 const CONTAINER: &str = "33333333-3333-4333-8333-333333333333";
 
 /// Runs an operation as the first caller of the pantry's samples.
@@ -35,23 +36,24 @@ where
 
 /// Changes foods of the container. Gives what this client's foods must be afterwards: name → quantity.
 async fn keep_house(gateway: Gateway, number: usize) -> Vec<(String, f64)> {
-    let add = "mutation ($c: ID!, $input: FoodInput!) { addFood(containerId: $c, input: $input) { foods { id name } } }";
-    let update = "mutation ($c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(containerId: $c, foodId: $f, input: $input) { id } }";
-    let remove = "mutation ($c: ID!, $f: ID!) { removeFood(containerId: $c, foodId: $f) { id } }";
+    let add =
+        "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
+    let update = "mutation ($g: ID!, $c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: $input) { id } }";
+    let remove = "mutation ($g: ID!, $c: ID!, $f: ID!) { removeFood(groupId: $g, containerId: $c, foodId: $f) { id } }";
     let mut mine = BTreeMap::new();
     for round in 0..3 {
         let name = format!("food {number} {round}");
         let input = json!({ "name": name, "quantity": 1, "category": "test" });
-        let added = run(&gateway, add, json!({ "c": CONTAINER, "input": input })).await;
+        let added = run(&gateway, add, json!({ "g": GROUP, "c": CONTAINER, "input": input })).await;
         assert_eq!(added["errors"], Value::Null, "{added}");
         let foods = added["data"]["addFood"]["foods"].as_array().unwrap();
         let id = foods.iter().find(|food| food["name"] == name.as_str()).unwrap()["id"].clone();
         let patch = json!({ "quantity": number as f64 + 0.5 });
-        let updated = run(&gateway, update, json!({ "c": CONTAINER, "f": id, "input": patch })).await;
+        let updated = run(&gateway, update, json!({ "g": GROUP, "c": CONTAINER, "f": id, "input": patch })).await;
         assert_eq!(updated["errors"], Value::Null, "{updated}");
         mine.insert(name.clone(), number as f64 + 0.5);
         if round == 1 {
-            let removed = run(&gateway, remove, json!({ "c": CONTAINER, "f": id })).await;
+            let removed = run(&gateway, remove, json!({ "g": GROUP, "c": CONTAINER, "f": id })).await;
             assert_eq!(removed["errors"], Value::Null, "{removed}");
             mine.remove(&name);
         }
@@ -62,36 +64,42 @@ async fn keep_house(gateway: Gateway, number: usize) -> Vec<(String, f64)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writers_of_one_containers_foods_lose_nothing() {
     let (gateway, _) = support::system("pantry").await;
-    let foods = "query ($c: ID!) { container(id: $c) { foods { name quantity } } }";
+    let foods = "query ($g: ID!, $c: ID!) { group(id: $g) { container(containerId: $c) { foods { name quantity } } } }";
     let read = |answer: &Value| -> BTreeMap<String, Option<f64>> {
-        let foods = answer["data"]["container"]["foods"].as_array().unwrap();
+        let foods = answer["data"]["group"]["container"]["foods"].as_array().unwrap();
         foods.iter().map(|food| (food["name"].as_str().unwrap().to_owned(), food["quantity"].as_f64())).collect()
     };
-    let mut expected = read(&run(&gateway, foods, json!({ "c": CONTAINER })).await);
+    let mut expected = read(&run(&gateway, foods, json!({ "g": GROUP, "c": CONTAINER })).await);
     let kept = together(|number| keep_house(gateway.clone(), number)).await;
     expected.extend(kept.into_iter().flatten().map(|(name, quantity)| (name, Some(quantity))));
-    assert_eq!(read(&run(&gateway, foods, json!({ "c": CONTAINER })).await), expected);
+    assert_eq!(read(&run(&gateway, foods, json!({ "g": GROUP, "c": CONTAINER })).await), expected);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_rivals_for_one_food_no_change_is_half_made() {
     let (gateway, _) = support::system("pantry").await;
-    let add = "mutation ($c: ID!, $input: FoodInput!) { addFood(containerId: $c, input: $input) { foods { id name } } }";
+    let add =
+        "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
     let input = json!({ "name": "the food", "category": "test" });
-    let added = run(&gateway, add, json!({ "c": CONTAINER, "input": input })).await;
+    let added = run(&gateway, add, json!({ "g": GROUP, "c": CONTAINER, "input": input })).await;
     let id = added["data"]["addFood"]["foods"].as_array().unwrap().iter().find(|food| food["name"] == "the food").unwrap()["id"].clone();
-    let update = "mutation ($c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(containerId: $c, foodId: $f, input: $input) { id } }";
+    let update = "mutation ($g: ID!, $c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: $input) { id } }";
     let answers = together(|number| {
         let (gateway, id) = (gateway.clone(), id.clone());
         async move {
             let patch = json!({ "name": format!("name {number}"), "quantity": number, "unit": format!("unit {number}") });
-            run(&gateway, update, json!({ "c": CONTAINER, "f": id, "input": patch })).await
+            run(&gateway, update, json!({ "g": GROUP, "c": CONTAINER, "f": id, "input": patch })).await
         }
     })
     .await;
     assert!(answers.iter().all(|answer| answer["errors"].is_null()), "{answers:?}");
-    let foods = run(&gateway, "query ($c: ID!) { container(id: $c) { foods { id name quantity unit } } }", json!({ "c": CONTAINER })).await;
-    let food = foods["data"]["container"]["foods"].as_array().unwrap().iter().find(|food| food["id"] == id).unwrap().clone();
+    let foods = run(
+        &gateway,
+        "query ($g: ID!, $c: ID!) { group(id: $g) { container(containerId: $c) { foods { id name quantity unit } } } }",
+        json!({ "g": GROUP, "c": CONTAINER }),
+    )
+    .await;
+    let food = foods["data"]["group"]["container"]["foods"].as_array().unwrap().iter().find(|food| food["id"] == id).unwrap().clone();
     let number = food["quantity"].as_f64().unwrap();
     assert_eq!(food["name"], format!("name {number}"));
     assert_eq!(food["unit"], format!("unit {number}"));
