@@ -1,7 +1,8 @@
 //! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
 //!
 //! [`listener`] accepts connections, [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
-//! operations, [`documents`] finds the documents that requests name, [`sign_in`] says who sends them, [`admission`] says how many may run, [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
+//! operations, [`documents`] finds the documents that requests name, [`sign_in`] says who sends them, [`admission`] says how many may run,
+//! [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
 
 pub mod admission;
 pub mod backend;

@@ -1,11 +1,11 @@
 //! What a request says of its document in: a text, a hash, an id; the document out. Must not know schemas.
 
 use super::hash::{DocumentHash, parse_hash};
+use super::parameters::RequestParameters;
 use super::persisted::PersistedDocuments;
 use super::trusted::TrustedDocuments;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::request::Request;
-use crate::serve::http::request::RequestParameters;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! The operations of an HTTP request in, their responses out: one, or those of a list side by side. Must not know media types.
 
-use super::request::RequestParameters;
 use super::status::HttpRefusal;
 use crate::execute::gateway::Response;
 use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
+use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;

@@ -8,7 +8,7 @@ use super::executor::{SocketAnswer, SocketExecutor};
 use super::identity::SocketIdentity;
 use super::messages::Messages;
 use super::protocol::{UNAUTHORIZED, close};
-use crate::serve::http::request::RequestParameters;
+use crate::serve::documents::parameters::RequestParameters;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
 use axum::Error;

@@ -1,7 +1,7 @@
 //! The messages of graphql-transport-ws: a client's text in, what it says out; what the server says in, its text out
 //! (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>). Must not know when a message may come.
 
-use crate::serve::http::request::{RequestParameters, from_members};
+use crate::serve::documents::parameters::{RequestParameters, from_members};
 use axum::extract::ws::{CloseCode, CloseFrame};
 use serde::Deserialize;
 use serde_json::value::RawValue;

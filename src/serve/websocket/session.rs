@@ -5,7 +5,7 @@ use super::executor::{SocketAnswer, SocketExecutor};
 use super::identity::SocketIdentity;
 use super::messages::Messages;
 use super::protocol::{self, ClientMessage, close};
-use crate::serve::http::request::RequestParameters;
+use crate::serve::documents::parameters::RequestParameters;
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message};
 use futures_util::sink::{Sink, SinkExt};
