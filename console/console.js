@@ -1,6 +1,6 @@
 // The page at `/`: an editor for operations, and beside it the plan and the cost of the last one.
 
-import { callerChoice } from "./callers.js";
+import { callerChoice } from "./sample_callers.js";
 import { graphiql } from "./graphiql.js";
 import { plainEditor } from "./plain_editor.js";
 import { showPlan } from "./plan.js";

@@ -21,7 +21,7 @@ use std::sync::Arc;
 const PAGE: &str = include_str!("../../../console/index.html");
 /// The page's own files: the name, the media type and the text of each.
 const FILES: [(&str, &str, &str); 7] = [
-    ("callers.js", JAVASCRIPT, include_str!("../../../console/callers.js")),
+    ("sample_callers.js", JAVASCRIPT, include_str!("../../../console/sample_callers.js")),
     ("console.js", JAVASCRIPT, include_str!("../../../console/console.js")),
     ("graphiql.js", JAVASCRIPT, include_str!("../../../console/graphiql.js")),
     ("make.js", JAVASCRIPT, include_str!("../../../console/make.js")),
