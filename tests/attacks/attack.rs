@@ -34,7 +34,7 @@ const REQUESTS: usize = 100;
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// Concurrent attacks would disturb each other.
-static TURN: Mutex<()> = Mutex::const_new(());
+pub static TURN: Mutex<()> = Mutex::const_new(());
 
 /// A server to attack.
 pub struct Target {
@@ -243,7 +243,8 @@ impl Client {
     fn p99(&self) -> Duration {
         let mut times: Vec<Duration> = self.seen.iter().map(|seen| seen.0).collect();
         times.sort_unstable();
-        times[(times.len() * 99 / 100).min(times.len() - 1)]
+        // The nearest rank.
+        times[(times.len() * 99).div_ceil(100) - 1]
     }
 }
 

@@ -1,5 +1,6 @@
 //! Schemas of many mistakes and of many comments: `keyfold check` keeps its memory and its output small.
 
+use super::attack::TURN;
 use crate::process::keyfold;
 use std::fs;
 use std::process::Stdio;
@@ -9,6 +10,7 @@ const MOST: u64 = 100 << 20;
 
 /// The exit code of `keyfold check` on a schema, what it prints, and its most resident memory without the pages of its program file, in bytes.
 fn check(schema: &str) -> (Option<i32>, String, u64) {
+    let _turn = TURN.blocking_lock();
     let directory = tempfile::tempdir().unwrap();
     let output = directory.path().join("output");
     fs::write(directory.path().join("schema.graphql"), schema).unwrap();
