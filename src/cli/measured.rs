@@ -3,7 +3,7 @@
 use super::items::samples::{self, Samples};
 use super::output::counted;
 use super::store_choice::{StoreChoice, explained};
-use super::token::claim;
+use super::token::{claim, claims_of};
 use crate::execute::caller::Caller;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::{Request, Settings};
@@ -12,7 +12,7 @@ use crate::table::sdk::store::SdkStore;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,10 +105,7 @@ impl RunChoice {
     }
 
     fn caller(&self) -> Caller {
-        let Some(sub) = &self.sub else { return Caller::nobody() };
-        let mut claims: Map<String, Value> = Map::from_iter([("sub".to_owned(), Value::from(sub.as_str()))]);
-        claims.extend(self.claims.iter().cloned());
-        Caller::signed_in(claims)
+        self.sub.as_deref().map_or_else(Caller::nobody, |sub| Caller::signed_in(claims_of(sub, &self.claims)))
     }
 }
 

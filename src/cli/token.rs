@@ -47,8 +47,7 @@ pub struct TokenSecret {
 impl PrintToken {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
-        let mut claims: Map<String, Value> = Map::from_iter([("sub".to_owned(), self.sub.into())]);
-        claims.extend(self.claims);
+        let claims = claims_of(&self.sub, &self.claims);
         let ends = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + self.expires;
         let token = self.secret.open()?.token(claims, i64::try_from(ends.as_secs()).unwrap_or(i64::MAX));
         output::print(&format!("{token}\n"))?;
@@ -70,6 +69,11 @@ fn default_file() -> Option<PathBuf> {
     let state = variable("XDG_STATE_HOME").or_else(|| variable("LOCALAPPDATA")).map(PathBuf::from);
     let state = state.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/state")))?;
     Some(state.join("keyfold").join("dev-secret"))
+}
+
+/// The claims of a caller: its subject, and other claims.
+pub fn claims_of(subject: &str, others: &[(String, Value)]) -> Map<String, Value> {
+    std::iter::once(("sub".to_owned(), Value::from(subject))).chain(others.iter().cloned()).collect()
 }
 
 /// Reads a claim: its name, and its value as JSON, or as a text if it is none.
