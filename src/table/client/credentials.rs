@@ -3,16 +3,19 @@
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// How long before they expire credentials are refreshed. AWS hands out new ones at least five minutes ahead (Amazon EC2 user guide,
 /// "Retrieve security credentials from instance metadata").
 const AHEAD: Duration = Duration::from_secs(5 * 60);
 /// Longest time of one refresh.
 const REFRESH_LIMIT: Duration = Duration::from_secs(5);
+/// How long after a refresh the next one begins. A source may give the same credentials again for a while.
+const REFRESH_PAUSE: Duration = Duration::from_secs(5);
 
 /// Credentials and where they come from; cheap to clone.
 #[derive(Clone)]
@@ -25,12 +28,16 @@ struct Inner {
     known: RwLock<Option<Credentials>>,
     /// Held while credentials are loaded, so that one caller loads for all.
     loading: Mutex<()>,
+    /// Whether credentials are refreshed in the background, or were a moment ago.
+    is_refreshing: AtomicBool,
 }
 
 impl CredentialsCache {
     /// A cache that has loaded nothing yet.
     pub(super) fn new(provider: SharedCredentialsProvider) -> Self {
-        Self { inner: Arc::new(Inner { provider, known: RwLock::new(None), loading: Mutex::new(()) }) }
+        Self {
+            inner: Arc::new(Inner { provider, known: RwLock::new(None), loading: Mutex::new(()), is_refreshing: AtomicBool::new(false) }),
+        }
     }
 
     /// Credentials that are valid now. Where they expire soon, it refreshes them in the background and gives the present ones.
@@ -39,15 +46,9 @@ impl CredentialsCache {
         match self.inner.known() {
             Some(known) if lasts(&known, now + AHEAD) => Ok(known),
             Some(known) if lasts(&known, now) => {
-                let inner = self.inner.clone();
-                // Who finds the lock taken finds somebody refreshing.
-                tokio::spawn(async move {
-                    if let Ok(_loading) = inner.loading.try_lock()
-                        && let Err(error) = inner.load().await
-                    {
-                        tracing::warn!(%error, "the credentials could not be refreshed yet");
-                    }
-                });
+                if !self.inner.is_refreshing.swap(true, Ordering::Relaxed) {
+                    tokio::spawn(self.inner.clone().refresh());
+                }
                 Ok(known)
             }
             _ => {
@@ -74,6 +75,14 @@ impl Inner {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    async fn refresh(self: Arc<Self>) {
+        if let Err(error) = self.load().await {
+            tracing::warn!(%error, "the credentials could not be refreshed yet");
+        }
+        sleep(REFRESH_PAUSE).await;
+        self.is_refreshing.store(false, Ordering::Relaxed);
+    }
+
     async fn load(&self) -> Result<Credentials, CredentialsError> {
         let loaded = timeout(REFRESH_LIMIT, self.provider.provide_credentials()).await;
         let loaded = loaded.map_err(|_| CredentialsError::provider_timed_out(REFRESH_LIMIT))??;
@@ -85,4 +94,42 @@ impl Inner {
 /// Whether credentials are valid at a time.
 fn lasts(credentials: &Credentials, until: SystemTime) -> bool {
     credentials.expiry().is_none_or(|expiry| expiry > until)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use aws_credential_types::provider::future;
+    use std::sync::atomic::AtomicUsize;
+    use tokio::task::yield_now;
+
+    /// A source that gives credentials of a minute, and counts how often.
+    #[derive(Debug, Default)]
+    struct Source(Arc<AtomicUsize>);
+
+    impl ProvideCredentials for Source {
+        fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+        where
+            Self: 'a,
+        {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let expiry = SystemTime::now() + Duration::from_secs(60);
+            future::ProvideCredentials::ready(Ok(Credentials::new("id", "secret", None, Some(expiry), "test")))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_source_that_keeps_giving_credentials_that_end_soon_is_asked_now_and_then() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let cache = CredentialsCache::new(SharedCredentialsProvider::new(Source(asked.clone())));
+        for expected in [2, 3] {
+            for _ in 0..100 {
+                cache.get().await.unwrap();
+                yield_now().await;
+            }
+            assert_eq!(asked.load(Ordering::Relaxed), expected);
+            sleep(REFRESH_PAUSE * 2).await;
+        }
+    }
 }
