@@ -4,10 +4,17 @@
 #   docker run -p 4000:4000 -v ./schema.graphql:/keyfold/schema.graphql:ro -e AWS_REGION=eu-central-1 keyfold
 #   docker run -p 4000:4000 keyfold dev --listen 0.0.0.0:4000      # the sample data in memory
 
+# The files of GraphiQL, for the binary.
+FROM node:22-slim AS console
+WORKDIR /console
+COPY console .
+RUN npm ci --omit=dev
+
 # This image has the C compiler that SQLite and ring need.
 FROM rust:1-slim-bookworm AS build
 WORKDIR /build
 COPY . .
+COPY --from=console /console/embedded console/embedded
 # The caches are mounts, so that a changed line does not rebuild every dependency. The binary is copied out of them.
 RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/build/target \
     cargo build --release --locked && cp target/release/keyfold /keyfold

@@ -13,9 +13,9 @@ const planSwitch = document.getElementById("plan-switch");
 /** The address of a path of the server, which may stand behind a proxy that puts a path before all of them. */
 const address = (path) => new URL(path, document.baseURI);
 
-const authorization = settings.callers === "none"
+const authorization = settings.parts.callers === "none"
   ? () => undefined
-  : await callerChoice(document.getElementById("callers"), { address, hasSamples: settings.callers === "samples" });
+  : await callerChoice(document.getElementById("callers"), { address, hasSamples: settings.parts.callers === "samples" });
 
 /** Sends a request as `fetch` does, as the chosen caller unless its headers say who calls. */
 function signedInFetch(url, options = {}) {
@@ -30,7 +30,7 @@ function signedInFetch(url, options = {}) {
 async function explainedFetch(url, options = {}) {
   const headers = new Headers(options.headers);
   const isWished = headers.has("X-Keyfold-Explain");
-  if (!settings.explain || isWished) return signedInFetch(url, options);
+  if (!settings.parts.plan || isWished) return signedInFetch(url, options);
   headers.set("X-Keyfold-Explain", "1");
   const response = await signedInFetch(url, { ...options, headers });
   const text = await response.text();
@@ -47,8 +47,8 @@ function withoutPlan(text) {
   }
   const { keyfold, ...others } = answer?.extensions ?? {};
   if (!keyfold) return text;
-  // GraphiQL introspects by itself. Its query makes no call.
-  if (keyfold.calls.length) showPlan(plan, keyfold);
+  // GraphiQL introspects by itself. Its query reads nothing.
+  if (keyfold.plan.reads?.length || keyfold.plan.steps?.length) showPlan(plan, keyfold);
   const { extensions, ...rest } = answer;
   return JSON.stringify(Object.keys(others).length ? { ...rest, extensions: others } : rest);
 }
@@ -58,7 +58,8 @@ function turnPlan(open) {
   planSwitch.setAttribute("aria-expanded", String(open));
 }
 
-if (settings.explain) {
+document.getElementById("design").hidden = !settings.parts.design;
+if (settings.parts.plan) {
   planSwitch.hidden = false;
   planSwitch.addEventListener("click", () => turnPlan(plan.hidden));
   showPlan(plan, null);
@@ -66,4 +67,4 @@ if (settings.explain) {
 }
 
 const start = window.GraphiQL && window.React && window.ReactDOM ? graphiql : plainEditor;
-start(editor, { address, authorization, fetch: explainedFetch, startingText: settings.startingText });
+start(editor, { address, authorization, fetch: explainedFetch, startingTexts: settings.startingTexts });

@@ -1,7 +1,7 @@
-// GraphiQL, which the page has loaded from its CDN.
+// GraphiQL, which the page has loaded.
 
 /** Puts GraphiQL into an element. */
-export function graphiql(element, { address, authorization, fetch, startingText }) {
+export function graphiql(element, { address, authorization, fetch, startingTexts }) {
   const socket = address("graphql/ws");
   socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
   const fetcher = window.GraphiQL.createFetcher({
@@ -12,7 +12,7 @@ export function graphiql(element, { address, authorization, fetch, startingText 
   });
   const settings = {
     fetcher,
-    defaultQuery: startingText,
+    defaultTabs: startingTexts.map((query) => ({ query })),
     defaultEditorToolsVisibility: true,
     // A token in the headers survives a reload of the page, and ends with its tab.
     shouldPersistHeaders: false,

@@ -3,8 +3,8 @@
 import { make } from "./make.js";
 
 /** Puts an editor for an operation, its variables and its headers into an element, with the response beside them. */
-export function plainEditor(element, { address, fetch, startingText }) {
-  const operation = field("operation", "Operation", startingText, 16);
+export function plainEditor(element, { address, fetch, startingTexts }) {
+  const operation = field("operation", "Operation", startingTexts[0], 16);
   const variables = field("variables", "Variables, as JSON", "", 4);
   const headers = field("headers", "Headers, as JSON", "", 3);
   const response = make("pre", { id: "response", tabIndex: 0, ariaLabel: "Response" });

@@ -24,6 +24,7 @@ export function showPlan(element, explained) {
 }
 
 function summary(waves, calls, capacity, end) {
+  if (!calls.length) return `${counted(waves, "wave")}. No call was made, or rules hide what was read.`;
   const units = [["read", capacity.read], ["write", capacity.write]].filter(([, units]) => units > 0);
   const parts = [counted(waves, "wave"), counted(calls.length, "call"), ...units.map(([name, units]) => counted(units, `${name} unit`))];
   return `${parts.join(" · ")} · ${rounded(end, 1)} ms`;

@@ -8,6 +8,7 @@ pub mod admission;
 pub mod backend;
 pub mod client;
 pub mod connection;
+pub mod console;
 pub mod documents;
 pub mod endpoint;
 pub mod http;

@@ -2,17 +2,18 @@
 
 use super::admission::Quotas;
 use super::backend::Backend;
+use super::console::development::Development;
+use super::console::files;
+use super::console::page::{self, Console};
 use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
 use super::http::body::compressor::Compressor;
-use super::http::console::Console;
 use super::http::graphql::{self, refuse};
 use super::http::health::{self, Readiness};
 use super::http::host::{self, Hosts};
 use super::http::media_type::{MediaType, negotiate};
-use super::http::sample_callers::SampleCallers;
+use super::http::request_log;
 use super::http::status::HttpRefusal;
-use super::http::{console, request_log, sample_callers};
 use super::quota::Quota;
 use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
@@ -46,8 +47,8 @@ pub struct Parts {
     pub explain: bool,
     /// The page for browsers at `/`.
     pub console: Option<Console>,
-    /// The callers of the samples, whose tokens the page may have. Only a server for development has them.
-    pub sample_callers: Option<SampleCallers>,
+    /// What a server for development shows besides the API.
+    pub development: Option<Development>,
     /// The origins whose pages may call the API; `*` is every one.
     pub allow_origins: Vec<String>,
     /// The hosts that requests may be for.
@@ -71,7 +72,7 @@ pub struct NotAnOrigin(String);
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, authenticator, limits, documents, explain, console, sample_callers, allow_origins, hosts } = parts;
+    let Parts { backend, authenticator, limits, documents, explain, console, development, allow_origins, hosts } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
@@ -87,15 +88,17 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         .route("/graphql/ws", get(connection::handle).with_state(sockets))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
-        .route("/", get(console::root).with_state(console.clone()))
-        .route("/console/{version}/{file}", get(console::file).with_state(console))
+        .route("/", get(page::root).with_state(console.clone()))
         .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath) });
+    if console.is_some() {
+        routes = routes.route("/console/{version}/{file}", get(files::file));
+    }
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }
-    if let Some(sample_callers) = sample_callers {
+    if let Some(development) = development {
         // Beyond the cross-origin rules: no page of another origin may read the tokens.
-        routes = routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(sample_callers)));
+        routes = routes.merge(development.routes());
     }
     let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
     Ok(Routes { router, quotas, connections: open })

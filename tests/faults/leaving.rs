@@ -68,7 +68,7 @@ impl Held {
             documents: Documents::default(),
             explain: false,
             console,
-            sample_callers: None,
+            development: None,
             allow_origins,
             hosts,
         })

@@ -5,9 +5,9 @@ use futures_util::future::BoxFuture;
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
 use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite};
+use keyfold::serve::console::page::{CallerChoice, Console, PageParts};
 use keyfold::serve::documents::lookup::Documents;
 use keyfold::serve::documents::persisted::PersistedDocuments;
-use keyfold::serve::http::console::{CallerChoice, Console};
 use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};
 use keyfold::serve::router::{Parts, router};
@@ -117,7 +117,8 @@ pub fn limits() -> RequestLimits {
 }
 
 pub fn parts(backend: impl Backend) -> Parts {
-    let (console, authenticator) = (Some(Console::of("{ echo }", true, CallerChoice::None)), Authenticator::off());
+    let page = PageParts { plan: true, design: false, callers: CallerChoice::None };
+    let (console, authenticator) = (Some(Console::of(&["{ echo }".to_owned()], page)), Authenticator::off());
     let documents = Documents::new(None, false, Some(PersistedDocuments::new(1 << 20)));
     Parts {
         backend: Arc::new(backend),
@@ -126,7 +127,7 @@ pub fn parts(backend: impl Backend) -> Parts {
         documents,
         explain: true,
         console,
-        sample_callers: None,
+        development: None,
         allow_origins: vec![],
         hosts: Hosts::All,
     }

@@ -53,15 +53,21 @@ impl Docs {
         let named = self.sample.is_some();
         ensure!(!named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
         samples::warn_of_strays(directory, &loaded.model.tables, named);
-        let records = Records::read(&loaded.model, directory)?;
-        let caller = callers::read(directory)?.first().map(SampleCaller::caller).unwrap_or_default();
-        let text = document(loaded, &records, caller).await?;
+        let text = of_samples(loaded, Some(directory)).await?;
         match &self.out {
             Some(file) => std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?,
             None => output::print(&text)?,
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The document of a schema and of the samples in a directory.
+pub async fn of_samples(loaded: Loaded, directory: Option<&Path>) -> Result<String> {
+    let Some(directory) = directory else { return document(loaded, &Records::default(), Caller::nobody()).await };
+    let records = Records::read(&loaded.model, directory)?;
+    let caller = callers::read(directory)?.first().map(SampleCaller::caller).unwrap_or_default();
+    document(loaded, &records, caller).await
 }
 
 /// The document.

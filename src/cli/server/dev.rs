@@ -1,5 +1,6 @@
 //! `keyfold dev`: a schema in, its API on an embedded store with sample items out. A changed schema is reloaded.
 
+use super::design::SchemaDesign;
 use super::reload;
 use super::reload::Reload;
 use super::run::{self, Server};
@@ -11,7 +12,8 @@ use crate::cli::store_choice::{embedded, explained, variable};
 use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
-use crate::serve::http::sample_callers::SampleCallers;
+use crate::serve::console::development::Development;
+use crate::serve::console::sample_callers::SampleCallers;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::serve::sign_in::dev_issuer::DevIssuer;
@@ -82,11 +84,14 @@ impl Dev {
         output::print(&self.banner(&server, &loaded.model, (&samples, &callers)))?;
         let settings = server.gateway_settings(cursor_key);
         let current = run::current(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone()));
+        let sample_directory = self.samples().directory().map(Path::to_owned);
+        let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
         let reload = Reload { path: self.choice.schema, store, settings, can_sign_in: authenticator.is_on(), current: current.clone() };
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
-        let ended = server.run(current, authenticator, sample_callers).await;
+        let development = Development { sample_callers, design };
+        let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
         ended
     }
@@ -134,6 +139,7 @@ impl Dev {
         if server.has_playground() {
             lines.push(("GraphiQL", format!("http://{address}/")));
         }
+        lines.push(("Design", format!("http://{address}/design")));
         lines.push(("Schema", format!("{}, reloaded when it changes", self.choice.schema.display())));
         lines.push(("Store", store));
         lines.push(("Tables", tables.collect::<Vec<_>>().join(", ")));

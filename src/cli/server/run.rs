@@ -2,10 +2,10 @@
 
 use crate::execute::gateway::Gateway;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::console::development::Development;
+use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::documents::lookup::Documents;
-use crate::serve::http::console::{CallerChoice, Console};
 use crate::serve::http::host::Hosts;
-use crate::serve::http::sample_callers::SampleCallers;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, router};
 use crate::serve::settings::{Features, ServerSettings};
@@ -62,15 +62,17 @@ impl Server {
         self,
         current: Arc<CurrentGateway>,
         authenticator: Authenticator,
-        sample_callers: Option<SampleCallers>,
+        development: Option<Development>,
     ) -> Result<ExitCode> {
         let explain = self.features.explain == Some(true);
-        let callers = match (authenticator.is_on(), &sample_callers) {
+        let has_samples = development.as_ref().is_some_and(|development| development.sample_callers.is_some());
+        let callers = match (authenticator.is_on(), has_samples) {
             (false, _) => CallerChoice::None,
-            (true, None) => CallerChoice::Token,
-            (true, Some(_)) => CallerChoice::Samples,
+            (true, false) => CallerChoice::Token,
+            (true, true) => CallerChoice::Samples,
         };
-        let console = self.has_playground().then(|| Console::new(current.get().model(), explain, callers));
+        let parts = PageParts { plan: explain, design: development.is_some(), callers };
+        let console = self.has_playground().then(|| Console::new(current.get().model(), parts));
         let routes = router(Parts {
             backend: current,
             authenticator,
@@ -78,7 +80,7 @@ impl Server {
             documents: self.documents,
             explain,
             console,
-            sample_callers,
+            development,
             allow_origins: self.settings.allow_origins.clone(),
             hosts: self.hosts.clone(),
         })

@@ -1,7 +1,6 @@
-//! What is answered over HTTP: operations at `/graphql`, health checks, and the page for browsers. Every request is logged.
+//! What is answered over HTTP: operations at `/graphql`, and health checks. Every request is logged.
 
 pub mod body;
-pub mod console;
 pub mod graphql;
 pub mod health;
 pub mod host;
@@ -9,6 +8,5 @@ pub mod media_type;
 pub mod operations;
 pub mod request;
 pub mod request_log;
-pub mod sample_callers;
 pub mod sse;
 pub mod status;

@@ -1,0 +1,22 @@
+//! The files of GraphiQL that `npm ci --prefix console` has put into `console/embedded` in; a list of them, for the binary, out. Without
+//! them the list is empty, and the page loads them from a CDN.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::{env, fs, io};
+
+const FILES: [&str; 4] = ["graphiql.min.css", "graphiql.min.js", "react-dom.production.min.js", "react.production.min.js"];
+
+fn main() -> io::Result<()> {
+    println!("cargo:rerun-if-changed=console/embedded");
+    let variable = |name: &str| env::var(name).map_err(io::Error::other);
+    let directory = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("console/embedded");
+    let mut list = String::from("&[\n");
+    if FILES.iter().all(|name| directory.join(name).is_file()) {
+        for name in FILES {
+            writeln!(list, "    ({name:?}, include_str!({:?})),", directory.join(name)).map_err(io::Error::other)?;
+        }
+    }
+    list.push(']');
+    fs::write(Path::new(&variable("OUT_DIR")?).join("embedded.rs"), list)
+}

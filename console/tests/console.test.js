@@ -1,0 +1,124 @@
+// The page of `keyfold dev` in a browser that can reach nothing else: as a user sees it, and as a keyboard alone drives it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { focusEditor, openConsole, run, startBrowser, typeOperation } from "./browser.js";
+import { startServer } from "./server.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const pictures = process.env.PICTURES;
+
+let browser;
+let server;
+
+before(async () => {
+  [browser, server] = await Promise.all([startBrowser(), startServer("members")]);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** A test on a page of its own, on which nothing may fail. */
+function onPage(name, options, check) {
+  test(name, async () => {
+    const { page, troubles, close } = await openConsole(browser, server.address, options);
+    try {
+      await check(page);
+    } finally {
+      if (pictures) await page.screenshot({ path: `${pictures}/${name.replaceAll(" ", "_")}.png` });
+    }
+    assert.deepEqual(troubles, []);
+    await close();
+  });
+}
+
+onPage("the operation at the start answers", {}, async (page) => {
+  await focusEditor(page);
+  const { data, errors } = await run(page);
+  assert.ok(data && !errors, JSON.stringify(errors));
+});
+
+onPage("a field is completed", {}, async (page) => {
+  await typeOperation(page, "{ memb");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("Space");
+  await page.keyboard.up("Control");
+  await page.waitForFunction(() => document.querySelector(".CodeMirror-hints")?.textContent.includes("memberships"));
+});
+
+onPage("a query shows its plan", {}, async (page) => {
+  await typeOperation(page, "{ me { name } memberships { role } }");
+  const { data } = await run(page);
+  assert.equal(data.me.name, "Aiko Tanaka");
+  const plan = await page.waitForSelector("#plan section");
+  assert.ok(plan);
+  const text = await page.$eval("#plan", (element) => element.textContent);
+  assert.match(text, /1 wave.*Wave 1/s);
+  assert.match(text, /User\.|Query\.me/);
+});
+
+onPage("a mutation writes and shows its plan", {}, async (page) => {
+  await typeOperation(page, "mutation { createGroup(id: \"browser\", name: \"From a browser\") { name } }");
+  const { data, errors } = await run(page);
+  assert.deepEqual({ data, errors }, { data: { createGroup: { name: "From a browser" } }, errors: undefined });
+  await page.waitForFunction(() => document.querySelector("#plan").textContent.includes("Mutation.createGroup"));
+});
+
+onPage("the caller decides what is seen", {}, async (page) => {
+  await page.select("#caller", "2");
+  await typeOperation(page, "{ memberships { role } }");
+  assert.deepEqual((await run(page)).data, { memberships: [] });
+  await page.select("#caller", "nobody");
+  await focusEditor(page);
+  assert.ok((await run(page)).errors);
+});
+
+onPage("a keyboard alone is enough", {}, async (page) => {
+  const focused = () => page.evaluate(() => document.activeElement.id);
+  for (const next of ["design", "caller", "plan-switch"]) {
+    await page.keyboard.press("Tab");
+    assert.equal(await focused(), next);
+  }
+  const isOpen = () => page.$eval("#plan", (element) => !element.hidden);
+  const before = await isOpen();
+  await page.keyboard.press("Enter");
+  assert.equal(await isOpen(), !before);
+  const isInEditor = () => page.evaluate(() => Boolean(document.activeElement.closest(".graphiql-query-editor .CodeMirror")));
+  for (let steps = 0; !(await isInEditor()) && steps < 40; steps += 1) await page.keyboard.press("Tab");
+  assert.ok(await isInEditor());
+  assert.ok((await run(page)).data);
+});
+
+for (const scheme of ["light", "dark"]) {
+  onPage(`a narrow ${scheme} page has no width to scroll`, { width: 360, height: 740, scheme }, async (page) => {
+    await typeOperation(page, "{ me { name } }");
+    await run(page);
+    const [width, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(width <= visible, `${width} of ${visible} pixels`);
+  });
+
+  onPage(`nothing serious hinders anybody on the ${scheme} page`, { scheme }, async (page) => {
+    await typeOperation(page, "{ me { name } memberships { role } }");
+    await run(page);
+    await page.waitForSelector("#plan section");
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => globalThis.axe.run());
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join("\n    ")}`);
+    assert.deepEqual(told, []);
+  });
+}
+
+onPage("the page goes on with a schema that has changed", {}, async (page) => {
+  await typeOperation(page, "{ myself { name } }");
+  assert.ok((await run(page)).errors);
+  server.changeSchema((text) => text.replace("me: User @find", "myself: User @find(where: { id: \"{auth.sub}\" })\n  me: User @find"));
+  const deadline = Date.now() + 30_000;
+  let answer;
+  do answer = await run(page); while (answer.errors && Date.now() < deadline);
+  assert.deepEqual(answer.data, { myself: { name: "Aiko Tanaka" } });
+});

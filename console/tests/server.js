@@ -1,0 +1,39 @@
+// `keyfold dev` on an example: its address out, until it is stopped.
+
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const project = new URL("../../", import.meta.url);
+const binary = process.env.KEYFOLD_BINARY ?? fileURLToPath(new URL("target/debug/keyfold", project));
+
+/** Starts `keyfold dev` on a copy of an example. */
+export async function startServer(example) {
+  const directory = mkdtempSync(join(tmpdir(), "keyfold-console-"));
+  cpSync(fileURLToPath(new URL(`examples/${example}`, project)), directory, { recursive: true });
+  const schema = join(directory, "schema.graphql");
+  const options = ["dev", "--listen", "127.0.0.1:0", "--schema", schema, "--sample", join(directory, "samples")];
+  const server = spawn(binary, [...options, "--token-secret", join(directory, "secret")], { stdio: ["ignore", "pipe", "ignore"] });
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const address = await new Promise((resolve, reject) => {
+    ended.then((code) => reject(new Error(`keyfold dev ended with the code ${code}`)));
+    server.once("error", reject);
+    createInterface(server.stdout).on("line", (line) => {
+      const found = line.match(/GraphiQL\s+(http:\S+)/);
+      if (found) resolve(found[1]);
+    });
+  });
+  return {
+    address,
+    /** Changes the text of the schema, which the server loads again. */
+    changeSchema: (change) => writeFileSync(schema, change(readFileSync(schema, "utf8"))),
+    async stop() {
+      server.kill("SIGTERM");
+      await ended;
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

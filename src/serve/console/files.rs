@@ -1,0 +1,79 @@
+//! The path of a file of the page in, the file out: the page's own modules, and GraphiQL where the binary holds it.
+
+use axum::extract::Path;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// The page's own files: the name and the text of each.
+const OWN: &[(&str, &str)] = &[
+    ("console.css", include_str!("../../../console/console.css")),
+    ("console.js", include_str!("../../../console/console.js")),
+    ("graphiql.js", include_str!("../../../console/graphiql.js")),
+    ("make.js", include_str!("../../../console/make.js")),
+    ("plain_editor.js", include_str!("../../../console/plain_editor.js")),
+    ("plan.js", include_str!("../../../console/plan.js")),
+    ("sample_callers.js", include_str!("../../../console/sample_callers.js")),
+];
+
+/// The files of GraphiQL; none where `console/embedded` had none when the binary was built.
+pub const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// A path with a hash never changes its content. A year is what caches take for ever (RFC 9111 section 4.2.1 has no bound).
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+/// The hash of all files, in hexadecimal digits.
+pub static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let hash = all().fold(Sha256::new(), |hash, (name, text)| hash.chain_update(name).chain_update(text)).finalize();
+    hash.iter().take(8).fold(String::new(), |mut version, byte| {
+        let _ = write!(version, "{byte:02x}");
+        version
+    })
+});
+
+/// The response to GET `/console/{version}/{file}`.
+pub async fn file(Path((version, name)): Path<(String, String)>) -> Response {
+    match all().find(|file| *VERSION == version && file.0 == name) {
+        Some((name, text)) => {
+            let headers = [
+                (header::CONTENT_TYPE, HeaderValue::from_static(media_type(name))),
+                (header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER)),
+                (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+            ];
+            (headers, text).into_response()
+        }
+        None => (StatusCode::NOT_FOUND, "The page has no such file. Load the page again.\n").into_response(),
+    }
+}
+
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OWN.iter().chain(EMBEDDED).copied()
+}
+
+fn media_type(name: &str) -> &'static str {
+    if name.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_import_of_a_module_is_served() {
+        for (name, text) in OWN {
+            for (_, imported) in text.lines().filter_map(|line| line.strip_prefix("import ")?.split_once("from \"./")) {
+                assert!(OWN.iter().any(|file| format!("{}\";", file.0) == imported), "{name}: {imported}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn files_are_served_in_their_version_only() {
+        let status = async |version: &str, name: &str| file(Path((version.into(), name.into()))).await.status();
+        assert_eq!(status(&VERSION, "plan.js").await, StatusCode::OK);
+        assert_eq!(status("0000000000000000", "plan.js").await, StatusCode::NOT_FOUND);
+        assert_eq!(status(&VERSION, "index.html").await, StatusCode::NOT_FOUND);
+    }
+}

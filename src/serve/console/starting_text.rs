@@ -1,0 +1,120 @@
+//! The API of a schema in, the operations in the editor at the start out. Must not know the page.
+
+use apollo_compiler::Node;
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
+use apollo_compiler::schema::{ExtendedType, Schema};
+use std::fmt::Write;
+
+/// Most root fields that the text names.
+const NAMED: usize = 30;
+/// Most fields that its first operation selects.
+const SELECTED: usize = 5;
+/// How deep input objects nest in its first mutation.
+const DEEPEST: usize = 3;
+
+/// The text in the editor at the start: the queries of the API, and one that runs.
+pub fn starting_text(api: &Schema) -> String {
+    let mut text = String::from("# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
+    let query = api.schema_definition.query.as_ref().and_then(|name| api.get_object(name));
+    let fields: Vec<_> = query.iter().flat_map(|query| query.fields.values()).collect();
+    for field in fields.iter().take(NAMED) {
+        let arguments: Vec<_> = field.arguments.iter().map(|argument| format!("{}: {}", argument.name, argument.ty)).collect();
+        let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+        let _ = writeln!(text, "#   {}{arguments}: {}", field.name, field.ty);
+    }
+    if fields.len() > NAMED {
+        let _ = writeln!(text, "#   and {} more", fields.len() - NAMED);
+    }
+    let free = fields.iter().find(|field| field.arguments.iter().all(|argument| !argument.is_required()));
+    let selected = free.and_then(|field| Some(format!("{}{}", field.name, selection(api, field, "  ")?)));
+    let _ = write!(text, "\n{{\n  {}\n}}\n", selected.as_deref().unwrap_or("__typename"));
+    text
+}
+
+/// A mutation of the API: its first, with an empty value for each argument that it needs. `None` without mutations.
+pub fn starting_mutation(api: &Schema) -> Option<String> {
+    let mutation = api.get_object(api.schema_definition.mutation.as_ref()?)?;
+    let field = &mutation.fields.values().next()?.node;
+    let arguments = object_fields(api, &field.arguments, 0);
+    let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+    Some(format!("mutation {{\n  {}{arguments}{}\n}}\n", field.name, selection(api, field, "  ")?))
+}
+
+/// The needed ones of arguments or input fields, each with an empty value.
+fn object_fields(api: &Schema, inputs: &[Node<InputValueDefinition>], depth: usize) -> Vec<String> {
+    inputs
+        .iter()
+        .filter(|input| input.is_required())
+        .map(|input| format!("{}: {}", input.name, empty_value(api, &input.ty, depth)))
+        .collect()
+}
+
+/// A value of a type that is as short as can be.
+fn empty_value(api: &Schema, ty: &Type, depth: usize) -> String {
+    if ty.is_list() {
+        return "[]".to_owned();
+    }
+    match api.types.get(ty.inner_named_type()) {
+        Some(ExtendedType::Enum(values)) => values.values.keys().next().map_or_else(|| "null".to_owned(), ToString::to_string),
+        Some(ExtendedType::InputObject(object)) if depth < DEEPEST => {
+            let fields: Vec<_> = object.fields.values().map(|field| field.node.clone()).collect();
+            format!("{{ {} }}", object_fields(api, &fields, depth + 1).join(", "))
+        }
+        _ => match ty.inner_named_type().as_str() {
+            "Int" | "Float" => "0".to_owned(),
+            "Boolean" => "false".to_owned(),
+            _ => "\"\"".to_owned(),
+        },
+    }
+}
+
+/// The selection set of a field: scalars of its type, or of the nodes of its connection. `None` where the type has none.
+fn selection(api: &Schema, field: &Node<FieldDefinition>, indent: &str) -> Option<String> {
+    let deeper = format!("{indent}  ");
+    let lines = match api.types.get(field.ty.inner_named_type())? {
+        ExtendedType::Scalar(_) | ExtendedType::Enum(_) => return Some(String::new()),
+        ExtendedType::Object(object) => match object.fields.get("nodes") {
+            Some(nodes) => vec![format!("nodes{}", selection(api, nodes, &deeper)?)],
+            None => {
+                let plain = |field: &&Node<FieldDefinition>| {
+                    let is_leaf = api.types.get(field.ty.inner_named_type()).is_some_and(ExtendedType::is_leaf);
+                    is_leaf && field.arguments.is_empty()
+                };
+                object.fields.values().map(|field| &field.node).filter(plain).take(SELECTED).map(|field| field.name.to_string()).collect()
+            }
+        },
+        _ => vec!["__typename".to_owned()],
+    };
+    let lines: String = lines.iter().map(|line| format!("{deeper}{line}\n")).collect();
+    (!lines.is_empty()).then(|| format!(" {{\n{lines}{indent}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_editor_starts_with_an_operation_that_needs_no_argument() {
+        let starting_text = |text: &str| starting_text(&Schema::parse_and_validate(text, "a.graphql").unwrap());
+        let first = "type Query { user(id: ID!): User users(first: Int): Users } type Users { nodes: [User!]! } type User { name: Int list: [User] }";
+        let text = starting_text(first);
+        assert!(
+            text.contains("#   user(id: ID!): User\n") && text.ends_with("{\n  users {\n    nodes {\n      name\n    }\n  }\n}\n"),
+            "{text}"
+        );
+        assert!(starting_text("type Query { a(b: Int!): Int }").ends_with("{\n  __typename\n}\n"));
+        assert!(starting_text("type Query { a: Int }").ends_with("{\n  a\n}\n"));
+    }
+
+    #[test]
+    fn a_mutation_has_the_arguments_that_it_needs() {
+        let starting = |text: &str| starting_mutation(&Schema::parse_and_validate(text, "a.graphql").unwrap());
+        let api =
+            "type Query { a: Int } type Mutation { add(id: ID!, count: Int!, kind: Kind!, tags: [String!]!, more: More!, note: String): A }
+            enum Kind { BIG SMALL } input More { name: String! size: Float } type A { id: ID }";
+        let expected = "mutation {\n  add(id: \"\", count: 0, kind: BIG, tags: [], more: { name: \"\" }) {\n    id\n  }\n}\n";
+        assert_eq!(starting(api).as_deref(), Some(expected));
+        assert_eq!(starting("type Query { a: Int }"), None);
+    }
+}
