@@ -93,6 +93,14 @@ onPage("a keyboard alone is enough", {}, async (page) => {
   assert.ok((await run(page)).data);
 });
 
+/** What seriously hinders anybody on a page, outside GraphiQL itself. */
+async function hindrances(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run({ exclude: [".graphiql-container"] }));
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join("\n    ")}`);
+}
+
 for (const scheme of ["light", "dark"]) {
   onPage(`a narrow ${scheme} page has no width to scroll`, { width: 360, height: 740, scheme }, async (page) => {
     await typeOperation(page, "{ me { name } }");
@@ -105,13 +113,22 @@ for (const scheme of ["light", "dark"]) {
     await typeOperation(page, "{ me { name } memberships { role } }");
     await run(page);
     await page.waitForSelector("#plan section");
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => globalThis.axe.run());
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join("\n    ")}`);
-    assert.deepEqual(told, []);
+    assert.deepEqual(await hindrances(page), []);
+    await page.click("#design");
+    await page.waitForSelector(".document h2");
+    assert.deepEqual(await hindrances(page), []);
   });
 }
+
+onPage("the design document leads to its chapters and fits a narrow page", { width: 360, height: 740 }, async (page) => {
+  await page.click("#design");
+  await page.waitForSelector(".document h2");
+  const missing = await page.$$eval(".document a[href^='#']", (links) =>
+    links.map((link) => link.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id)));
+  assert.deepEqual(missing, []);
+  const [width, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(width <= visible, `${width} of ${visible} pixels`);
+});
 
 onPage("the page goes on with a schema that has changed", {}, async (page) => {
   await typeOperation(page, "{ myself { name } }");

@@ -72,7 +72,8 @@ fn to_html(markdown: &str) -> String {
     }
     let mut page = String::with_capacity(2 * markdown.len());
     html::push_html(&mut page, events.into_iter());
-    // A wide table scrolls by itself, and by the keyboard.
+    // What is wide scrolls by itself, and by the keyboard.
+    let page = page.replace("<pre>", "<pre tabindex=\"0\">");
     page.replace("<table>", "<div class=\"wide\" tabindex=\"0\"><table>").replace("</table>", "</table></div>")
 }
 
