@@ -33,7 +33,11 @@ export async function openConsole(browser, address, { width = 1280, height = 800
   page.on("console", (message) => {
     if (message.type() === "error") troubles.push(`console: ${message.text()}`);
   });
-  page.on("requestfailed", (request) => troubles.push(`failed: ${request.url()}`));
+  page.on("requestfailed", (request) => {
+    // A page that is left takes its requests back.
+    const { errorText } = request.failure();
+    if (errorText !== "net::ERR_ABORTED") troubles.push(`failed: ${request.url()}: ${errorText}`);
+  });
   page.on("request", (request) => {
     const { protocol, origin } = new URL(request.url());
     if (protocol !== "data:" && protocol !== "blob:" && origin !== new URL(address).origin) troubles.push(`left the machine: ${request.url()}`);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { focusEditor, openConsole, run, startBrowser, typeOperation } from "./browser.js";
+import { PATIENCE, focusEditor, openConsole, run, startBrowser, typeOperation } from "./browser.js";
 import { startServer } from "./server.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -44,10 +44,16 @@ onPage("the operation at the start answers", {}, async (page) => {
 
 onPage("a field is completed", {}, async (page) => {
   await typeOperation(page, "{ memb");
-  await page.keyboard.down("Control");
-  await page.keyboard.press("Space");
-  await page.keyboard.up("Control");
-  await page.waitForFunction(() => document.querySelector(".CodeMirror-hints")?.textContent.includes("memberships"));
+  const isOffered = () => page.evaluate(() => Boolean(document.querySelector(".CodeMirror-hints")?.textContent.includes("memberships")));
+  // Nothing is offered before the page has the schema.
+  const deadline = Date.now() + PATIENCE;
+  while (!(await isOffered()) && Date.now() < deadline) {
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Space");
+    await page.keyboard.up("Control");
+    await page.waitForNetworkIdle();
+  }
+  assert.ok(await isOffered());
 });
 
 onPage("a query shows its plan", {}, async (page) => {
@@ -134,7 +140,7 @@ onPage("the page goes on with a schema that has changed", {}, async (page) => {
   await typeOperation(page, "{ myself { name } }");
   assert.ok((await run(page)).errors);
   server.changeSchema((text) => text.replace("me: User @find", "myself: User @find(where: { id: \"{auth.sub}\" })\n  me: User @find"));
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + PATIENCE;
   let answer;
   do answer = await run(page); while (answer.errors && Date.now() < deadline);
   assert.deepEqual(answer.data, { myself: { name: "Aiko Tanaka" } });
