@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// The arguments of directives that are expressions.
 const EXPRESSIONS: [&str; 4] = ["if", "filter", "expression", "at"];
-/// The arguments of directives in which names stand in braces.
+/// The arguments of directives that are templates: they hold names in braces.
 const TEMPLATES: [&str; 4] = ["keys", "where", "set", "value"];
 
 /// Reports the claims that `@claims` does not list. A schema without `@claims` may name any.

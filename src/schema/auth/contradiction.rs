@@ -103,7 +103,7 @@ impl Limits {
     }
 }
 
-/// What a demand allows of its subject; `None` if that is not judged.
+/// The subject of a demand and the values that the demand allows it; `None` if the demand compares in another way.
 fn limits_of<'c>((condition, holds): &Demand<'c>) -> Option<(&'c Operand, Limits)> {
     match condition {
         Condition::Compare(Operand::Literal(value, kind), comparator, subject) => {

@@ -276,7 +276,7 @@ pub const RULES: &[Rule] = &[
     rule("KF0606", "A rule says in one way whom it lets in",
         "A rule has one of `if:`, `exists:`, `public: true` and `signedIn: true`. With `exists:`, `if:` is about the item that exists. For more rules, repeat `@auth`: one that lets the caller in is enough. `on:` is for item types and stored fields, which are both read and written.",
         r#"type Note @auth(signedIn: true, on: [READ]) @auth(if: "auth.role = 'editor'") @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! }"#),
-    rule("KF0607", "Rules guard items, what is embedded in them, queries and mutations",
+    rule("KF0607", "A rule guards an item type, an embedded type, a field of an item, a query or a mutation",
         "`@auth` belongs on an item type or an interface of item types, on a field of one, on an embedded type, or on a field of `Query` or `Mutation`. The rules of an interface and of its fields are those of each of its types that has none of its own there. The rules of an embedded type are those of each field of an item that holds it. Rules in several of these places are a mistake. The fields of an embedded object and of a page have the rules of the field that returns it.",
         r#"type Query { reports: [Report!]! @find @auth(if: "auth.role = 'auditor'") }"#),
     rule("KF0608", "The condition of a rule is over claims and arguments",

@@ -1,4 +1,4 @@
-//! The JSON object of a request in, what it asks for out (GraphQL over HTTP, "Request parameters"). Must not know how the object came.
+//! The JSON object of a request in, what it asks for out (GraphQL over HTTP, "Request parameters"). Must not know the transport.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! What is answered over HTTP: operations at `/graphql`, and health checks. Every request is logged.
+//! HTTP requests in, responses out: operations at `/graphql`, and health checks. The log has a line for each request.
 
 pub mod body;
 pub mod graphql;

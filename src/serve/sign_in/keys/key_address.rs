@@ -86,7 +86,7 @@ impl KeyAddress {
 }
 
 fn address(text: &str) -> Result<Url, NoKeyAddress> {
-    // A name and a password would stand in the log, and nobody sends them.
+    // The log would show a user name and a password, and no request would carry them.
     let is_bare = |url: &Url| url.username().is_empty() && url.password().is_none();
     Url::parse(text).ok().filter(|url| is_protected(url) && is_bare(url)).ok_or_else(|| NoKeyAddress(text.to_owned()))
 }
