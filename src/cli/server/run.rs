@@ -25,18 +25,22 @@ pub struct Server {
     features: Features,
     hosts: Hosts,
     documents: Documents,
+    first: Signals,
+    second: Signals,
     /// The address it listens on.
     pub address: SocketAddr,
 }
 
 impl Server {
     /// Raises the limit of open files, and binds the address of the settings, or else `default`. `development` decides the features that are
-    /// not set, and whether every host is served.
+    /// not set, and whether every host is served. From here on, a signal to stop is kept for [`run`](Self::run): whoever reads the address may
+    /// send one at once.
     pub async fn bind(settings: ServerSettings, default: &str, development: bool) -> Result<Self> {
         // Each connection is an open file. Many systems allow a process 1,024 unless it asks for more.
         if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
             tracing::warn!(%error, "the limit of open files could not be raised");
         }
+        let (first, second) = (Signals::new()?, Signals::new()?);
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
@@ -44,7 +48,7 @@ impl Server {
         let restricted = development || !settings.allow_hosts.is_empty();
         let hosts = if restricted { Hosts::at(address.ip(), &settings.allow_hosts) } else { Hosts::All };
         let documents = settings.documents.open()?;
-        Ok(Self { listener, settings, features, hosts, documents, address })
+        Ok(Self { listener, settings, features, hosts, documents, first, second, address })
     }
 
     /// Whether browsers get GraphiQL.
@@ -85,8 +89,7 @@ impl Server {
             hosts: self.hosts.clone(),
         })
         .context("--allow-origin")?;
-        let mut first = Signals::new()?;
-        let mut second = Signals::new()?;
+        let (mut first, mut second) = (self.first, self.second);
         let stop = async move {
             let name = first.next().await;
             tracing::info!(signal = name, "stopping when the running requests have ended");
