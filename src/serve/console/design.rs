@@ -1,11 +1,13 @@
 //! The design document of a schema in, a page that shows it out. `keyfold dev` has it; `keyfold serve` does not.
 
 use super::files::VERSION;
+use super::page::html;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::html::push_html;
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use std::sync::Arc;
 
 /// The page around the document.
@@ -26,14 +28,7 @@ pub async fn page(State(document): State<Arc<dyn DesignDocument>>) -> Response {
         Err(trouble) => return failed(trouble),
     };
     let page = PAGE.replace("{console}", &format!("console/{}", *VERSION)).replace("{document}", &to_html(&text));
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    ];
-    (headers, page).into_response()
+    html(HeaderValue::from_static(POLICY), page)
 }
 
 /// The response to GET `/design.md`: the document itself.
@@ -71,7 +66,7 @@ fn to_html(markdown: &str) -> String {
         }
     }
     let mut page = String::with_capacity(2 * markdown.len());
-    html::push_html(&mut page, events.into_iter());
+    push_html(&mut page, events.into_iter());
     // What is wide scrolls by itself, and by the keyboard.
     let page = page.replace("<pre>", "<pre tabindex=\"0\">");
     page.replace("<table>", "<div class=\"wide\" tabindex=\"0\"><table>").replace("</table>", "</table></div>")

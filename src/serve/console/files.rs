@@ -7,6 +7,9 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+/// The page, with places for its settings.
+pub const PAGE: &str = include_str!("../../../console/index.html");
+
 /// The page's own files: the name and the text of each.
 const OWN: &[(&str, &str)] = &[
     ("console.css", include_str!("../../../console/console.css")),
@@ -24,9 +27,10 @@ pub const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedd
 /// A path with a hash never changes its content. A year is what caches take for ever (RFC 9111 section 4.2.1 has no bound).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
-/// The hash of all files, in hexadecimal digits.
+/// The hash of all files, in hexadecimal digits. The page holds those of GraphiQL's files, so these are not hashed again.
 pub static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let hash = all().fold(Sha256::new(), |hash, (name, text)| hash.chain_update(name).chain_update(text)).finalize();
+    let page = Sha256::new_with_prefix(PAGE);
+    let hash = OWN.iter().fold(page, |hash, (name, text)| hash.chain_update(name).chain_update(text)).finalize();
     hash.iter().take(8).fold(String::new(), |mut version, byte| {
         let _ = write!(version, "{byte:02x}");
         version
@@ -35,8 +39,8 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
 
 /// The response to GET `/console/{version}/{file}`.
 pub async fn file(Path((version, name)): Path<(String, String)>) -> Response {
-    match all().find(|file| *VERSION == version && file.0 == name) {
-        Some((name, text)) => {
+    match OWN.iter().chain(EMBEDDED).find(|file| *VERSION == version && file.0 == name) {
+        Some(&(name, text)) => {
             let headers = [
                 (header::CONTENT_TYPE, HeaderValue::from_static(media_type(name))),
                 (header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER)),
@@ -46,10 +50,6 @@ pub async fn file(Path((version, name)): Path<(String, String)>) -> Response {
         }
         None => (StatusCode::NOT_FOUND, "The page has no such file. Load the page again.\n").into_response(),
     }
-}
-
-fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    OWN.iter().chain(EMBEDDED).copied()
 }
 
 fn media_type(name: &str) -> &'static str {

@@ -3,7 +3,7 @@
 //! The page has GraphiQL from the binary, or else from a CDN, at fixed versions and with the hashes of its files, and nothing else from
 //! elsewhere.
 
-use super::files::{EMBEDDED, VERSION};
+use super::files::{EMBEDDED, PAGE, VERSION};
 use super::starting_text::{starting_mutation, starting_text};
 use crate::schema::model::Model;
 use crate::serve::http::media_type::wants_html;
@@ -14,8 +14,6 @@ use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The page.
-const PAGE: &str = include_str!("../../../console/index.html");
 /// The CDN that has the files of npm packages.
 const CDN: &str = "https://unpkg.com";
 
@@ -86,18 +84,22 @@ fn policy(elsewhere: &str) -> HeaderValue {
 pub async fn root(State(console): State<Option<Arc<Console>>>, headers: HeaderMap) -> Response {
     match console {
         Some(console) if wants_html(&headers) => {
-            let headers = [
-                (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-                (header::VARY, HeaderValue::from_static("accept")),
-                (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-                (header::CONTENT_SECURITY_POLICY, console.policy.clone()),
-                (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-                (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-            ];
-            (headers, console.page.clone()).into_response()
+            ([(header::VARY, "accept")], html(console.policy.clone(), console.page.clone())).into_response()
         }
         _ => ([(header::VARY, "accept")], "Keyfold. Send GraphQL operations to /graphql.\n").into_response(),
     }
+}
+
+/// A response that is a page with a policy.
+pub fn html(policy: HeaderValue, page: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ];
+    (headers, page).into_response()
 }
 
 #[cfg(test)]
