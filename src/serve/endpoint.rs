@@ -4,7 +4,6 @@ use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite};
 use super::client::ClientAddress;
 use super::documents::lookup::Documents;
-use super::http::body::compressor::Compressor;
 use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
@@ -33,8 +32,6 @@ pub struct Endpoint {
     pub documents: Documents,
     /// Whether clients may ask for explanations.
     pub explain: bool,
-    /// Compresses responses.
-    pub compressor: Compressor,
     /// What all requests share.
     pub quotas: Quotas,
 }

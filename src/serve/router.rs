@@ -7,8 +7,7 @@ use super::console::files;
 use super::console::page::{self, Console};
 use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
-use super::http::body::compressor::Compressor;
-use super::http::graphql::{self, refuse};
+use super::http::graphql::{self, HttpEndpoint, refuse};
 use super::http::health::{self, Readiness};
 use super::http::host::{self, Hosts};
 use super::http::media_type::{MediaType, negotiate};
@@ -77,14 +76,14 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
-    let (compressor, shared) = (Compressor::default(), quotas.clone());
-    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, documents, explain, compressor, quotas: shared });
+    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
+    let http = HttpEndpoint { endpoint, compressor: Arc::default() };
     let console = console.map(Arc::new);
 
     let mut routes = Router::new()
-        .route("/graphql", any(graphql::handle).with_state(endpoint))
+        .route("/graphql", any(graphql::handle).with_state(http))
         .route("/graphql/ws", get(connection::handle).with_state(sockets))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))

@@ -2,6 +2,7 @@
 
 use super::body::accepted::Accepted;
 use super::body::arriving::BodyCoding;
+use super::body::compressor::Compressor;
 use super::body::read;
 use super::media_type::{MediaType, negotiate};
 use super::operations::RequestOperations;
@@ -30,6 +31,15 @@ pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
 #[derive(Debug, Clone)]
 pub struct OperationName(pub String);
 
+/// The endpoint as it answers over HTTP. Responses on WebSockets are not compressed.
+#[derive(Clone)]
+pub struct HttpEndpoint {
+    /// Runs the operations.
+    pub endpoint: Arc<Endpoint>,
+    /// Compresses the responses.
+    pub compressor: Arc<Compressor>,
+}
+
 /// The form of a response that the client accepts.
 #[derive(Debug, Clone, Copy)]
 struct Form {
@@ -39,7 +49,7 @@ struct Form {
 
 /// Handles every method, so that every refusal has a GraphQL error as its body.
 pub async fn handle(
-    State(endpoint): State<Arc<Endpoint>>,
+    State(http): State<HttpEndpoint>,
     Extension(client): Extension<ClientAddress>,
     request: axum::extract::Request,
 ) -> axum::response::Response {
@@ -49,7 +59,7 @@ pub async fn handle(
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
     let Some(accepted) = Accepted::of(request.headers()) else { return refuse(media, &HttpRefusal::CodingNotAcceptable) };
-    let form = Form { media, accepted };
+    let (form, endpoint) = (Form { media, accepted }, &http.endpoint);
     let origin = RequestOrigin::new(client, request.extensions());
     let identity = match endpoint.authenticator.identify(Credentials::of_headers(request.headers()), &origin).await {
         Ok(identity) => identity,
@@ -59,17 +69,17 @@ pub async fn handle(
         return refuse(media, &too_fast.into());
     }
     let explain = endpoint.explain && wants_explanation(request.headers());
-    let (body, memory) = match asked(&endpoint, client, request).await {
+    let (body, memory) = match asked(endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
     let is_signed_in = identity.caller.is_signed_in();
-    let operations = RequestOperations { endpoint: &endpoint, client, identity, may_write, explain };
+    let operations = RequestOperations { endpoint, client, identity, may_write, explain };
     let mut response = match body {
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();
             let mut response =
-                answer(&endpoint, form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal));
+                answer(&http, form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal));
             if let Some(name) = name {
                 response.extensions_mut().insert(OperationName(name));
             }
@@ -79,7 +89,7 @@ pub async fn handle(
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
         }
         RequestBody::List(list) => match operations.run_list(list, memory).await {
-            Ok(body) => send(&endpoint, client, form, Response { body, refused: None }).await,
+            Ok(body) => send(&http, client, form, Response { body, refused: None }).await,
             Err(refusal) => refuse(media, &refusal),
         },
     };
@@ -91,7 +101,7 @@ pub async fn handle(
 
 /// Runs an operation, and answers in the form that the client accepts.
 async fn answer(
-    endpoint: &Arc<Endpoint>,
+    http: &HttpEndpoint,
     form: Form,
     operations: &RequestOperations<'_>,
     parameters: RequestParameters,
@@ -99,10 +109,10 @@ async fn answer(
 ) -> Result<axum::response::Response, HttpRefusal> {
     if form.media == MediaType::EventStream {
         let responses = operations.begin(parameters, memory).await?;
-        return Ok(sse::respond(endpoint.clone(), operations.client, responses));
+        return Ok(sse::respond(http.endpoint.clone(), operations.client, responses));
     }
     let response = operations.run(parameters, memory).await?;
-    Ok(send(endpoint, operations.client, form, response).await)
+    Ok(send(http, operations.client, form, response).await)
 }
 
 /// The response to a request that is refused.
@@ -125,16 +135,16 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
 }
 
 /// Sends a response in the form that the client accepts.
-async fn send(endpoint: &Endpoint, client: ClientAddress, form: Form, response: Response) -> axum::response::Response {
+async fn send(http: &HttpEndpoint, client: ClientAddress, form: Form, response: Response) -> axum::response::Response {
     let Form { media, accepted } = form;
     let Response { mut body, refused } = response;
-    let mut share = match endpoint.quotas.hold_response(client, body.len()) {
+    let mut share = match http.endpoint.quotas.hold_response(client, body.len()) {
         Ok(share) => share,
         Err(exhausted) => return refuse(media, &HttpRefusal::ResponseDropped(exhausted)),
     };
     let coding = accepted.coding(body.len());
     if let Some(coding) = coding {
-        let Some(compressed) = endpoint.compressor.compress(coding, body).await else { return refuse(media, &HttpRefusal::Busy) };
+        let Some(compressed) = http.compressor.compress(coding, body).await else { return refuse(media, &HttpRefusal::Busy) };
         body = compressed;
         if let Err(exhausted) = resize_response(&mut share, body.len()) {
             return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
