@@ -47,10 +47,10 @@ impl CallObserver for Tape {
     fn begun(&self, _: &str, _: &[u8]) {}
 
     fn answered(&self, operation: &str, body: &[u8], answer: &[u8]) {
-        let body_of_answer = String::from_utf8(answer.to_vec()).unwrap();
         let asked = serde_json::from_slice(body).unwrap();
-        let answer = Answer { operation: operation.to_owned(), asked, fingerprint: fingerprint(operation, body), body: body_of_answer };
-        self.answers.lock().unwrap().push(answer);
+        let body_of_answer = mixed(serde_json::from_slice(answer).unwrap(), &mut 0).to_string();
+        let (operation, fingerprint, body) = (operation.to_owned(), fingerprint(operation, body), body_of_answer);
+        self.answers.lock().unwrap().push(Answer { operation, asked, fingerprint, body });
     }
 }
 
@@ -99,12 +99,30 @@ impl HttpConnector for PreparedServer {
     }
 }
 
+/// A value with the members of each object in an order that looks random and is the same each time. The engine gives another order each
+/// time, and attributes that happen to be sorted take fewer instructions.
+fn mixed(value: Value, object: &mut u64) -> Value {
+    match value {
+        Value::Object(members) => {
+            *object += 1;
+            let number = *object;
+            let mut members: Vec<_> = members.into_iter().map(|(name, value)| (hash(&format!("{number} {name}")), name, value)).collect();
+            members.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+            Value::Object(members.into_iter().map(|(_, name, value)| (name, mixed(value, object))).collect())
+        }
+        Value::Array(values) => values.into_iter().map(|value| mixed(value, object)).collect(),
+        other => other,
+    }
+}
+
 /// What two equal calls have in common, however their members are ordered. It takes few instructions, since they are counted.
 fn fingerprint(operation: &str, body: &[u8]) -> u64 {
-    let hash = |text: &str| {
-        let bytes = text.bytes().take_while(|byte| *byte != b'"');
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
-    };
     let texts = std::str::from_utf8(body).unwrap().split('{').filter_map(|member| member.strip_prefix("\"S\":\""));
     texts.fold(hash(operation), |sum, text| sum.wrapping_add(hash(text)))
+}
+
+/// The hash of a text up to its first quote (FNV-1a).
+fn hash(text: &str) -> u64 {
+    let bytes = text.bytes().take_while(|byte| *byte != b'"');
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

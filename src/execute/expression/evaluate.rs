@@ -106,15 +106,28 @@ pub(super) fn order(left: &Attribute, right: &Attribute) -> Option<Ordering> {
 }
 
 fn compare(left: &Attribute, comparator: Comparator, right: &Attribute) -> bool {
-    let ordered = |is: fn(Ordering) -> bool| order(left, right).is_some_and(is);
     match comparator {
         Comparator::Equal => equal(left, right),
         Comparator::NotEqual => !equal(left, right),
-        Comparator::Less => ordered(Ordering::is_lt),
-        Comparator::LessOrEqual => ordered(Ordering::is_le),
-        Comparator::Greater => ordered(Ordering::is_gt),
-        Comparator::GreaterOrEqual => ordered(Ordering::is_ge),
+        _ => order(left, right).is_some_and(|order| is_met(comparator, order)),
     }
+}
+
+/// Whether two values that compare so meet a comparator.
+fn is_met(comparator: Comparator, order: Ordering) -> bool {
+    match comparator {
+        Comparator::Equal => order.is_eq(),
+        Comparator::NotEqual => order.is_ne(),
+        Comparator::Less => order.is_lt(),
+        Comparator::LessOrEqual => order.is_le(),
+        Comparator::Greater => order.is_gt(),
+        Comparator::GreaterOrEqual => order.is_ge(),
+    }
+}
+
+/// Whether two texts meet a comparator.
+pub(super) fn compare_texts(left: &str, comparator: Comparator, right: &str) -> bool {
+    is_met(comparator, left.cmp(right))
 }
 
 /// Whether two values are equal: sets in any order, lists in order, maps by name.

@@ -8,6 +8,7 @@ use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::model::auth::{AuthRule, LetsIn, RuleLookup};
+use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Item;
 use serde_json::Value;
 
@@ -111,6 +112,11 @@ fn join(all: Vec<Settled>, (decisive, neutral): (Settled, Settled), joined: fn(V
 impl Settler<'_> {
     /// A comparison or a function. `None` if a value of it is not known.
     fn leaf(&self, leaf: &Condition) -> Option<Settled> {
+        if let Condition::Compare(left, comparator, right) = leaf
+            && let (Some(left), Some(right)) = (self.text(left), self.text(right))
+        {
+            return Some(Settled::known(evaluate::compare_texts(left, *comparator, right)));
+        }
         let known = match leaf {
             Condition::Compare(left, comparator, right) => Condition::Compare(self.operand(left)?, *comparator, self.operand(right)?),
             Condition::Between(value, low, high) => Condition::Between(self.operand(value)?, self.operand(low)?, self.operand(high)?),
@@ -129,6 +135,18 @@ impl Settler<'_> {
             return Some(Settled::Open(Box::new(known)));
         }
         evaluate::holds(&known, None, self.scope).ok().map(Settled::known)
+    }
+
+    /// The text that an operand stands for, if texts of its type are compared as they are. Most rules compare such, and nothing is copied
+    /// for it.
+    fn text<'o>(&'o self, operand: &'o Operand) -> Option<&'o str> {
+        let (value, kind) = match operand {
+            Operand::Claim(claim, kind) => (self.scope.caller.claim(claim)?, kind),
+            Operand::Argument(name, kind) => (self.scope.argument(name)?, kind),
+            Operand::Literal(value, kind) => (value, kind),
+            Operand::Path(_) | Operand::Size(_) | Operand::Now(_) => return None,
+        };
+        matches!(kind.0, ValueType::Id | ValueType::String).then(|| value.as_str())?
     }
 
     /// The operand with its value in place of its name. `None` if there is no value.

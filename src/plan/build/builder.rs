@@ -215,8 +215,12 @@ impl<'a> Builder<'a> {
         self.spaces.len() - 1
     }
 
-    /// Adds the arguments of a field.
+    /// Adds the arguments of a field. A field and its rules have the same ones, so they are coerced once.
     pub fn push_arguments(&mut self, arguments: Arguments) -> ArgumentsId {
+        let is_same = |known: &Arguments| known.location == arguments.location && *known == arguments;
+        if let Some(same) = self.arguments.iter().rposition(is_same) {
+            return same;
+        }
         self.arguments.push(arguments);
         self.arguments.len() - 1
     }

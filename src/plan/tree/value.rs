@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// The arguments of one field of the operation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Arguments {
     /// Argument name → its type, and its value in the document or its default. Arguments without a value are left out.
     pub values: IndexMap<String, (Type, ArgumentValue)>,
@@ -22,7 +22,7 @@ pub struct Arguments {
 }
 
 /// The value of an argument.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ArgumentValue {
     /// A literal of the document, which may contain variables.
     Literal(Node<Literal>),

@@ -16,7 +16,7 @@ use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
-use crate::schema::model::auth::AuthAction;
+use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::demanded::Demanded;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Map;
@@ -34,12 +34,11 @@ impl<'a> ItemRules<'a> {
     pub fn of(context: &'a ExecutionContext<'a>, ty: &'a ObjectType, demanded: &[Demanded<'_>]) -> Self {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
-        let settled = |(_, rules, asked): &Demanded<'_>| match rules.of(*asked) {
-            // A look-up of the write decides: see `also`.
-            rules if rules.is_empty() || rules.iter().any(|rule| rule.lookup().is_some()) => Settled::Always,
-            rules => one_of(rules.iter().map(|rule| settle_rule(rule, &scope)).collect()),
-        };
-        Self { context, ty, demand: all_of(demanded.iter().map(settled).collect()) }
+        // Where rules look items up, a look-up of the write decides: see `also`.
+        let is_decided_here = |rules: &AuthRules, asked| rules.each(asked).next().is_some() && !rules.look_up(asked);
+        let here = demanded.iter().filter(|(_, rules, asked)| is_decided_here(rules, *asked));
+        let settled = |(_, rules, asked): &Demanded<'_>| one_of(rules.each(*asked).map(|rule| settle_rule(rule, &scope)).collect());
+        Self { context, ty, demand: all_of(here.map(settled).collect()) }
     }
 
     /// Adds what rules with look-ups demand besides.
