@@ -1,7 +1,7 @@
 //! A model in, the access paths of its fields out, as a table of 100 columns or as JSON: the output of `keyfold check`.
 
 use super::output::{counted, line, wrapped};
-use crate::plan::cost::find::{FindCost, cost_of_find};
+use crate::plan::cost::find::{FindCost, cost_of_find, cost_of_nodes};
 use crate::schema::describe::{self, BoundField, PathRow};
 use crate::schema::model::{FieldKind, Model};
 use serde_json::{Value, json};
@@ -42,13 +42,16 @@ pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
 /// The greatest cost of a field that finds items.
 fn cost_note(model: &Model, row: &PathRow) -> Option<String> {
     let (ty, field) = row.field.split_once('.')?;
-    let FieldKind::Find(find) = &model.types.get(ty)?.fields.get(field)?.kind else { return None };
     let gets = match row.operation {
         "GetItem" => true,
         "Query" | "Scan" => false,
         _ => return None,
     };
-    let FindCost { items, calls, units } = cost_of_find(find, gets);
+    let FindCost { items, calls, units } = match &model.types.get(ty)?.fields.get(field)?.kind {
+        FieldKind::Find(find) => cost_of_find(find, gets),
+        FieldKind::Nodes(nodes) => cost_of_nodes(nodes),
+        _ => return None,
+    };
     Some(format!("at most {}, {}, {units} read units", counted(items, "item"), counted(calls, "call")))
 }
 

@@ -48,7 +48,11 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             let of_found = write.find.iter().flat_map(|find| of_types(model.read_by(ty, find), AuthAction::Read));
             (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().flat_map(of_action))))
         }
-        FieldKind::Stored(_) | FieldKind::Page => {
+        FieldKind::Nodes(_) => {
+            let own = own(AuthAction::Read).map(|own| format!("{own}; and "));
+            (format!("{}as the type of each item", own.unwrap_or_default()), String::new())
+        }
+        FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page => {
             let as_type = || format!("as {}", ty.name);
             (own(AuthAction::Read).unwrap_or_else(as_type), own(AuthAction::Write).unwrap_or_else(as_type))
         }

@@ -5,6 +5,7 @@ use super::finds::scope::prefixed;
 use super::table::{KeyAttribute, Table};
 use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::node::{NodeFind, NodeType};
 use crate::schema::model::source::{BindingRule, Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::schema::model::{FieldKind, Model, ObjectType};
@@ -61,11 +62,26 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                     rows.extend(write.find.iter().flat_map(|find| rows_before(model, coordinate.clone(), find)));
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
                 }
-                FieldKind::Stored(_) | FieldKind::Page => {}
+                FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
+                FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page => {}
             }
         }
     }
     rows
+}
+
+/// The rows of a field that finds items by their ids: one for each type. The id gives the fields of the key, which no name binds.
+fn rows_of_nodes(model: &Model, coordinate: &str, nodes: &NodeFind) -> Vec<PathRow> {
+    let row = |ty: &NodeType, row: PathRow| PathRow {
+        when: format!("{} of {}", nodes.argument, ty.find.item),
+        bindings: format!("by the id of {}", ty.find.item),
+        bound: Vec::new(),
+        ..row
+    };
+    let of_type = |ty: &NodeType| {
+        rows_of(model, coordinate.to_owned(), &ty.find, &|_, rule, _| rule as u8 + 1).into_iter().map(|of| row(ty, of)).collect::<Vec<_>>()
+    };
+    nodes.types.iter().flat_map(of_type).collect()
 }
 
 /// The rows of a read that comes before a write. In it, names bind by the rules of writes.

@@ -10,6 +10,7 @@
 //! | `keys` | `@item` → key templates ([`template`]), and the proof that no item can be taken for one of another type |
 //! | `rules` | `@default`, `@constraint`, `@unique`, `@version` → rules of stored fields |
 //! | `finds` | `@find` → access paths |
+//! | `nodes` | `@node` → the global ids of items, and the fields that find items by them |
 //! | `writes` | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
 //! | `auth` | `@auth` → who may read and write each type and field |
 //! | `api` | the schema → what clients see of it |
@@ -24,6 +25,7 @@ pub mod expression;
 mod finds;
 mod keys;
 pub mod model;
+mod nodes;
 mod rules;
 pub mod scalar;
 pub mod syntax;
@@ -55,7 +57,8 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     let declared = tables::read_tables(&schema, text, environment, findings);
     let tables = declared.iter().map(|declared| declared.table.clone()).collect();
     let kinds = types::kinds::classify(&schema, findings);
-    let mut draft = SchemaDraft { text, schema: &schema, tables, kinds, records: IndexMap::new(), items: IndexMap::new() };
+    let node = nodes::interface::read(&schema, findings);
+    let mut draft = SchemaDraft { text, schema: &schema, tables, kinds, node, records: IndexMap::new(), items: IndexMap::new() };
     types::values::check_enums(&schema, findings);
     read_records(&mut draft, &declared, findings);
     rules::read_rules(&mut draft, findings);
@@ -63,6 +66,7 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     keys::ambiguity::check(&mut draft, findings);
     let mut types = types::objects::read_object_types(&draft, findings);
     auth::read_rules(&draft, &mut types, findings);
+    nodes::types::check(&draft, &types, findings);
     api::check(&schema, findings);
     if findings.failed() {
         return None;
@@ -90,7 +94,14 @@ fn read_records(draft: &mut SchemaDraft, tables: &[tables::DeclaredTable], findi
                 let record = types::fields::declare(draft, object, table.map(|(table, _)| table), findings);
                 let keys = table.and_then(|table| {
                     keys::items::read_item_keys(
-                        &keys::items::ItemType { text: draft.text, object, directive, table, record: &record },
+                        &keys::items::ItemType {
+                            text: draft.text,
+                            object,
+                            directive,
+                            table,
+                            record: &record,
+                            is_node: draft.is_node(object),
+                        },
                         findings,
                     )
                 });

@@ -60,8 +60,9 @@ impl<'a> Patterns<'a> {
     pub async fn chapters(&self, bench: &mut Bench<'_>) -> Result<String> {
         let rows = describe(self.model);
         let mut text = String::from("## Access patterns\n\nThe questions that the API answers, and the requests for each.\n\n");
-        text += &summary(&self.shown(|kind| matches!(kind, FieldKind::Find(_))), &rows);
-        for (parent, field) in self.shown(|kind| matches!(kind, FieldKind::Find(_))) {
+        let reads = self.shown(|kind| matches!(kind, FieldKind::Find(_) | FieldKind::Nodes(_)));
+        text += &summary(&reads, &rows);
+        for (parent, field) in reads {
             text += &self.head(parent, field, &rows);
             text += &self.reads(bench, parent, field).await?;
         }
@@ -83,7 +84,7 @@ impl<'a> Patterns<'a> {
     /// The number of fields that read, and of those that write.
     pub fn counts(&self) -> (usize, usize) {
         let count = |wanted: fn(&FieldKind) -> bool| self.shown(wanted).len();
-        (count(|kind| matches!(kind, FieldKind::Find(_))), count(|kind| matches!(kind, FieldKind::Write(_))))
+        (count(|kind| matches!(kind, FieldKind::Find(_) | FieldKind::Nodes(_))), count(|kind| matches!(kind, FieldKind::Write(_))))
     }
 
     /// The accessible fields of a kind, root fields first, otherwise in the order of the schema.

@@ -9,10 +9,13 @@ use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::PageResult;
-use crate::execute::values::decode;
+use crate::execute::values::{decode, encode};
 use crate::plan::tree::{Holder, Origin, ReadId, SpaceId};
+use crate::schema::scalar::global_id::GlobalId;
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
 use crate::table::data::attribute::Item;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Adds the items of a seed: those of a write.
@@ -45,9 +48,10 @@ pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>
     state.results[id] = ReadResult::Many(items.into_iter().flatten().collect(), pages);
 }
 
-/// The rows of all spaces together. The rows of a variant are rows of its parent.
+/// The rows of all spaces together. The rows of a variant, and those of one type of an id, are rows of their parent.
 pub fn row_count(state: &ReadState<'_>) -> usize {
-    let own = state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..)));
+    let own =
+        state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..) | Origin::OfId(..)));
     own.filter_map(|(rows, _)| rows.as_ref()).map(|rows| rows.parents.len()).sum()
 }
 
@@ -72,8 +76,8 @@ pub fn end_wave(state: &mut ReadState<'_>, filler: &mut PageFiller, tables: &[Ta
     again
 }
 
-/// Makes the rows of embedded lists whose items are there, and those of the types that items turned out to be of.
-fn expand_rows(state: &mut ReadState<'_>) {
+/// Makes the rows of embedded lists whose items are there, those of the types that items turned out to be of, and those of ids.
+pub fn expand_rows(state: &mut ReadState<'_>) {
     let plan = state.plan;
     for (id, space) in plan.spaces.iter().enumerate() {
         let is_next = |parent: &SpaceId| state.rows[id].is_none() && state.rows[*parent].is_some();
@@ -89,6 +93,18 @@ fn expand_rows(state: &mut ReadState<'_>) {
                 state.rows[id] = Some(Rows::of_sizes(elements.iter().map(Vec::len)));
                 state.elements[id] = elements.into_iter().flatten().collect();
             }
+            Origin::Ids(argument) => {
+                // Ids that are refused make no rows: the response says why.
+                let ids = state.ids(argument).map_or(0, |ids| ids.len());
+                state.rows[id] = Some(Rows::of_sizes(rows.map(|_| ids)));
+            }
+            Origin::OfId(argument, named) => {
+                let ids = state.ids(argument).unwrap_or_default();
+                let of_row = |row| state.rows[parent].as_ref().and_then(|rows| rows.position(row)).and_then(|position| ids.get(position));
+                let keys: Vec<Option<Arc<Item>>> = rows.map(|row| key_of_id(named, of_row(row)?).map(Arc::new)).collect();
+                state.rows[id] = Some(Rows::of_sizes(keys.iter().map(|key| usize::from(key.is_some()))));
+                state.elements[id] = keys.into_iter().flatten().collect();
+            }
             Origin::Variant(read, member) if state.is_known(Holder::Read(*read)) => {
                 let types = &plan.reads[*read].discriminator;
                 let is_of_type = |row: usize| match state.found(*read, parent, row) {
@@ -100,6 +116,17 @@ fn expand_rows(state: &mut ReadState<'_>) {
             _ => {}
         }
     }
+}
+
+/// The fields of a key that an id names, each in an attribute of the field's name; `None` if the id names no item of the type.
+fn key_of_id(named: &GlobalId, id: &str) -> Option<Item> {
+    let values = named.decode(id)?;
+    let field = |((name, kind), value): (&(String, ValueType), &Value)| {
+        let attribute = encode::attribute(kind, value)?;
+        // An instant that is stored as seconds has no milliseconds.
+        (decode::scalar(kind, &attribute).as_ref() == Some(value)).then(|| (name.clone(), attribute))
+    };
+    named.fields().iter().zip(&values).map(field).collect()
 }
 
 /// Records the links of pages that a wave (from 1) found to be dangling. If there are new ones, gives the wave from which to run again.
@@ -132,7 +159,7 @@ fn reset_to_wave(state: &mut ReadState<'_>, wave: usize) {
     }
     for (id, space) in plan.spaces.iter().enumerate() {
         let is_forgotten = match space.origin {
-            Origin::Operation | Origin::Seed => false,
+            Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => false,
             Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
             // The items that hold them may be forgotten. The other rows are made again unchanged.
             Origin::Elements(..) => true,

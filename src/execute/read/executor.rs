@@ -1,6 +1,6 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results → rows.
 
-use super::apply::{apply_results, end_wave, row_count};
+use super::apply::{apply_results, end_wave, expand_rows, row_count};
 use super::bind::read::{BoundRead, bind};
 use super::query_cache::QueryCache;
 use super::requests::{ReadRequests, Sources, WaveRequests};
@@ -23,6 +23,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
     // Reads of the previous wave that a shared Query did not reach.
     let mut waiting: Vec<ReadId> = Vec::new();
     let mut wave = 0;
+    expand_rows(state);
     while wave < plan.waves.len() || !waiting.is_empty() {
         let planned = plan.waves.get(wave).map(Vec::as_slice).unwrap_or_default();
         wave += 1;

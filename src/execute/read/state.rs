@@ -9,11 +9,12 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::scope::{Scope, argument};
 use crate::execute::key::bound::{BoundKey, RangeValues};
+use crate::execute::key::values::MAX_COMBINATIONS;
 use crate::execute::page::result::PageResult;
 use crate::execute::values::decode;
 use crate::plan::tree::{
-    BoundRange, Guard, GuardId, Holder, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText, SpaceId,
-    ValueSource,
+    BoundRange, Guard, GuardId, Holder, IdArgument, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText,
+    SpaceId, ValueSource,
 };
 use crate::table::data::attribute::Item;
 use serde_json::{Map, Value};
@@ -226,6 +227,18 @@ impl<'p> ReadState<'p> {
                 }
                 Ok(Some(Value::String(text)))
             }
+        }
+    }
+
+    /// The global ids of an argument. Fails if there are too many, or if they are not acceptable.
+    pub fn ids(&self, argument: &IdArgument) -> Result<Vec<&str>, Arc<Failure>> {
+        match self.arguments.values(argument.arguments)?.get(&argument.name) {
+            Some(Value::Array(ids)) if ids.len() > MAX_COMBINATIONS => {
+                let message = format!("The argument names too many items: more than {MAX_COMBINATIONS} ids.");
+                Err(Failure::new(ErrorCode::LimitExceeded, message))
+            }
+            Some(Value::Array(ids)) => Ok(ids.iter().filter_map(Value::as_str).collect()),
+            id => Ok(id.and_then(Value::as_str).into_iter().collect()),
         }
     }
 

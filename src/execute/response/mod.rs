@@ -2,6 +2,7 @@
 
 pub mod body;
 mod list;
+mod node;
 mod object;
 mod scalar;
 pub mod writer;

@@ -62,6 +62,8 @@ impl<'a> Writer<'a> {
             OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
             OutputValue::Embedded(held, object, rows) => self.embedded(held, object, *rows, (output, at)),
             OutputValue::One(target, object) => self.one(target, object, (type_name, output), at),
+            OutputValue::Nodes(nodes) => self.nodes(nodes, &output.ty, at),
+            OutputValue::GlobalId(id, values) => self.global_id((id, values), (type_name, output), at),
             OutputValue::List(target, object) => self.list(target, object, &output.ty, at),
             OutputValue::Page(target, parts) => self.page(target, parts, at),
             OutputValue::Done => {
@@ -85,7 +87,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Fails with the refusal of a guard, unless it lets the caller in.
-    fn pass(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn pass(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
         match self.state.access(guard, (at.space, at.row)) {
             GuardOutcome::Granted => Ok(()),
             GuardOutcome::Refused(code) => Err(self.error(code, refusals::message(code))),
@@ -231,6 +233,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn null_message(type_name: &str, field: &str) -> String {
+pub(super) fn null_message(type_name: &str, field: &str) -> String {
     format!("Cannot return null for non-nullable field {type_name}.{field}.")
 }

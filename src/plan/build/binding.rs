@@ -121,6 +121,7 @@ impl<'a> Builder<'a> {
             Self::asked_fields(&field.auth).for_each(&mut add);
             match &field.kind {
                 FieldKind::Stored(_) => add(&field.name),
+                FieldKind::GlobalId(id) => id.fields().iter().for_each(|(name, _)| add(name)),
                 FieldKind::Find(find) => {
                     let arguments = argument::of_field(&self.context, field, collected);
                     self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));

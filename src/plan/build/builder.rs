@@ -73,14 +73,20 @@ impl<'a> Builder<'a> {
     /// Plans an object: its shape, and the reads that it needs. `inside` is whether it is embedded in the map that is being written.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
         if let Some(Variants { name, entities }) = &of.variants {
-            self.variant_depth += 1;
-            let of_type = |entity: &Entity<'a>| Ok((entity.space, self.object(entity, sets, inside)?));
+            let of_type = |entity: &Entity<'a>| Ok((entity.space, self.variant(entity, sets, inside)?));
             let variants = entities.iter().map(of_type).collect::<Result<_, PlanError>>()?;
-            self.variant_depth -= 1;
             return Ok(Object { type_name: (*name).to_owned(), guard: None, fields: Vec::new(), variants });
         }
         let collected = self.context.fields(&of.ty.name, sets);
         self.collected(of, collected, inside)
+    }
+
+    /// Plans an object as one of the types that it can have.
+    pub fn variant(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
+        self.variant_depth += 1;
+        let object = self.object(of, sets, inside);
+        self.variant_depth -= 1;
+        object
     }
 
     /// Plans an object whose fields are already merged.
@@ -143,6 +149,11 @@ impl<'a> Builder<'a> {
                     ValueType::Embedded(name) => self.embedded(of, held, self.type_named(name)?, &collected.sets),
                     _ => Ok(OutputValue::Leaf(held)),
                 }
+            }
+            FieldKind::Nodes(nodes) => self.nodes(of, field, nodes, collected),
+            FieldKind::GlobalId(id) => {
+                let value = |(name, _): &(String, ValueType)| of.value(self.model, name).ok_or_else(|| internal(name));
+                Ok(OutputValue::GlobalId(id.clone(), id.fields().iter().map(value).collect::<Result<_, _>>()?))
             }
             FieldKind::Find(find) => self.find(of, field, find, collected).map_err(|error| match error.kind {
                 PlanErrorKind::Input if error.locations.is_empty() => error.at(collected.location),

@@ -36,7 +36,9 @@ impl<'a> Builder<'a> {
         let mut demands = match &field.kind {
             FieldKind::Find(find) => self.of_find(of.ty, (field, &coordinate), find),
             FieldKind::Write(write) => self.of_write(of.ty, (field, &coordinate), write)?,
-            FieldKind::Stored(_) | FieldKind::Page => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
+            FieldKind::Stored(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) | FieldKind::Page => {
+                demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect()
+            }
         };
         if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && need_more(&demand.rules)) {
             let arguments = argument::of_field(&self.context, field, collected);
@@ -45,6 +47,18 @@ impl<'a> Builder<'a> {
             own.decided = self.decided_by(&Guarded { of, field, arguments }, &field.auth)?;
         }
         Ok(self.guarded(of, demands))
+    }
+
+    /// Enters an item that an id names, of a field that finds items of several types: what is planned within stands behind the rules of its
+    /// own type, and of no other.
+    pub fn enter_node(&mut self, of: &Entity<'a>, field: &Field, coordinate: &str) -> Option<GuardId> {
+        if !self.model.ruled {
+            return None;
+        }
+        let is_ruled = demand(coordinate, &field.auth, AuthAction::Read).is_some();
+        let mut demands = Vec::new();
+        self.add_types(&mut demands, (coordinate, is_ruled), vec![of.ty], AuthAction::Read);
+        self.guarded(of, demands.into_iter().map(later).collect())
     }
 
     /// Enters an object: what is planned within stands behind the rules of its type that need the item.

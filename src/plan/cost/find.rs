@@ -2,7 +2,9 @@
 
 use super::assumed::{FILTERED, ITEM_BYTES, PAGE_BYTES};
 use super::reads::{KEYS_PER_BATCH, pages, units};
+use super::rows::MOST_KEYS;
 use crate::schema::model::find::{Find, Returns};
+use crate::schema::model::node::NodeFind;
 
 /// The greatest cost of a find for one object that has the field.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,4 +29,10 @@ pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
     let read = if find.filter.is_some() && !gets { wanted.saturating_mul(FILTERED) } else { wanted };
     let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { pages(read) };
     FindCost { items: found, calls, units: units(if gets { found } else { read }, find.consistent) }
+}
+
+/// The greatest cost of a field that finds items by their ids, whatever their types.
+pub fn cost_of_nodes(nodes: &NodeFind) -> FindCost {
+    let items = if nodes.many { MOST_KEYS } else { 1 };
+    FindCost { items, calls: items.div_ceil(KEYS_PER_BATCH), units: units(items, false) }
 }

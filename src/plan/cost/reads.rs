@@ -2,7 +2,7 @@
 
 use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
 use super::field::FieldCost;
-use super::rows::{ArgumentValues, ReadSize, rows};
+use super::rows::{ArgumentValues, ReadSize};
 use crate::plan::tree::*;
 use crate::schema::model::Model;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ impl PlanCost {
     pub fn of(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: u64) -> Self {
         let values = ArgumentValues::new(model, plan, variables);
         let sizes: Vec<ReadSize> = plan.reads.iter().map(|read| values.size(read)).collect();
-        let rows = rows(plan, &sizes, seeds);
+        let rows = values.rows(&sizes, seeds);
         let mut paths = vec![Vec::new(); plan.reads.len()];
         let objects = Walk { plan, rows: &rows, paths: &mut paths }.object(&plan.root, 1, &mut Vec::new());
         let (mut reads, mut calls) = (Vec::new(), 0u64);
@@ -116,7 +116,12 @@ impl Walk<'_> {
                     let count = rows.map_or_else(|| times.saturating_mul(each), |space| self.rows[space]);
                     count.saturating_add(self.object(object, count, path))
                 }
-                OutputValue::Typename | OutputValue::Introspection | OutputValue::Leaf(_) | OutputValue::Done => 0,
+                OutputValue::Nodes(nodes) => {
+                    let of_type = |node: &NodeOutput| self.found(&node.target, &node.object, path);
+                    nodes.types.iter().map(of_type).fold(0, u64::saturating_add)
+                }
+                OutputValue::Typename | OutputValue::Introspection | OutputValue::Leaf(_) | OutputValue::GlobalId(..) => 0,
+                OutputValue::Done => 0,
             };
             path.pop();
             objects = objects.saturating_add(within);

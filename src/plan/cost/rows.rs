@@ -8,7 +8,7 @@ use crate::schema::model::sharding::{KeyChoice, Reading};
 use serde_json::{Map, Value};
 
 /// The most keys or ranges that the values of a field give.
-const MOST_KEYS: u64 = 100;
+pub const MOST_KEYS: u64 = 100;
 
 /// The keys, ranges and items of a read, each time it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,22 +86,35 @@ impl<'p> ArgumentValues<'p> {
         let asked = values.get(if backward { "last" } else { "first" }).and_then(Value::as_u64);
         asked.unwrap_or_else(|| sizes.without_arguments(backward).into()).min(sizes.max.into())
     }
-}
 
-/// The greatest number of rows of each space. `seeds` is the number of items that the caller hands in.
-pub fn rows(plan: &Plan, sizes: &[ReadSize], seeds: u64) -> Vec<u64> {
-    let mut rows: Vec<u64> = Vec::with_capacity(plan.spaces.len());
-    for space in &plan.spaces {
-        // A parent comes before its spaces.
-        let parent = space.parent.and_then(|parent| rows.get(parent).copied()).unwrap_or(1);
-        rows.push(match &space.origin {
-            Origin::Operation => 1,
-            Origin::Seed => seeds,
-            Origin::Read(read) => parent.saturating_mul(sizes[*read].found),
-            Origin::Variant(..) => parent,
-            Origin::Elements(_, reader) if reader.ty.is_list() => parent.saturating_mul(ELEMENTS),
-            Origin::Elements(..) => parent,
-        });
+    /// The ids of an argument; `None` if it has no value.
+    fn ids(&self, argument: &IdArgument) -> Option<Vec<&str>> {
+        match self.values[argument.arguments].get(&argument.name)? {
+            Value::Array(ids) => Some(ids.iter().filter_map(Value::as_str).collect()),
+            id => Some(id.as_str().into_iter().collect()),
+        }
     }
-    rows
+
+    /// The greatest number of rows of each space. `seeds` is the number of items that the caller hands in.
+    pub fn rows(&self, sizes: &[ReadSize], seeds: u64) -> Vec<u64> {
+        let mut rows: Vec<u64> = Vec::with_capacity(self.plan.spaces.len());
+        for space in &self.plan.spaces {
+            // A parent comes before its spaces.
+            let parent = space.parent.and_then(|parent| rows.get(parent).copied()).unwrap_or(1);
+            rows.push(match &space.origin {
+                Origin::Operation => 1,
+                Origin::Seed => seeds,
+                Origin::Read(read) => parent.saturating_mul(sizes[*read].found),
+                Origin::Variant(..) => parent,
+                Origin::Ids(argument) => self.ids(argument).map_or(1, |ids| ids.len() as u64).min(MOST_KEYS),
+                Origin::OfId(argument, id) => match self.ids(argument) {
+                    Some(ids) => ids.iter().filter(|text| id.decode(text).is_some()).count() as u64,
+                    None => parent,
+                },
+                Origin::Elements(_, reader) if reader.ty.is_list() => parent.saturating_mul(ELEMENTS),
+                Origin::Elements(..) => parent,
+            });
+        }
+        rows
+    }
 }

@@ -43,7 +43,7 @@ pub fn dependencies(read: &Read, spaces: &[Space]) -> Vec<ReadId> {
 
 fn of_space(space: SpaceId, spaces: &[Space], found: &mut Vec<ReadId>) {
     match &spaces[space].origin {
-        Origin::Operation | Origin::Seed => {}
+        Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => {}
         Origin::Read(read) | Origin::Variant(read, _) => found.push(*read),
         Origin::Elements(holder, _) => of_holder(*holder, spaces, found),
     }

@@ -4,7 +4,8 @@ use super::guard::Guard;
 use super::ids::{ReadId, SpaceId};
 use super::read::Read;
 use super::response::Object;
-use super::value::{Arguments, FieldReader, Holder};
+use super::value::{Arguments, FieldReader, Holder, IdArgument};
+use crate::schema::scalar::global_id::GlobalId;
 use std::sync::Arc;
 
 /// What to read, in which order, and how to make the response of it.
@@ -46,6 +47,10 @@ pub enum Origin {
     Variant(ReadId, usize),
     /// An item that was written or found before the plan runs. The caller hands it in, and the whole plan may use it.
     Seed,
+    /// The global ids of an argument, each a row.
+    Ids(Arc<IdArgument>),
+    /// Those rows of a space of ids whose id names an item of a type. A row holds the fields of the item's key.
+    OfId(Arc<IdArgument>, Arc<GlobalId>),
     /// The elements of an embedded list in a read's item or in an element of another such list.
     Elements(Holder, Arc<FieldReader>),
 }

@@ -2,7 +2,8 @@
 //! from. Must not know how anything is read.
 
 use super::ids::{GuardId, ReadId, SpaceId};
-use super::value::{FieldReader, Holder, ValueSource};
+use super::value::{FieldReader, Holder, IdArgument, ValueSource};
+use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::Type;
 use std::sync::Arc;
@@ -50,6 +51,10 @@ pub enum OutputValue {
     Embedded(ValueLocation, Object, Option<SpaceId>),
     /// One object that was read.
     One(ObjectSource, Object),
+    /// The items of global ids: one object, or a list with one for each id.
+    Nodes(NodesOutput),
+    /// The global id of an item, with the sources of the values that it is made of.
+    GlobalId(Arc<GlobalId>, Vec<ValueSource>),
     /// A plain list.
     List(ObjectSource, Object),
     /// A connection.
@@ -60,6 +65,28 @@ pub enum OutputValue {
     Exists(ObjectSource, Option<GuardId>),
     /// How many items there are.
     Count(ObjectSource),
+}
+
+/// The items of global ids, of several types.
+#[derive(Debug)]
+pub struct NodesOutput {
+    /// The argument with the ids.
+    pub ids: Arc<IdArgument>,
+    /// The space whose rows are the ids.
+    pub space: SpaceId,
+    /// The item as each type that an id can name.
+    pub types: Vec<NodeOutput>,
+}
+
+/// An item of a type that a global id names.
+#[derive(Debug)]
+pub struct NodeOutput {
+    /// The guard of the type's rules that need no item.
+    pub guard: Option<GuardId>,
+    /// Where the item comes from. Its space has a row for each id that names the type.
+    pub target: ObjectSource,
+    /// The selection on it.
+    pub object: Object,
 }
 
 /// Where a stored value is held.

@@ -30,6 +30,15 @@ pub enum ArgumentValue {
     Default(serde_json::Value),
 }
 
+/// An argument that takes a global id, or a list of them.
+#[derive(Debug)]
+pub struct IdArgument {
+    /// The field's arguments.
+    pub arguments: ArgumentsId,
+    /// The argument's name.
+    pub name: String,
+}
+
 /// Where a value comes from when a plan runs.
 #[derive(Debug, Clone)]
 pub enum ValueSource {

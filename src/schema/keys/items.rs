@@ -11,7 +11,7 @@ use crate::schema::syntax::span::{At, Span};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
-use crate::schema::types::draft::StoredFields;
+use crate::schema::types::draft::{GLOBAL_ID, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, Value};
@@ -30,6 +30,8 @@ pub struct ItemType<'a> {
     pub table: (&'a Table, usize),
     /// Its stored fields.
     pub record: &'a StoredFields,
+    /// Whether its field `id` is the global id, which no key holds.
+    pub is_node: bool,
 }
 
 /// The keys of an item type. `None` if they have a mistake, so that nothing that builds on them is reported too.
@@ -167,6 +169,13 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
         }
         TemplateMistakeKind::Malformed(why) => {
             findings.error("KF0206", &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
+        }
+        TemplateMistakeKind::UnknownField(field) if item.is_node && field == GLOBAL_ID => {
+            let mut own = format!("{type_name}Id");
+            own.get_mut(..1).into_iter().for_each(str::make_ascii_lowercase);
+            let message = format!("`{type_name}.id` is a global id, which is made of the key and no part of it");
+            let help = format!("give the key a field of its own: `{own}: ID!` and `{{{own}}}`");
+            findings.error("KF0220", &place, message, Some(help));
         }
         TemplateMistakeKind::UnknownField(field) => {
             let help = match item.object.fields.contains_key(field.as_str()) {

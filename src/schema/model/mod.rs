@@ -5,6 +5,7 @@ pub mod auth;
 pub mod demanded;
 pub mod find;
 pub mod keys;
+pub mod node;
 pub mod rules;
 pub mod sharding;
 pub mod source;
@@ -12,8 +13,10 @@ pub mod write;
 
 use super::table::Table;
 use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::node::NodeFind;
 use crate::schema::model::rules::{Constraint, Rules};
 use crate::schema::model::write::{Write, WriteReturns};
+use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use find::{Find, Via};
 use keys::ItemKeys;
@@ -25,6 +28,7 @@ use apollo_compiler::{
 };
 
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// A loaded schema.
 #[derive(Debug)]
@@ -169,6 +173,10 @@ pub enum FieldKind {
     Find(Find),
     /// A write of a mutation (`@put`, `@update`, `@delete`, `@check`).
     Write(Box<Write>),
+    /// Items of several types by their global ids: `node(id:)` and `nodes(ids:)`.
+    Nodes(NodeFind),
+    /// The global id of an item, made of its key.
+    GlobalId(Arc<GlobalId>),
     /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
     Page,
 }

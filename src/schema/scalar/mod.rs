@@ -4,5 +4,6 @@ pub mod claim_text;
 pub mod coerce;
 pub mod date_time;
 pub mod decimal;
+pub mod global_id;
 pub mod spread;
 pub mod value_type;

@@ -9,6 +9,9 @@ use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};
 use indexmap::IndexMap;
 
+/// The field of an interface with `@node` and of its types (GraphQL server specification of Relay, "Object Identification").
+pub const GLOBAL_ID: &str = "id";
+
 /// A schema while it is checked.
 pub struct SchemaDraft<'a> {
     /// The author's text.
@@ -19,6 +22,8 @@ pub struct SchemaDraft<'a> {
     pub tables: Vec<Table>,
     /// What each object type stands for.
     pub kinds: IndexMap<String, Kind>,
+    /// The interface with `@node`.
+    pub node: Option<String>,
     /// The stored fields of each item type and embedded type.
     pub records: IndexMap<String, StoredFields>,
     /// The keys of each item type, except those with mistakes.
@@ -80,6 +85,16 @@ impl<'a> SchemaDraft<'a> {
     /// What an object type stands for; `None` for every other type.
     pub fn kind(&self, type_name: &str) -> Option<&Kind> {
         self.kinds.get(type_name)
+    }
+
+    /// Whether an object type implements the interface with `@node`.
+    pub fn is_node(&self, object: &schema::ObjectType) -> bool {
+        self.node.as_ref().is_some_and(|node| object.implements_interfaces.iter().any(|name| name.as_str() == node))
+    }
+
+    /// Whether a field is the global id of an item, which is not stored.
+    pub fn is_global_id(&self, object: &schema::ObjectType, field: &FieldDefinition) -> bool {
+        field.name == GLOBAL_ID && self.kind(&object.name) == Some(&Kind::Item) && self.is_node(object)
     }
 
     /// The keys and stored fields of an item type, if both could be read.

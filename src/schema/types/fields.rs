@@ -26,7 +26,7 @@ use apollo_compiler::schema::{ExtendedType, ObjectType};
 /// The stored fields of a type as declared. `table` is the table of an item type.
 pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, findings: &mut Findings) -> StoredFields {
     let mut record = StoredFields::new();
-    for field in object.fields.values().filter(|field| !is_find(field)) {
+    for field in object.fields.values().filter(|field| !is_find(field) && !draft.is_global_id(object, field)) {
         check_bare(object, field, findings);
         if let Some(declared) = declared(draft, object, field, table, findings) {
             record.insert(field.name.to_string(), declared);

@@ -8,9 +8,10 @@ use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use crate::schema::types::fields;
-use crate::schema::{finds, rules as field_rules, writes};
+use crate::schema::{finds, nodes, rules as field_rules, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// Every object type, without the fields that have mistakes.
 pub fn read_object_types(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<String, ObjectType> {
@@ -75,6 +76,9 @@ fn field_kind(
                     findings.error("KF0505", &named(write), message, None);
                     None
                 }
+                (OperationType::Query, None, None) if nodes::fields::gives_nodes(draft, field) => {
+                    nodes::fields::read_field(draft, type_name, field, findings).map(FieldKind::Nodes)
+                }
                 (_, None, Some(find)) => finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
                 (_, None, None) => {
                     let help = match operation {
@@ -87,6 +91,9 @@ fn field_kind(
             }
         }
         Kind::Item | Kind::Embedded => match find {
+            _ if draft.schema.get_object(type_name).is_some_and(|object| draft.is_global_id(object, field)) => {
+                nodes::types::global_id(draft, type_name).map(|id| FieldKind::GlobalId(Arc::new(id)))
+            }
             Some(find) => finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
             None => stored(draft, type_name, &field.name).map(FieldKind::Stored),
         },

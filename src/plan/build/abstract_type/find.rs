@@ -1,9 +1,9 @@
 //! A find of an interface or a union → one read of all its item types, and one planned object for each type. Must not know
 //! how the types share their keys.
 
-use super::builder::{Builder, internal};
-use super::entity::{Entity, Variants};
-use super::relation::{ReadTarget, RelationRequest};
+use crate::plan::build::builder::{Builder, internal};
+use crate::plan::build::entity::{Entity, Variants};
+use crate::plan::build::relation::{ReadTarget, RelationRequest};
 use crate::plan::error::PlanError;
 use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::ObjectType;
