@@ -37,6 +37,14 @@ pub struct Template {
     pub parts: Vec<Part>,
 }
 
+/// The value of a placeholder, as it is read from a key text.
+struct ReadValue<'t> {
+    field: &'t str,
+    value: Value,
+    /// The bytes of its text.
+    length: usize,
+}
+
 impl Template {
     /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list). Reports all
     /// mistakes.
@@ -163,18 +171,11 @@ impl Template {
 
     /// Reads the fields and claims back from a key text, each once; `None` if the text does not match this template.
     pub fn read(&self, text: &str) -> Option<Fields> {
-        // A longer text is not a key. This check also bounds the work.
-        if text.len() > LONGEST_KEY && !self.is_binary() {
-            return None;
-        }
-        let mut fields = self.read_from(0, text, &mut HashSet::new())?;
-        fields.reverse();
-        let mut once: Fields = Vec::with_capacity(fields.len());
-        for (field, value) in fields {
-            match once.iter().find(|(known, _)| *known == field) {
-                Some((_, known)) if *known != value => return None,
-                Some(_) => {}
-                None => once.push((field, value)),
+        let values = self.read_values(text)?;
+        let mut once: Fields = Vec::with_capacity(values.len());
+        for ReadValue { field, value, .. } in values {
+            if !once.iter().any(|(known, _)| known == field) {
+                once.push((field.to_owned(), value));
             }
         }
         // A spread's number is the same wherever it occurs, and it is not a field.
@@ -182,6 +183,36 @@ impl Template {
             once.retain(|(field, _)| *field != spread.placeholder());
         }
         Some(once)
+    }
+
+    /// The text of each part within a key text, in order; `None` if the text does not match this template. Joined, they are the text.
+    pub fn split<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
+        let (values, mut rest) = (self.read_values(text)?, text);
+        let mut lengths = values.iter().map(|value| value.length);
+        let own = |part: &Part| {
+            let length = match part {
+                Part::Literal(literal) => literal.len(),
+                Part::Placeholder { .. } => lengths.next()?,
+            };
+            let (own, after) = rest.split_at_checked(length)?;
+            rest = after;
+            Some(own)
+        };
+        self.parts.iter().map(own).collect()
+    }
+
+    /// The values of the placeholders in order. Those of one field are equal.
+    fn read_values(&self, text: &str) -> Option<Vec<ReadValue<'_>>> {
+        // A longer text is not a key. This check also bounds the work.
+        if text.len() > LONGEST_KEY && !self.is_binary() {
+            return None;
+        }
+        let mut values = self.read_from(0, text, &mut HashSet::new())?;
+        values.reverse();
+        let differs = |(position, value): (usize, &ReadValue<'_>)| {
+            values[..position].iter().any(|known| known.field == value.field && known.value != value.value)
+        };
+        if values.iter().enumerate().any(differs) { None } else { Some(values) }
     }
 
     /// The template without the number of its shard or replica.
@@ -195,9 +226,9 @@ impl Template {
         overlap::overlap(self.parts.iter(), other.parts.iter())
     }
 
-    /// The fields of the parts from `position` on, last first. `dead` holds the attempts that failed: position and length of the remaining
+    /// The values of the parts from `position` on, last first. `dead` holds the attempts that failed: position and length of the remaining
     /// text.
-    fn read_from<'t>(&self, position: usize, text: &'t str, dead: &mut HashSet<(usize, usize)>) -> Option<Fields> {
+    fn read_from<'t>(&self, position: usize, text: &'t str, dead: &mut HashSet<(usize, usize)>) -> Option<Vec<ReadValue<'_>>> {
         let (field, kind, width) = match self.parts.get(position) {
             None => return text.is_empty().then(Vec::new),
             Some(Part::Literal(literal)) => return self.read_from(position + 1, text.strip_prefix(literal.as_str())?, dead),
@@ -219,9 +250,9 @@ impl Template {
         };
         for (length, written) in readings {
             let Some(value) = form::read(kind, width, &written) else { continue };
-            if let Some(mut fields) = self.read_from(position + 1, &text[length..], dead) {
-                fields.push((field.clone(), value));
-                return Some(fields);
+            if let Some(mut values) = self.read_from(position + 1, &text[length..], dead) {
+                values.push(ReadValue { field, value, length });
+                return Some(values);
             }
         }
         dead.insert((position, text.len()));

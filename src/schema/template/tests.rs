@@ -382,6 +382,18 @@ proptest! {
     }
 
     #[test]
+    fn the_parts_of_a_key_joined_give_the_key(template in templates(), values in values()) {
+        let key = key(&template, &values);
+        let parts = template.split(&key).unwrap();
+        prop_assert_eq!((parts.len(), parts.concat()), (template.parts.len(), key.clone()));
+        let alone = |(part, text): (&Part, &str)| match part {
+            Part::Literal(literal) => literal == text,
+            Part::Placeholder { .. } => true,
+        };
+        prop_assert!(template.parts.iter().zip(parts).all(alone));
+    }
+
+    #[test]
     fn different_values_make_different_keys(template in templates(), one in values(), other in values()) {
         let same = bound(&template, &one) == bound(&template, &other) && shard(&template, &one) == shard(&template, &other);
         prop_assert_eq!(key(&template, &one) == key(&template, &other), same);
