@@ -58,7 +58,7 @@ function turnPlan(open) {
   planSwitch.setAttribute("aria-expanded", String(open));
 }
 
-document.getElementById("design").hidden = !settings.parts.design;
+document.getElementById("pages").hidden = !settings.parts.development;
 if (settings.parts.plan) {
   planSwitch.hidden = false;
   planSwitch.addEventListener("click", () => turnPlan(plan.hidden));
@@ -67,4 +67,8 @@ if (settings.parts.plan) {
 }
 
 const start = window.GraphiQL && window.React && window.ReactDOM ? graphiql : plainEditor;
-start(editor, { address, authorization, fetch: explainedFetch, startingTexts: settings.startingTexts });
+// An operation in the fragment, as the page `/data` links to, is opened once.
+const operation = new URLSearchParams(location.hash.slice(1)).get("operation");
+if (operation) history.replaceState(null, "", location.pathname + location.search);
+const startingTexts = operation ? [operation] : settings.startingTexts;
+start(editor, { address, authorization, fetch: explainedFetch, startingTexts, operation: operation ?? undefined });

@@ -1,7 +1,7 @@
 // GraphiQL, which the page has loaded.
 
 /** Puts GraphiQL into an element. */
-export function graphiql(element, { address, authorization, fetch, startingTexts }) {
+export function graphiql(element, { address, authorization, fetch, startingTexts, operation }) {
   const socket = address("graphql/ws");
   socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
   const fetcher = window.GraphiQL.createFetcher({
@@ -12,6 +12,8 @@ export function graphiql(element, { address, authorization, fetch, startingTexts
   });
   const settings = {
     fetcher,
+    // Beside the tabs that the browser keeps, a wanted operation has a tab of its own.
+    query: operation,
     defaultTabs: startingTexts.map((query) => ({ query })),
     defaultEditorToolsVisibility: true,
     // A token in the headers survives a reload of the page, and ends with its tab.

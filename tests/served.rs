@@ -4,6 +4,8 @@
 
 #[path = "served/backend.rs"]
 mod backend;
+#[path = "served/data.rs"]
+mod data;
 #[path = "served/dev.rs"]
 mod dev;
 #[path = "served/disk.rs"]

@@ -46,7 +46,7 @@ pub struct Parts {
     pub explain: bool,
     /// The page for browsers at `/`.
     pub console: Option<Console>,
-    /// What a server for development shows besides the API.
+    /// What a server for development shows besides the API; only with the console.
     pub development: Option<Development>,
     /// The origins whose pages may call the API; `*` is every one.
     pub allow_origins: Vec<String>,
@@ -80,6 +80,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
+    let has_console = console.is_some();
     let console = console.map(Arc::new);
 
     let mut routes = Router::new()
@@ -89,14 +90,14 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         .route("/health/ready", get(health::ready).with_state(readiness))
         .route("/", get(page::root).with_state(console.clone()))
         .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath) });
-    if console.is_some() {
+    if has_console {
         routes = routes.route("/console/{version}/{file}", get(files::file));
     }
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }
-    if let Some(development) = development {
-        // Beyond the cross-origin rules: no page of another origin may read the tokens.
+    if let Some(development) = development.filter(|_| has_console) {
+        // Beyond the cross-origin rules: no page of another origin may read the tokens or the tables.
         routes = routes.merge(development.routes());
     }
     let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));

@@ -5,7 +5,7 @@ mod descriptions;
 mod generated;
 mod markdown;
 mod patterns;
-mod recording;
+pub mod recording;
 mod specification;
 mod views;
 

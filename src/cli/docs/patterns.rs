@@ -6,9 +6,10 @@ use super::markdown::{anchor, block, code, json, plain, quote, table};
 use super::recording::bench::{Bench, RecordedCall};
 use super::recording::examples::{Example, Examples};
 use super::recording::operation;
+use super::recording::ways;
 use super::views::attributes;
 use crate::schema::describe::{PathRow, describe};
-use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
@@ -89,11 +90,7 @@ impl<'a> Patterns<'a> {
 
     /// The accessible fields of a kind, root fields first, otherwise in the order of the schema.
     fn shown(&self, wanted: fn(&FieldKind) -> bool) -> Vec<(&'a ObjectType, &'a Field)> {
-        let fields = self.model.types.values().flat_map(|object| object.fields.values().map(move |field| (object, field)));
-        let seen = |(object, field): &(&ObjectType, &Field)| self.model.api.type_field(&object.name, &field.name).is_ok();
-        let mut shown: Vec<_> = fields.filter(|(_, field)| wanted(&field.kind)).filter(seen).collect();
-        shown.sort_by_key(|(object, _)| !matches!(object.kind, TypeKind::Root));
-        shown
+        ways::fields(self.model).into_iter().filter(|(_, field)| wanted(&field.kind)).collect()
     }
 
     fn head(&self, parent: &ObjectType, field: &Field, rows: &[PathRow]) -> String {

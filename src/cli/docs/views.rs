@@ -4,8 +4,8 @@ use super::markdown::{code, plain, table};
 use super::recording::records::{Records, SampleItem};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
-use crate::table::bulk::export_lines::write_line;
-use crate::table::data::attribute::{Attribute, Item};
+use crate::table::bulk::export_lines::item_to_json;
+use crate::table::data::attribute::Attribute;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
 }
 
 fn row(declared: &Table, index: Option<usize>, keys: &[&str], record: &SampleItem) -> Vec<String> {
-    let members = json_of(&record.item);
+    let members = item_to_json(&record.item);
     let mut cells = vec![record.ty.clone().unwrap_or_else(|| "—".into())];
     cells.extend(keys.iter().map(|key| members.get(*key).map(|value| code(&shown(value))).unwrap_or_default()));
     let held = |name: &str| !keys.contains(&name) && declared.holds(index, name);
@@ -98,13 +98,6 @@ fn bare(value: &Value) -> Value {
         ("L", Value::Array(values)) => values.iter().map(bare).collect(),
         ("M", Value::Object(members)) => Value::Object(members.iter().map(|(name, value)| (name.clone(), bare(value))).collect()),
         _ => value.clone(),
-    }
-}
-
-fn json_of(item: &Item) -> serde_json::Map<String, Value> {
-    match serde_json::from_str::<Value>(&write_line(item)).map(|mut line| line["Item"].take()) {
-        Ok(Value::Object(members)) => members,
-        _ => serde_json::Map::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `keyfold dev`: a schema in, its API on an embedded store with sample items out. A changed schema is reloaded.
 
+use super::data::GatewayTables;
 use super::design::SchemaDesign;
 use super::reload;
 use super::reload::Reload;
@@ -90,7 +91,7 @@ impl Dev {
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
-        let development = Development { sample_callers, design };
+        let development = Development { sample_callers, design, data: Arc::new(GatewayTables { current: current.clone() }) };
         let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
         ended
@@ -138,8 +139,9 @@ impl Dev {
         let mut lines = vec![("GraphQL", format!("http://{address}/graphql"))];
         if server.has_playground() {
             lines.push(("GraphiQL", format!("http://{address}/")));
+            lines.push(("Data", format!("http://{address}/data")));
+            lines.push(("Design", format!("http://{address}/design")));
         }
-        lines.push(("Design", format!("http://{address}/design")));
         lines.push(("Schema", format!("{}, reloaded when it changes", self.choice.schema.display())));
         lines.push(("Store", store));
         lines.push(("Tables", tables.collect::<Vec<_>>().join(", ")));

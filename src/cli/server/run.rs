@@ -75,7 +75,7 @@ impl Server {
             (true, false) => CallerChoice::Token,
             (true, true) => CallerChoice::Samples,
         };
-        let parts = PageParts { plan: explain, design: development.is_some(), callers };
+        let parts = PageParts { plan: explain, development: development.is_some(), callers };
         let console = self.has_playground().then(|| Console::new(current.get().model(), parts));
         let routes = router(Parts {
             backend: current,

@@ -2,6 +2,7 @@
 //!
 //! Pages of other origins cannot read them, whatever the cross-origin rules of the API are.
 
+use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
 use super::sample_callers::{self, SampleCallers};
 use axum::Router;
@@ -14,15 +15,18 @@ pub struct Development {
     pub sample_callers: Option<SampleCallers>,
     /// The design document of the schema.
     pub design: Arc<dyn DesignDocument>,
+    /// What the tables hold.
+    pub data: Arc<dyn TableData>,
 }
 
 impl Development {
     /// The routes.
     pub fn routes(self) -> Router {
-        let Self { sample_callers, design } = self;
+        let Self { sample_callers, design, data } = self;
         let routes = Router::new()
             .route("/design", get(design::page).with_state(design.clone()))
-            .route("/design.md", get(design::file).with_state(design));
+            .route("/design.md", get(design::file).with_state(design))
+            .merge(data::routes(data));
         match sample_callers {
             Some(callers) => routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(callers))),
             None => routes,

@@ -14,11 +14,17 @@ pub const PAGE: &str = include_str!("../../../console/index.html");
 const OWN: &[(&str, &str)] = &[
     ("console.css", include_str!("../../../console/console.css")),
     ("console.js", include_str!("../../../console/console.js")),
+    ("data.css", include_str!("../../../console/data.css")),
+    ("data.js", include_str!("../../../console/data.js")),
     ("graphiql.js", include_str!("../../../console/graphiql.js")),
+    ("item_table.js", include_str!("../../../console/item_table.js")),
+    ("item_uses.js", include_str!("../../../console/item_uses.js")),
+    ("keys.js", include_str!("../../../console/keys.js")),
     ("make.js", include_str!("../../../console/make.js")),
     ("plain_editor.js", include_str!("../../../console/plain_editor.js")),
     ("plan.js", include_str!("../../../console/plan.js")),
     ("sample_callers.js", include_str!("../../../console/sample_callers.js")),
+    ("search.js", include_str!("../../../console/search.js")),
 ];
 
 /// The files of GraphiQL; none where `console/embedded` had none when the binary was built.

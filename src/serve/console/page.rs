@@ -28,8 +28,8 @@ pub struct Console {
 pub struct PageParts {
     /// Whether it shows the plan of each operation.
     pub plan: bool,
-    /// Whether it leads to the design document.
-    pub design: bool,
+    /// Whether it leads to the pages that only a server for development has.
+    pub development: bool,
     /// Whom its user may be.
     pub callers: CallerChoice,
 }
@@ -109,7 +109,7 @@ mod tests {
     use base64::engine::general_purpose::STANDARD;
     use sha2::{Digest, Sha384};
 
-    const PARTS: PageParts = PageParts { plan: true, design: false, callers: CallerChoice::Samples };
+    const PARTS: PageParts = PageParts { plan: true, development: false, callers: CallerChoice::Samples };
 
     fn console() -> Option<Arc<Console>> {
         Some(Arc::new(Console::of(&["{ __typename } # </script>".to_owned()], PARTS)))
@@ -123,7 +123,7 @@ mod tests {
     fn the_page_holds_its_settings_and_names_its_files() {
         let Console { page, .. } = Console::of(&["{ __typename } # </script>".to_owned()], PARTS);
         let settings =
-            r##"{"startingTexts":["{ __typename } # \u003c/script>"],"parts":{"plan":true,"design":false,"callers":"samples"}}"##;
+            r##"{"startingTexts":["{ __typename } # \u003c/script>"],"parts":{"plan":true,"development":false,"callers":"samples"}}"##;
         assert!(page.contains(settings), "{page}");
         assert!(page.contains(&format!("src=\"console/{}/console.js\"", *VERSION)), "{page}");
         assert!(!["{console}", "{graphiql}", "{react}", "{react-dom}"].iter().any(|place| page.contains(place)), "{page}");

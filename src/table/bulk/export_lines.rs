@@ -47,8 +47,9 @@ pub fn write_line(item: &Item) -> String {
     json!({ "Item": item_to_json(item) }).to_string()
 }
 
-fn item_to_json(item: &Item) -> Value {
-    Value::Object(item.iter().map(|(name, value)| (name.to_string(), attribute_to_json(value))).collect())
+/// An item in JSON of DynamoDB.
+pub fn item_to_json(item: &Item) -> Map<String, Value> {
+    item.iter().map(|(name, value)| (name.to_string(), attribute_to_json(value))).collect()
 }
 
 fn attribute_to_json(value: &Attribute) -> Value {

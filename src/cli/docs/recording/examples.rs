@@ -39,7 +39,7 @@ pub struct Variant<'m> {
     pub when: Vec<String>,
     /// The value of `orderBy`.
     pub order_by: Option<String>,
-    path: Option<&'m AccessPath>,
+    pub(super) path: Option<&'m AccessPath>,
 }
 
 /// Makes examples.
@@ -130,13 +130,13 @@ impl<'a> Examples<'a> {
         Ok(refused)
     }
 
-    fn call(&self, parent: &ObjectType, field: &Field, given: &[(&'a Argument, Value)]) -> FieldCall {
+    pub(super) fn call(&self, parent: &ObjectType, field: &Field, given: &[(&'a Argument, Value)]) -> FieldCall {
         let given: Vec<_> = given.iter().map(|(argument, value)| (argument.name.clone(), &argument.ty, value.clone())).collect();
         FieldCall { field: field.name.clone(), arguments: operation::arguments(self.model, &given), parent: parent.name.clone() }
     }
 
     /// The arguments with their values.
-    fn given(&self, field: &'a Field, choice: &Choice<'_>, of: Option<(&Find, &Variant<'_>)>) -> Vec<(&'a Argument, Value)> {
+    pub(super) fn given(&self, field: &'a Field, choice: &Choice<'_>, of: Option<(&Find, &Variant<'_>)>) -> Vec<(&'a Argument, Value)> {
         let paths = |argument: &str| match of {
             Some((Find { via: Via::Through(_), .. }, _)) => true,
             Some((find, _)) => roles::paths(find).iter().any(|path| path.when.iter().any(|name| name == argument)),
@@ -164,7 +164,7 @@ impl<'a> Examples<'a> {
     }
 
     /// The fields that lead to an object, with arguments that find a sample.
-    fn way(&self, hops: &[Hop], mut record: Option<&'a SampleItem>, attempt: usize) -> Option<Vec<FieldCall>> {
+    pub(super) fn way(&self, hops: &[Hop], mut record: Option<&'a SampleItem>, attempt: usize) -> Option<Vec<FieldCall>> {
         let mut calls = Vec::new();
         for (from, name) in hops.iter().rev() {
             let object = self.model.types.get(from)?;

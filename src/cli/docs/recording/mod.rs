@@ -6,4 +6,5 @@ pub mod examples;
 pub mod operation;
 pub mod records;
 mod roles;
+pub mod uses;
 pub mod ways;

@@ -3,6 +3,7 @@
 use crate::cli::items::item_file::ItemFile;
 use crate::execute::values::decode;
 use crate::plan::attributes;
+use crate::plan::tree::TypeDiscriminator;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Item;
@@ -10,11 +11,13 @@ use anyhow::{Context, Result, bail};
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Most sample items, so that they fit in memory: more than anybody reads in a document.
 const MOST_RECORDS: usize = 10_000;
 
 /// A sample item.
+#[derive(Clone)]
 pub struct SampleItem {
     /// Its table, by position in the model.
     pub table: usize,
@@ -44,8 +47,9 @@ impl Records {
             }
             let file = ItemFile::at(&path)?;
             file.check(table).context("the samples cannot be read")?;
+            let types = TypesOfTable::of(model, position, None);
             for batch in file.batches(table)? {
-                list.extend(batch?.into_iter().map(|item| record(model, position, item)));
+                list.extend(batch?.into_iter().map(|item| types.sample(item)));
                 if list.len() > MOST_RECORDS {
                     bail!("{} has more than {MOST_RECORDS} sample items, too many for a document", path.display());
                 }
@@ -60,17 +64,34 @@ impl Records {
     }
 }
 
-fn record(model: &Model, table: usize, item: Item) -> SampleItem {
-    let is = |object: &&ObjectType| match &object.kind {
-        TypeKind::Item(keys) => {
-            keys.table == table
-                && attributes::discriminator(model, &[object], (None, false), true).is_some_and(|marks| marks.recognises(&item))
-        }
-        _ => false,
-    };
-    let object = model.types.values().find(is);
-    let fields = object.map(|object| values(model, object, &item)).unwrap_or_default();
-    SampleItem { table, ty: object.map(|object| object.name.clone()), item, fields }
+/// The item types of a table, by which its items are told apart.
+pub struct TypesOfTable<'m> {
+    model: &'m Model,
+    table: usize,
+    objects: Vec<&'m ObjectType>,
+    marks: Option<Arc<TypeDiscriminator>>,
+}
+
+impl<'m> TypesOfTable<'m> {
+    /// The types of a table (by position), whose items are read from the table itself (`None`) or from an index.
+    pub fn of(model: &'m Model, table: usize, index: Option<usize>) -> Self {
+        let is_there = |object: &&ObjectType| matches!(&object.kind, TypeKind::Item(keys) if keys.table == table);
+        let objects: Vec<&ObjectType> = model.types.values().filter(is_there).collect();
+        let marks = attributes::discriminator(model, &objects, (index, false), true);
+        Self { model, table, objects, marks }
+    }
+
+    /// The type of an item; `None` for an item without one, such as a guard.
+    pub fn of_item(&self, item: &Item) -> Option<&'m ObjectType> {
+        self.objects.get(self.marks.as_ref()?.type_of(item)?).copied()
+    }
+
+    /// The item with its type and the values of its fields.
+    pub fn sample(&self, item: Item) -> SampleItem {
+        let object = self.of_item(&item);
+        let fields = object.map(|object| values(self.model, object, &item)).unwrap_or_default();
+        SampleItem { table: self.table, ty: object.map(|object| object.name.clone()), item, fields }
+    }
 }
 
 /// The values of the fields of an item or a map. DynamoDB limits how deep maps nest.

@@ -1,7 +1,7 @@
 //! A model in; the shortest paths of fields to the objects of each type out. Must not know values.
 
 use crate::schema::model::find::{Find, Returns, Via};
-use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType, Stored, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
 use std::collections::HashMap;
 
@@ -85,6 +85,14 @@ fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(Stri
 pub fn query(model: &Model) -> Option<&ObjectType> {
     let root = model.api.root_operation(apollo_compiler::ast::OperationType::Query)?;
     model.types.get(root.as_str())
+}
+
+/// The accessible fields, those of root types first, otherwise in the order of the schema.
+pub fn fields(model: &Model) -> Vec<(&ObjectType, &Field)> {
+    let fields = model.types.values().flat_map(|object| object.fields.values().map(move |field| (object, field)));
+    let mut fields: Vec<_> = fields.filter(|(object, field)| model.api.type_field(&object.name, &field.name).is_ok()).collect();
+    fields.sort_by_key(|(object, _)| !matches!(object.kind, TypeKind::Root));
+    fields
 }
 
 /// The fields of an object that read items and are not inaccessible.

@@ -1,0 +1,101 @@
+// Items in, a table of them out: those of one partition beside each other, with their attributes as columns.
+
+import { make } from "./make.js";
+import { keyText } from "./keys.js";
+
+/** Most characters of a value in a cell. */
+const LONGEST = 60;
+
+/** A table of items. `choose` is called with an item and the button that was pressed. More items may be added. */
+export function itemTable({ table, index }, first, range, choose) {
+  const place = index ?? table;
+  const [partition, sort] = [place.partition.name, place.sort?.name];
+  const keys = [...new Set([partition, sort, table.partition.name, table.sort?.name].filter(Boolean))];
+  const others = keys.filter((name) => name !== partition && name !== sort);
+  const isOne = range.partition !== null;
+  const items = [];
+  const element = make("div", { className: "wide grid", tabIndex: 0, role: "region", ariaLabel: "Table of items" });
+
+  function add(more) {
+    items.push(...more);
+    const rest = attributesOf(items).filter((name) => !keys.includes(name));
+    const names = [...(isOne ? [] : [partition]), ...(sort ? [sort] : []), "Type", ...others, ...rest];
+    const groups = groupedBy(items, (item) => text(item.attributes[partition]));
+    const bodies = groups.map((group) => make("tbody", {}, group.map((item, at) => make("tr", {}, row(item, at === 0 && group.length, rest)))));
+    const header = make("thead", {}, make("tr", {}, names.map((name) => make("th", { scope: "col" }, name))));
+    element.replaceChildren(items.length ? make("table", {}, header, bodies) : make("p", { className: "note" }, "There are no such items."));
+    return items.length;
+  }
+
+  /** The cells of an item. The first of several items of a partition has its key, which spans the rows of all of them. */
+  function row(item, span, rest) {
+    const shared = span && !isOne
+      ? make("th", { scope: "rowgroup", rowSpan: span }, make("a", { href: collection(table, index, item.attributes[partition]) }, value(item, partition, false)))
+      : null;
+    const type = item.type ?? make("span", { className: "note" }, "unknown");
+    const own = sort
+      ? [make("th", { scope: "row" }, opener(item, value(item, sort, false))), make("td", { className: "type" }, type)]
+      : [make("td", { className: "type" }, opener(item, type))];
+    return [shared, ...own, ...[...others, ...rest].map((name) => make("td", {}, value(item, name)))];
+  }
+
+  /** The button that chooses an item. */
+  function opener(item, shown) {
+    const button = make("button", { type: "button", className: "opener", ariaPressed: "false" }, shown);
+    button.addEventListener("click", () => choose(item, button));
+    return button;
+  }
+
+  /** An attribute's value: a key in its colours, and where it is the partition of an index, a link to that collection. */
+  function value(item, name, isLink = true) {
+    const attribute = item.attributes[name];
+    if (!attribute) return "";
+    const shown = item.parts[name] ? keyText(item.parts[name].map((part) => ({ ...part, text: part.text ?? text(attribute) }))) : short(attribute);
+    const of = table.indexes.find((other) => other.partition.name === name && !other.local && other !== index);
+    return isLink && of ? make("a", { href: collection(table, of, attribute), title: `Collection of ${of.name}` }, shown) : shown;
+  }
+
+  add(first);
+  return { element, add };
+}
+
+/** The address of the items of a partition. */
+function collection(table, index, attribute) {
+  return `#${new URLSearchParams({ table: table.name, ...(index ? { index: index.name } : {}), pk: text(attribute) })}`;
+}
+
+/** The names of the items' attributes: those of most items first. */
+function attributesOf(items) {
+  const counts = new Map();
+  for (const item of items) for (const name of Object.keys(item.attributes)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
+}
+
+/** Items with the same key, in the order in which each key comes first. */
+function groupedBy(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return [...groups.values()];
+}
+
+/** A value in JSON of DynamoDB without its types. */
+function plain(attribute) {
+  const [[kind, value]] = Object.entries(attribute);
+  if (kind === "NULL") return null;
+  if (kind === "L") return value.map(plain);
+  if (kind === "M") return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
+  return value;
+}
+
+/** A value in JSON of DynamoDB as text. */
+export function text(attribute) {
+  const value = plain(attribute);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function short(attribute) {
+  const whole = text(attribute);
+  const number = "N" in attribute ? "number" : "";
+  return make("span", { className: number, title: whole.length > LONGEST ? whole.slice(0, 1000) : "" },
+    whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole);
+}

@@ -1,0 +1,101 @@
+//! The gateway that serves now in; what its tables hold, for the page of `keyfold dev`, out. Rules hide nothing: the store is the
+//! developer's own.
+
+mod keys;
+mod range;
+
+use crate::cli::docs::recording::records::TypesOfTable;
+use crate::cli::docs::recording::uses::{ItemUse, uses};
+use crate::serve::backend::CurrentGateway;
+use crate::serve::console::data::{DataTrouble, ItemKey, ItemsWanted, TableData};
+use crate::table::bulk::export_lines::{item_to_json, parse_line};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Query;
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data_store::ItemRequest;
+use futures_util::future::{BoxFuture, FutureExt};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Most items of a page. DynamoDB also ends one at a megabyte.
+const PAGE: u32 = 50;
+
+/// How long a page may take.
+const BOUND: Duration = Duration::from_secs(20);
+
+/// The tables of the gateway that serves now.
+pub struct GatewayTables {
+    /// The gateway.
+    pub current: Arc<CurrentGateway>,
+}
+
+impl TableData for GatewayTables {
+    fn tables(&self) -> Value {
+        keys::tables(self.current.get().model())
+    }
+
+    fn items(&self, wanted: ItemsWanted) -> BoxFuture<'_, Result<Value, DataTrouble>> {
+        self.page(wanted).boxed()
+    }
+
+    fn uses(&self, wanted: ItemKey) -> BoxFuture<'_, Result<Value, DataTrouble>> {
+        self.item(wanted).boxed()
+    }
+}
+
+impl GatewayTables {
+    async fn page(&self, wanted: ItemsWanted) -> Result<Value, DataTrouble> {
+        let gateway = self.current.get();
+        let model = gateway.model();
+        let place = range::place(model, &wanted)?;
+        let range = range::range(model, &place, &wanted)?;
+        let table = &model.tables[place.table];
+        let query = Query {
+            table: table.name.as_str().into(),
+            index: place.index.and_then(|index| table.indexes.get(index)).map(|index| index.name.as_str().into()),
+            partition: range.partition.clone(),
+            sort: range.sort.clone(),
+            filter: None,
+            projection: Some(Arc::default()),
+            forward: true,
+            limit: PAGE,
+            start: wanted.after.as_deref().map(item_of).transpose()?,
+            consistent: false,
+        };
+        let (page, _) = gateway.store().read_page(&query, Instant::now() + BOUND).await.map_err(trouble)?;
+        let types = TypesOfTable::of(model, place.table, place.index);
+        let items: Vec<Value> = page.items.iter().map(|item| keys::item(table, types.of_item(item), item)).collect();
+        Ok(json!({ "range": range.shown(), "items": items, "after": page.last_key.as_ref().map(item_to_json) }))
+    }
+
+    async fn item(&self, wanted: ItemKey) -> Result<Value, DataTrouble> {
+        let gateway = self.current.get();
+        let model = gateway.model();
+        let position = range::table(model, &wanted.table)?;
+        let table = &model.tables[position];
+        let key = Key::of(&item_of(&wanted.key)?, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()));
+        let key = key.ok_or_else(|| DataTrouble::Wrong(format!("This is no key of the table {}.", table.name)))?;
+        let request = [ItemRequest { table: &table.name, key: &key, projection: &[], consistent: true }];
+        let (found, _) = gateway.store().get_items(&request, Instant::now() + BOUND).await;
+        let Some(item) = found.into_iter().next().transpose().map_err(trouble)?.flatten() else { return Ok(Value::Null) };
+        let sample = TypesOfTable::of(model, position, None).sample(Item::clone(&item));
+        let shown = |of: ItemUse| json!({ "field": of.field, "writes": of.writes, "call": of.call, "operation": of.operation });
+        Ok(json!({ "type": sample.ty, "uses": uses(model, &sample).into_iter().map(shown).collect::<Vec<_>>() }))
+    }
+}
+
+/// An item or a key in JSON of DynamoDB.
+fn item_of(text: &str) -> Result<Item, DataTrouble> {
+    let line = format!("{{\"Item\":{text}}}");
+    let item = parse_line(&line).map_err(|error| DataTrouble::Wrong(format!("This is no key: {error}.")))?;
+    item.ok_or_else(|| DataTrouble::Wrong("A key is missing.".into()))
+}
+
+fn trouble(error: TableError) -> DataTrouble {
+    match error.kind {
+        TableErrorKind::Invalid => DataTrouble::Wrong(error.detail),
+        _ => DataTrouble::Failed(error.detail),
+    }
+}
