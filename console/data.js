@@ -10,9 +10,11 @@ const form = document.getElementById("search");
 const list = document.getElementById("items");
 const aside = document.getElementById("item");
 
-const tables = await json("data/tables", {});
-window.addEventListener("hashchange", show);
-await show();
+const tables = await attempt(() => json("data/tables", {}));
+if (tables) {
+  window.addEventListener("hashchange", show);
+  await show();
+}
 
 /** The JSON at a path of the server, or an error whose message is the server's sentence. */
 async function json(path, parameters) {
@@ -47,42 +49,53 @@ async function show() {
     list.replaceChildren(make("p", { className: "note" }, "The schema has no tables."));
     return;
   }
-  const place = wanted();
+  const [place, address] = [wanted(), location.hash];
   aside.hidden = true;
   searchForm(form, tables, place, go);
+  const page = await attempt(() => json("data/items", parametersOf(place)));
+  // Meanwhile, something else may be wanted.
+  if (!page || location.hash !== address) return;
+  if (place.search.type) searchForm(form, tables, place, go, page.range);
+  showPage(place, page);
+}
+
+/** What an action gives. If it fails, nothing; the reason is shown in place of the items. */
+async function attempt(action) {
   try {
-    const page = await json("data/items", parametersOf(place));
-    if (place.search.type) searchForm(form, tables, place, go, page.range);
-    showPage(place, page);
+    return await action();
   } catch (error) {
     list.replaceChildren(make("p", { className: "trouble", role: "alert" }, error.message));
+    return undefined;
   }
 }
 
 function showPage(place, { range, items, after }) {
-  const heading = make("h2", {}, ...headingOf(place, range, items));
-  const count = make("p", { className: "note" }, after ? `The first ${counted(items.length, "item")}.` : counted(items.length, "item"));
-  const shown = itemTable(place, items, range, choose);
-  const more = make("button", { type: "button", hidden: !after }, "More items");
+  const count = make("p", { className: "note" });
+  const shown = itemTable(place, range, choose);
+  const more = make("button", { type: "button" }, "More items");
+  const add = (page) => {
+    const known = counted(shown.add(page.items), "item");
+    ({ after } = page);
+    count.textContent = after ? `The first ${known}.` : known;
+    more.hidden = !after;
+  };
   more.addEventListener("click", async () => {
     more.disabled = true;
-    const next = await json("data/items", { ...parametersOf(place), after: JSON.stringify(after) });
-    after = next.after;
-    const before = shown.add(next.items);
-    count.textContent = after ? `The first ${counted(before, "item")}.` : counted(before, "item");
-    more.hidden = !after;
+    const page = await attempt(() => json("data/items", { ...parametersOf(place), after: JSON.stringify(after) }));
     more.disabled = false;
+    if (page) add(page);
   });
-  list.replaceChildren(heading, count, legend(place.table), shown.element, more);
+  add({ items, after });
+  list.replaceChildren(make("h2", {}, headingOf(place, range, items)), count, legend(place.table), shown.element, more);
 }
 
-/** "Items of members", "by byUser", or the item collection that is shown. */
+/** "Items of members", "Items of byUser of members", or the item collection that is shown. */
 function headingOf({ table, index }, range, items) {
-  const where = index ? [`${index.name} of ${table.name}`] : [table.name];
-  if (range.partition === null) return ["Items of ", ...where];
+  const where = index ? `${index.name} of ${table.name}` : table.name;
+  if (range.partition === null) return ["Items of ", where];
   const { name } = (index ?? table).partition;
   const parts = items.find((item) => item.parts[name])?.parts[name] ?? [{ text: range.partition }];
-  return ["Collection ", keyText(parts), " of ", ...where];
+  return ["Collection ", keyText(parts), " of ", where];
 }
 
 /** Shows an item with the fields that read it and the operations that write it. */
@@ -90,7 +103,8 @@ async function choose(item, button) {
   for (const other of list.querySelectorAll("[aria-pressed=true]")) other.setAttribute("aria-pressed", "false");
   button.setAttribute("aria-pressed", "true");
   const { table } = wanted();
-  const found = await json("data/uses", { table: table.name, key: JSON.stringify(item.key) });
+  const found = await attempt(() => json("data/uses", { table: table.name, key: JSON.stringify(item.key) }));
+  if (found === undefined) return;
   showItem(aside, item, found?.uses ?? [], () => {
     aside.hidden = true;
     button.setAttribute("aria-pressed", "false");

@@ -6,8 +6,8 @@ import { keyText } from "./keys.js";
 /** Most characters of a value in a cell. */
 const LONGEST = 60;
 
-/** A table of items. `choose` is called with an item and the button that was pressed. More items may be added. */
-export function itemTable({ table, index }, first, range, choose) {
+/** A table to which items are added. `choose` is called with an item and the button that was pressed. */
+export function itemTable({ table, index }, range, choose) {
   const place = index ?? table;
   const [partition, sort] = [place.partition.name, place.sort?.name];
   const keys = [...new Set([partition, sort, table.partition.name, table.sort?.name].filter(Boolean))];
@@ -16,6 +16,7 @@ export function itemTable({ table, index }, first, range, choose) {
   const items = [];
   const element = make("div", { className: "wide grid", tabIndex: 0, role: "region", ariaLabel: "Table of items" });
 
+  /** Adds items, and gives the number of all. */
   function add(more) {
     items.push(...more);
     const rest = attributesOf(items).filter((name) => !keys.includes(name));
@@ -46,22 +47,21 @@ export function itemTable({ table, index }, first, range, choose) {
     return button;
   }
 
-  /** An attribute's value: a key in its colours, and where it is the partition of an index, a link to that collection. */
+  /** An attribute's value: a key in its colours, and where it is the partition key of another index or of the table, a link to that collection. */
   function value(item, name, isLink = true) {
     const attribute = item.attributes[name];
     if (!attribute) return "";
     const shown = item.parts[name] ? keyText(item.parts[name].map((part) => ({ ...part, text: part.text ?? text(attribute) }))) : short(attribute);
-    const of = table.indexes.find((other) => other.partition.name === name && !other.local && other !== index);
+    const of = [table, ...table.indexes].find((other) => other.partition.name === name && other !== place && !(other.local && !index));
     return isLink && of ? make("a", { href: collection(table, of, attribute), title: `Collection of ${of.name}` }, shown) : shown;
   }
 
-  add(first);
   return { element, add };
 }
 
 /** The address of the items of a partition. */
 function collection(table, index, attribute) {
-  return `#${new URLSearchParams({ table: table.name, ...(index ? { index: index.name } : {}), pk: text(attribute) })}`;
+  return `#${new URLSearchParams({ table: table.name, ...(index && index !== table ? { index: index.name } : {}), pk: text(attribute) })}`;
 }
 
 /** The names of the items' attributes: those of most items first. */

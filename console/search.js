@@ -45,12 +45,11 @@ function keyInputs({ partition, sort }, search) {
 /** An input for each value in the templates of a type's keys. The sort key may be known in part. */
 function fieldInputs(type, keys, search) {
   const known = JSON.parse(search.fields ?? "{}");
-  const parts = keys.filter(Boolean).flatMap(({ name }) => type.keys[name]?.[0] ?? []);
-  const names = new Set(parts.map((part) => part.field ?? part.claim ?? part.number).filter(Boolean));
-  return [...names].map((name) => input(name, name, known[name]));
+  const [first, second] = keys.map((key) => (type.keys[key?.name]?.[0] ?? []).map((part) => part.field ?? part.claim ?? part.number).filter(Boolean));
+  return [...new Set([...first, ...second])].map((name) => input(name, name, known[name], first.includes(name)));
 }
 
-function input(name, title, value = "") {
-  const field = make("input", { id: `search-${name}`, value, autocomplete: "off", spellcheck: false });
+function input(name, title, value = "", required = false) {
+  const field = make("input", { id: `search-${name}`, value, required, autocomplete: "off", spellcheck: false });
   return { name, input: field, label: make("label", {}, title, field) };
 }

@@ -5,6 +5,9 @@ import puppeteer from "puppeteer-core";
 /** Longest wait for anything, in milliseconds, on a machine that does other things too. */
 export const PATIENCE = Number(process.env.PATIENCE ?? 60_000);
 
+/** GraphiQL's button that runs the operation. */
+export const EXECUTE = ".graphiql-execute-button";
+
 const options = [
   "--no-sandbox",
   "--disable-gpu",
@@ -21,8 +24,8 @@ export function startBrowser() {
   return puppeteer.launch({ executablePath, args: options, headless: true, protocolTimeout: PATIENCE });
 }
 
-/** Opens the console. `troubles` gathers errors of its scripts, and requests that leave the machine or fail. */
-export async function openConsole(browser, address, { width = 1280, height = 800, scheme = "light" } = {}) {
+/** Opens a page of the console, until it has what `ready` selects. `troubles` gathers errors of its scripts, and requests that leave the machine or fail. */
+export async function openConsole(browser, address, { path = "", ready = EXECUTE, width = 1280, height = 800, scheme = "light" } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
@@ -42,8 +45,8 @@ export async function openConsole(browser, address, { width = 1280, height = 800
     const { protocol, origin } = new URL(request.url());
     if (protocol !== "data:" && protocol !== "blob:" && origin !== new URL(address).origin) troubles.push(`left the machine: ${request.url()}`);
   });
-  await page.goto(address);
-  await page.waitForSelector(".graphiql-execute-button");
+  await page.goto(new URL(path, address).href);
+  await page.waitForSelector(ready);
   return { page, troubles, close: () => context.close() };
 }
 

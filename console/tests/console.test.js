@@ -1,40 +1,10 @@
 // The page of `keyfold dev` in a browser that can reach nothing else: as a user sees it, and as a keyboard alone drives it.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
-import { PATIENCE, focusEditor, openConsole, run, startBrowser, typeOperation } from "./browser.js";
-import { startServer } from "./server.js";
+import { PATIENCE, focusEditor, run, typeOperation } from "./browser.js";
+import { fits, hindrances, pagesOf } from "./pages.js";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const pictures = process.env.PICTURES;
-
-let browser;
-let server;
-
-before(async () => {
-  [browser, server] = await Promise.all([startBrowser(), startServer("members")]);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** A test on a page of its own, on which nothing may fail. */
-function onPage(name, options, check) {
-  test(name, async () => {
-    const { page, troubles, close } = await openConsole(browser, server.address, options);
-    try {
-      await check(page);
-    } finally {
-      if (pictures) await page.screenshot({ path: `${pictures}/${name.replaceAll(" ", "_")}.png` });
-    }
-    assert.deepEqual(troubles, []);
-    await close();
-  });
-}
+const { onPage, server } = pagesOf("members");
 
 onPage("the operation at the start answers", {}, async (page) => {
   await focusEditor(page);
@@ -85,7 +55,7 @@ onPage("the caller decides what is seen", {}, async (page) => {
 
 onPage("a keyboard alone is enough", {}, async (page) => {
   const focused = () => page.evaluate(() => document.activeElement.id);
-  for (const next of ["design", "caller", "plan-switch"]) {
+  for (const next of ["data", "design", "caller", "plan-switch"]) {
     await page.keyboard.press("Tab");
     assert.equal(await focused(), next);
   }
@@ -99,20 +69,11 @@ onPage("a keyboard alone is enough", {}, async (page) => {
   assert.ok((await run(page)).data);
 });
 
-/** What seriously hinders anybody on a page, outside GraphiQL itself. */
-async function hindrances(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run({ exclude: [".graphiql-container"] }));
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join("\n    ")}`);
-}
-
 for (const scheme of ["light", "dark"]) {
   onPage(`a narrow ${scheme} page has no width to scroll`, { width: 360, height: 740, scheme }, async (page) => {
     await typeOperation(page, "{ me { name } }");
     await run(page);
-    const [width, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    assert.ok(width <= visible, `${width} of ${visible} pixels`);
+    await fits(page);
   });
 
   onPage(`nothing serious hinders anybody on the ${scheme} page`, { scheme }, async (page) => {
@@ -132,14 +93,13 @@ onPage("the design document leads to its chapters and fits a narrow page", { wid
   const missing = await page.$$eval(".document a[href^='#']", (links) =>
     links.map((link) => link.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id)));
   assert.deepEqual(missing, []);
-  const [width, visible] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(width <= visible, `${width} of ${visible} pixels`);
+  await fits(page);
 });
 
 onPage("the page goes on with a schema that has changed", {}, async (page) => {
   await typeOperation(page, "{ myself { name } }");
   assert.ok((await run(page)).errors);
-  server.changeSchema((text) => text.replace("me: User @find", "myself: User @find(where: { id: \"{auth.sub}\" })\n  me: User @find"));
+  server().changeSchema((text) => text.replace("me: User @find", "myself: User @find(where: { id: \"{auth.sub}\" })\n  me: User @find"));
   const deadline = Date.now() + PATIENCE;
   let answer;
   do answer = await run(page); while (answer.errors && Date.now() < deadline);
