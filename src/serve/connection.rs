@@ -13,6 +13,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::task::coop::poll_proceed;
 use tokio::time::{Sleep, sleep};
 
 /// The lowest speed at which a peer may take sent bytes, in bytes a second.
@@ -22,6 +23,9 @@ pub const SLOWEST: u64 = 8 << 10;
 const LINGER: Duration = Duration::from_secs(5);
 /// The most bytes that a closed connection discards.
 const MOST_DISCARDED: usize = 8 << 20;
+
+/// The received bytes that use up a unit of a task's turn. A turn has 128 units (tokio, `task::coop`), and so 32 KiB.
+const TURN_BYTES: usize = 256;
 
 /// A TCP connection with a time limit for writing.
 pub struct Connection {
@@ -176,6 +180,17 @@ impl Lingering {
     }
 }
 
+/// Counts received bytes against what the task may do before others have their turn. Of HTTP/2, a few bytes may be a frame that wants work
+/// and an answer, so a number of reads is no bound.
+fn use_turn(context: &mut Context<'_>, bytes: usize) {
+    for _ in 0..bytes / TURN_BYTES {
+        match poll_proceed(context) {
+            Poll::Ready(unit) => unit.made_progress(),
+            Poll::Pending => break,
+        }
+    }
+}
+
 impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         if !self.ahead.is_empty() {
@@ -188,7 +203,10 @@ impl AsyncRead for Connection {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         match buffer.filled().len() - before {
             0 => read,
-            bytes => self.received.add(bytes as u64).map_or_else(|error| Poll::Ready(Err(error)), |()| read),
+            bytes => {
+                use_turn(context, bytes);
+                self.received.add(bytes as u64).map_or_else(|error| Poll::Ready(Err(error)), |()| read)
+            }
         }
     }
 }

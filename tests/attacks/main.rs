@@ -6,6 +6,7 @@
 
 mod attack;
 mod documents;
+mod http2;
 mod large_operations;
 mod lengths;
 mod malformed;

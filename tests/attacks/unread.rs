@@ -18,24 +18,26 @@ type Query { note(id: ID!): Note @find }
 "#;
 
 /// A text of 380 kB, near the largest that an item may hold.
-const LENGTH: usize = 380_000;
+pub const LENGTH: usize = 380_000;
 
 /// The time for which a client may read nothing in these tests.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-fn start() -> Server {
+fn start(options: &[&str]) -> Server {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("schema.graphql"), SCHEMA).unwrap();
     std::fs::create_dir(directory.path().join("samples")).unwrap();
     let note = format!("{{\"Item\": {{\"pk\": {{\"S\": \"1\"}}, \"text\": {{\"S\": \"{}\"}}}}}}\n", "x".repeat(LENGTH));
     std::fs::write(directory.path().join("samples/notes.jsonl"), note).unwrap();
     // One client may have a quarter: one of the large responses, or several small ones.
-    let options = ["dev", "--listen", "127.0.0.1:0", "--write-timeout", "1s", "--response-memory", "32000000"];
+    let own = ["dev", "--listen", "127.0.0.1:0", "--write-timeout", "1s", "--response-memory", "32000000"];
+    let options = [&own[..], options].concat();
     Server::dev_by(process::keyfold(directory.path(), &options), directory)
 }
 
-async fn target() -> Target {
-    Target::keyfold(start, r#"{ note(id: \"2\") { id } }"#).await
+/// `keyfold dev` with these additional options and a note of this length.
+pub async fn target(options: &[&str]) -> Target {
+    Target::keyfold(|| start(options), r#"{ note(id: \"2\") { id } }"#).await
 }
 
 /// The number of copies of the text in a response: it has 5 MB, more than the system's buffers hold.
@@ -57,7 +59,7 @@ async fn is_whole(stream: &mut TcpStream) -> bool {
 
 #[tokio::test]
 async fn clients_that_never_read_their_responses() {
-    let target = target().await;
+    let target = target(&[]).await;
     let request = operation(&large()).replace("content-length", "connection: close\r\ncontent-length");
     let client = async |mut stream: TcpStream, reads: bool| {
         for _ in 0..30 {
@@ -110,7 +112,7 @@ async fn web_sockets_that_never_read_their_responses() {
 
 #[tokio::test]
 async fn a_client_that_reads_gets_all_however_large() {
-    let target = target().await;
+    let target = target(&[]).await;
     let mut stream = target.connect().await;
     for _ in 0..5 {
         stream.write_all(post(&format!("{{\"query\": \"{}\"}}", large())).as_bytes()).await.unwrap();
