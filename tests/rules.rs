@@ -7,6 +7,8 @@
 mod around;
 #[path = "rules/clubs.rs"]
 mod clubs;
+#[path = "rules/gates.rs"]
+mod gates;
 #[path = "rules/law.rs"]
 mod law;
 #[path = "rules/mixing.rs"]

@@ -189,7 +189,9 @@ async fn a_write_checks_in_its_transaction_the_item_that_must_exist() {
 const APART: &str = r#"
 extend schema
   @table(name: "groups", partitionKey: "PK")
+  @table(name: "halls", partitionKey: "PK")
   @table(name: "members", partitionKey: "PK")
+  @table(name: "visits", partitionKey: "PK", sortKey: "SK")
 
 type Member
   @auth(signedIn: true)
@@ -205,12 +207,29 @@ type Group
   name: String
 }
 
+type Visit
+  @auth(signedIn: true)
+  @item(table: "visits", keys: { PK: "{userId}", SK: "{at}" }) {
+  userId: ID!
+  at: ID!
+}
+
+type Hall
+  @auth(exists: Visit, where: { userId: "{auth.sub}" }, on: [READ])
+  @auth(signedIn: true, on: [WRITE])
+  @item(table: "halls", keys: { PK: "{id}" }) {
+  id: ID!
+  name: String
+}
+
 type Query {
   group(id: ID!): Group @find
+  hall(id: ID!): Hall @find
 }
 
 type Mutation {
   putGroup(id: ID!, name: String): Group @put
+  putHall(id: ID!, name: String): Hall @put
 }
 "#;
 
@@ -222,16 +241,23 @@ async fn a_look_up_that_fails_lets_nobody_in() {
         Arc::new(model)
     });
     let store = SdkStore::in_memory().unwrap();
-    // The table of members is missing.
-    store.create_missing(&ruled.tables[..1]).await.unwrap();
+    // The tables of members and visits are missing. Visits are queried, so the hall itself is read.
+    store.create_missing(&ruled.tables[..2]).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let ann = |text: &str| Request { caller: caller(json!({ "sub": "ann" })), ..support::request(text, json!({})) };
     let put = r#"mutation { putGroup(id: "g", name: "secret") { name } }"#;
-    let filled = support::run(&Gateway::new(unruled, store.clone(), support::settings()), &ann(put), false).await;
-    assert_eq!(filled, json!({ "data": { "putGroup": { "name": "secret" } } }));
+    let unruled = Gateway::new(unruled, store.clone(), support::settings());
+    for put in [put, r#"mutation { putHall(id: "h", name: "secret") { name } }"#] {
+        let filled = support::run(&unruled, &ann(put), false).await;
+        assert_eq!(filled.get("errors"), None, "{filled}");
+    }
     let gateway = Gateway::new(ruled, store, support::settings());
-    for (text, field) in [(r#"{ group(id: "g") { name } }"#, "group"), (put, "putGroup")] {
+    for (text, field) in [(r#"{ group(id: "g") { name } }"#, "group"), (r#"{ hall(id: "h") { name } }"#, "hall"), (put, "putGroup")] {
         let response = support::run(&gateway, &ann(text), false).await;
-        assert_eq!((&response["data"], super::errors(&response).len()), (&json!({ field: null }), 1), "{response}");
+        assert_eq!(
+            (&response["data"], super::errors(&response)),
+            (&json!({ field: null }), vec![format!("UNAVAILABLE {field}")]),
+            "{response}"
+        );
     }
 }

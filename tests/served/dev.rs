@@ -223,3 +223,50 @@ async fn the_log_says_who_was_refused_what_and_by_which_rule() {
     assert_eq!(said, ["ben", "Mutation.endProject", "if 'admin' IN (:auth.roles)", "FORBIDDEN", "the-request"]);
     assert!(!line.to_string().contains("roof"), "{line}");
 }
+
+const NOTES: &str = r#"
+extend schema @table(name: "notes", partitionKey: "PK")
+type Note @item(keys: { PK: "{id}" }) @auth(signedIn: true) {
+  id: ID!
+  ownerId: ID!
+  text: String @auth(if: "auth.sub = ownerId", on: [WRITE])
+}
+type Query {
+  note(id: ID!): Note @find
+}
+type Mutation {
+  putNote(id: ID!, ownerId: ID!, text: String): Note @put
+  editNote(id: ID!, text: String): Note @update
+}
+"#;
+
+#[tokio::test]
+async fn the_log_names_the_field_whose_rule_refused_a_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let (schema, sample) = (directory.path().join("notes.graphql"), directory.path().join("samples"));
+    std::fs::create_dir(&sample).unwrap();
+    std::fs::write(&schema, NOTES).unwrap();
+    let callers = ["ann", "ben"].map(|sub| serde_json::json!({ "name": sub, "claims": { "sub": sub } }));
+    std::fs::write(sample.join("callers.json"), serde_json::to_string(&callers).unwrap()).unwrap();
+    let (schema, sample) = (schema.display().to_string(), sample.display().to_string());
+    let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--log-format", "json"];
+    let mut server = Server::dev_by(keyfold(directory.path(), &options), directory);
+    let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
+    let asks = async |caller: usize, query: &str| {
+        let request = server.client.post(format!("{}/graphql", server.url)).header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {}", callers[caller]["token"].as_str().unwrap()));
+        request.body(serde_json::json!({ "query": query }).to_string()).send().await.unwrap().json::<Value>().await.unwrap()
+    };
+    let put = asks(0, r#"mutation { putNote(id: "n", ownerId: "ann", text: "mine") { id } }"#).await;
+    assert_eq!(put["data"]["putNote"]["id"], "n", "{put}");
+    // The table refuses the first, and the second is refused before anything is sent.
+    for query in [
+        r#"mutation { editNote(id: "n", text: "yours") { id } }"#,
+        r#"mutation { putNote(id: "m", ownerId: "ann", text: "yours") { id } }"#,
+    ] {
+        let refused = asks(1, query).await;
+        assert_eq!(refused["errors"][0]["extensions"]["code"], "FORBIDDEN", "{refused}");
+        let line: Value = serde_json::from_str(&server.process.wait_for("a rule refused an operation")).unwrap();
+        assert_eq!(["subject", "of", "rule"].map(|name| line[name].as_str().unwrap()), ["ben", "Note.text", "if :auth.sub = ownerId"]);
+    }
+}

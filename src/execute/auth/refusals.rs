@@ -44,7 +44,7 @@ pub enum Alternative {
 impl Refusals {
     /// Decides the guards of a plan. The audit log names the first that refuses the caller.
     pub fn new(plan: &Plan, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Self {
-        let code = code(context.caller);
+        let (code, nothing) = (code(context.caller), Map::new());
         let of_guards = Vec::with_capacity(plan.guards.len());
         let mut refusals = Self { of_guards, unneeded: Vec::new(), code, recorded: AtomicBool::new(false) };
         for guard in &plan.guards {
@@ -53,7 +53,12 @@ impl Refusals {
                 decision = Decision::Refused(code);
             }
             for (position, demand) in guard.demands.iter().enumerate() {
-                match alternatives(demand, context, arguments) {
+                let alternatives = match demand.arguments.map_or(Ok(&nothing), |id| arguments.values(id)) {
+                    Ok(values) => alternatives(demand, &Scope { arguments: values, now: context.now, caller: context.caller }),
+                    // Arguments that are not acceptable meet no rule.
+                    Err(_) => Some(Vec::new()),
+                };
+                match alternatives {
                     None => refusals.unneeded.extend(demand.lookups()),
                     Some(none) if none.is_empty() => {
                         refusals.record(context.caller, demand);
@@ -147,18 +152,10 @@ fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
 }
 
 /// The rules of a demand that rows decide; none of them: the caller is refused. `None` if the caller is let in, or if others decide later.
-fn alternatives(demand: &Demand, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Option<Vec<Alternative>> {
-    let nothing = Map::new();
-    let values = match demand.arguments.map(|id| arguments.values(id)) {
-        Some(Ok(values)) => values,
-        // Arguments that are not acceptable meet no rule.
-        Some(Err(_)) => return Some(Vec::new()),
-        None => &nothing,
-    };
-    let scope = Scope { arguments: values, now: context.now, caller: context.caller };
+fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> {
     let mut alternatives = Vec::new();
     for (position, rule) in demand.rules.iter().enumerate() {
-        let settled = rule.lookup().map_or_else(|| settle_rule(rule, &scope), |lookup| settle_lookup(lookup, &scope));
+        let settled = rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope));
         match (&demand.decided, rule.lookup(), settled) {
             (_, _, Settled::Never) => {}
             (_, None, Settled::Always) | (DecidedBy::Later, ..) => return None,
@@ -174,4 +171,37 @@ fn alternatives(demand: &Demand, context: &ExecutionContext<'_>, arguments: &Fie
         }
     }
     Some(alternatives)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::schema::load;
+    use crate::schema::model::auth::AuthAction;
+    use serde_json::{Value, json};
+
+    const SCHEMA: &str = r#"
+extend schema @table(name: "tasks", partitionKey: "PK")
+type Task @item(keys: { PK: "{id}" }) @auth(if: "auth.sub = ownerId") @auth(if: "auth.role = 'admin'") {
+  id: ID!
+  ownerId: ID!
+}
+type Query {
+  task(id: ID!): Task @find
+}
+"#;
+
+    #[test]
+    fn a_rule_that_needs_an_item_lets_nobody_in_where_none_is_read() {
+        let (model, _) = load("tasks.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let rules = model.types["Task"].auth.of(AuthAction::Read);
+        let demand = Demand { of: "Task".to_owned(), rules, arguments: None, decided: DecidedBy::Caller };
+        let let_in = |claims: Value| {
+            let caller = Caller::signed_in(claims.as_object().unwrap().clone());
+            alternatives(&demand, &Scope { arguments: &Map::new(), now: "", caller: &caller }).map(|open| open.len())
+        };
+        assert_eq!(let_in(json!({ "sub": "ann" })), Some(0));
+        assert_eq!(let_in(json!({ "sub": "ann", "role": "admin" })), None);
+    }
 }

@@ -1,5 +1,6 @@
 //! Failed conditions of a write → what follows: an error for the caller, another attempt, or an earlier attempt that was applied.
 
+use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate::{self, equal, same_item};
 use crate::execute::read::admit;
@@ -9,7 +10,8 @@ use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::messages::{FieldErrors, absent, unfit_item};
-use crate::execute::write::rules::{item_rules, lookups};
+use crate::execute::write::rules::item_rules::ItemRules;
+use crate::execute::write::rules::lookups;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::write::{ConditionFailure, Unfit};
 use serde_json::{Value, json};
@@ -152,7 +154,7 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
             None => told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item)),
         };
     }
-    let rule = || Some(item_rules::refused(job.context, &main.item));
+    let rule = || Some(ruled_out(job, main, item));
     if item.is_some_and(|item| !main.rule.is_met(item, &job.scope())) {
         return rule();
     }
@@ -186,6 +188,14 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
     let scope = draft.scope(job);
     let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
     broken.map(|bound| bound.field_error.clone())
+}
+
+/// The error of a call whose item the rules refuse.
+fn ruled_out(job: &WriteJob<'_>, main: &MainCall, item: Option<&Item>) -> FieldError {
+    let of_type = job.write.actions.iter().filter(|action| action.item == main.item);
+    let demanded = job.type_named(&main.item).map(|ty| (ty, of_type.flat_map(|action| job.write.demanded(action, ty)).collect()));
+    let errors = demanded.map(|(ty, demanded)| ItemRules::of(job.context, ty, demanded).refused(item));
+    errors.ok().and_then(|errors| errors.into_iter().next()).unwrap_or_else(|| refusals::error(job.context.caller))
 }
 
 /// The error of a change that the item, or the request's values, do not allow.

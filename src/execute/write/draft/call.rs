@@ -10,6 +10,7 @@ use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::rules::expression::ComputedBound;
 use crate::schema::expression::condition::Condition;
+use crate::schema::model::auth::AuthAction;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
@@ -48,6 +49,8 @@ pub struct WriteDraft {
 pub struct RuleCheck {
     /// The type or the field that has the rule.
     pub of: String,
+    /// For what the rule is asked.
+    pub asked: AuthAction,
     /// The item type.
     pub item: String,
     /// The table.

@@ -91,7 +91,7 @@ impl<'a> Drafting<'a, '_> {
         let alternatives = lookups::alternatives(job, &of, (&field.auth, AuthAction::Write), &Map::new());
         match self.ask(alternatives).await? {
             Settled::Always => Ok(()),
-            _ => Err(vec![item_rules::refused(job.context, &of)]),
+            _ => Err(vec![item_rules::refused(job.context, (&of, AuthAction::Write))]),
         }
     }
 
@@ -101,13 +101,15 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// What rules demand of an item of which these attributes are known.
-    pub async fn demanded(&mut self, ty: &'a ObjectType, demanded: Vec<Demanded<'_>>, known: &Item) -> Result<ItemRules<'a>, FieldErrors> {
+    pub async fn demanded(&mut self, ty: &'a ObjectType, demanded: Vec<Demanded<'a>>, known: &Item) -> Result<ItemRules<'a>, FieldErrors> {
         let job = self.job;
-        let mut rules = ItemRules::of(job.context, ty, &demanded);
-        for (of, auth, asked) in demanded.into_iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
+        let mut looked_up = Vec::new();
+        for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
             let own = assemble::values_of(job.context.model, ty, known);
-            rules.also(self.ask(lookups::alternatives(job, &of, (auth, asked), &own)).await?);
+            looked_up.push(self.ask(lookups::alternatives(job, of, (auth, *asked), &own)).await?);
         }
+        let mut rules = ItemRules::of(job.context, ty, demanded);
+        looked_up.into_iter().for_each(|demand| rules.also(demand));
         Ok(rules)
     }
 

@@ -169,7 +169,7 @@ impl<'a> Drafting<'a, '_> {
         }
         let may_make = upsert && rules.lets_make(&changed.into_item());
         if rule == Settled::Never && !may_make {
-            return Err(rules.refused());
+            return Err(rules.refused(None));
         }
         Ok((rule, may_make))
     }

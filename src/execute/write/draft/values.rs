@@ -3,6 +3,7 @@
 use crate::execute::error::ErrorCode;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::argument;
+use crate::execute::read::admit;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::item::assemble;
@@ -10,6 +11,7 @@ use crate::execute::write::lookup::items;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression;
 use crate::execute::write::rules::item_rules::ItemRules;
+use crate::execute::write::rules::lookups;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
@@ -19,6 +21,26 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 impl Drafting<'_, '_> {
+    /// Those of the found items that are there for the caller. One that the caller neither sees nor may write is not: it must not change
+    /// the answer, nor make the arguments ambiguous.
+    async fn there(&self, action: &Action, ty: &ObjectType, found: Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
+        let job = self.job;
+        let demanded = job.write.demanded(action, ty);
+        let rules = ItemRules::of(job.context, ty, demanded.clone());
+        let mut there = Vec::with_capacity(found.len());
+        for item in found {
+            let mut is_there = rules.admits(&item)?;
+            if admit::is_hidden(job.context, ty, &item) {
+                let own = assemble::values_of(job.context.model, ty, &item);
+                for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
+                    is_there = is_there && lookups::let_write(job, lookups::alternatives(job, of, (auth, *asked), &own), &item).await?;
+                }
+            }
+            there.extend(is_there.then_some(item));
+        }
+        Ok(there)
+    }
+
     /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless the action is a
     /// delete or may affect many items.
     pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, FieldErrors> {
@@ -38,10 +60,7 @@ impl Drafting<'_, '_> {
             Some(field_error) if field_error.code == ErrorCode::LimitExceeded && !many => ambiguous(),
             _ => field_errors,
         })?;
-        // An item that a rule hides does not make the arguments ambiguous.
-        let rules = ItemRules::of(self.job.context, ty, &self.job.write.demanded(action, ty));
-        let found: Vec<Arc<Item>> =
-            found.into_iter().filter_map(|item| rules.admitted(Some(item)).transpose()).collect::<Result<_, _>>()?;
+        let found = self.there(action, ty, found).await?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         }

@@ -16,7 +16,7 @@ use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
-use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::demanded::Demanded;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Map;
@@ -26,19 +26,17 @@ use std::sync::Arc;
 pub struct ItemRules<'a> {
     context: &'a ExecutionContext<'a>,
     ty: &'a ObjectType,
+    demanded: Vec<Demanded<'a>>,
     demand: Settled,
 }
 
 impl<'a> ItemRules<'a> {
     /// The rules that are demanded of an item of this type.
-    pub fn of(context: &'a ExecutionContext<'a>, ty: &'a ObjectType, demanded: &[Demanded<'_>]) -> Self {
+    pub fn of(context: &'a ExecutionContext<'a>, ty: &'a ObjectType, demanded: Vec<Demanded<'a>>) -> Self {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
-        // Where rules look items up, a look-up of the write decides: see `also`.
-        let is_decided_here = |rules: &AuthRules, asked| rules.each(asked).next().is_some() && !rules.look_up(asked);
-        let here = demanded.iter().filter(|(_, rules, asked)| is_decided_here(rules, *asked));
-        let settled = |(_, rules, asked): &Demanded<'_>| one_of(rules.each(*asked).map(|rule| settle_rule(rule, &scope)).collect());
-        Self { context, ty, demand: all_of(here.map(settled).collect()) }
+        let demand = all_of(demanded.iter().map(|one| settled(one, &scope)).collect());
+        Self { context, ty, demanded, demand }
     }
 
     /// Adds what rules with look-ups demand besides.
@@ -57,7 +55,7 @@ impl<'a> ItemRules<'a> {
     /// What the stored item with this key must meet. Fails if no item with the key meets it.
     pub fn of_stored(&self, key: &Key) -> Result<Settled, FieldErrors> {
         match self.narrowed(&KnownAttributes::of_key(key)) {
-            Settled::Never => Err(self.refused()),
+            Settled::Never => Err(self.refused(None)),
             stored => Ok(stored),
         }
     }
@@ -98,7 +96,7 @@ impl<'a> ItemRules<'a> {
 
     /// Fails if a new item does not meet the rules.
     pub fn check_new(&self, item: &Item) -> Result<(), FieldErrors> {
-        if self.lets_make(item) { Ok(()) } else { Err(self.refused()) }
+        if self.lets_make(item) { Ok(()) } else { Err(self.refused(Some(item))) }
     }
 
     /// Fails if an item that a put replaces does not meet the rules.
@@ -111,7 +109,7 @@ impl<'a> ItemRules<'a> {
         match self.is_met(item) {
             true => Ok(true),
             false if admit::is_hidden(self.context, self.ty, item) => Ok(false),
-            false => Err(self.refused()),
+            false => Err(self.refused(Some(item))),
         }
     }
 
@@ -123,9 +121,17 @@ impl<'a> ItemRules<'a> {
         }
     }
 
-    /// The error of an action that the rules refuse.
-    pub fn refused(&self) -> FieldErrors {
-        vec![refused(self.context, &self.ty.name)]
+    /// The error of an action that the rules refuse. The audit log names those that refuse this item; `None`: any item.
+    pub fn refused(&self, item: Option<&Item>) -> FieldErrors {
+        let refuses = |one: &&Demanded<'_>| {
+            self.with_scope(|scope| match settled(one, scope) {
+                Settled::Never => true,
+                settled => item.is_some_and(|item| !settled.is_met(item, scope)),
+            })
+        };
+        let of_type = || (self.ty.name.as_str(), AuthAction::Write);
+        let (of, asked) = self.demanded.iter().find(refuses).map_or_else(of_type, |(of, _, asked)| (of, *asked));
+        vec![refused(self.context, (of, asked))]
     }
 
     fn is_met(&self, item: &Item) -> bool {
@@ -138,13 +144,21 @@ impl<'a> ItemRules<'a> {
     }
 }
 
-/// The error of a write that the rules of a type or a field refuse.
-pub fn refused(context: &ExecutionContext<'_>, of: &str) -> FieldError {
+/// What rules demand. Where they look items up, a look-up of the write decides: see [`ItemRules::also`].
+fn settled((_, rules, asked): &Demanded<'_>, scope: &Scope<'_>) -> Settled {
+    match rules.each(*asked).next() {
+        Some(_) if !rules.look_up(*asked) => one_of(rules.each(*asked).map(|rule| settle_rule(rule, scope)).collect()),
+        _ => Settled::Always,
+    }
+}
+
+/// The error of a write that the rules of a type or a field refuse an action.
+pub fn refused(context: &ExecutionContext<'_>, (of, asked): (&str, AuthAction)) -> FieldError {
     let (ty, field) = of.split_once('.').map_or((of, None), |(ty, field)| (ty, Some(field)));
     let of_type = context.model.types.get(ty);
     let rules = match field {
         Some(field) => of_type.and_then(|ty| ty.fields.get(field)).map(|field| &field.auth),
         None => of_type.map(|ty| &ty.auth),
     };
-    refusals::refuse_item(context.caller, of, &rules.map(|rules| rules.of(AuthAction::Write)).unwrap_or_default())
+    refusals::refuse_item(context.caller, of, &rules.map(|rules| rules.of(asked)).unwrap_or_default())
 }

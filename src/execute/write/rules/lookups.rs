@@ -43,7 +43,7 @@ pub fn alternatives(
         // No item has a key of values that do not fit.
         let key = assemble::primary_key(job.context.model, ty, job.context.caller, &values).ok()?;
         let (of, item, table) = (of.to_owned(), ty.name.clone(), job.table_of(ty));
-        Some(RuleCheck { of, item, table, key, condition, was_read: false, position: None })
+        Some(RuleCheck { of, asked: action, item, table, key, condition, was_read: false, position: None })
     };
     let checks = match others {
         Settled::Always => Vec::new(),
@@ -69,6 +69,19 @@ pub async fn choose(
     Ok((others, None))
 }
 
+/// Whether rules with look-ups let the caller write an item that was read.
+pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Settled, Vec<RuleCheck>), item: &Item) -> Result<bool, FieldErrors> {
+    if others.is_met(item, &job.scope()) {
+        return Ok(true);
+    }
+    for check in checks {
+        if holds(job, &check).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The errors of a write, for a caller whom the rules let in. Whom they refuse learns nothing else.
 pub async fn told(job: &WriteJob<'_>, checks: &[RuleCheck], field_errors: FieldErrors) -> FieldErrors {
     for check in checks.iter().filter(|check| !check.was_read) {
@@ -83,7 +96,7 @@ pub async fn told(job: &WriteJob<'_>, checks: &[RuleCheck], field_errors: FieldE
 
 /// The error of a write whose look-up finds nothing.
 pub fn refusal(job: &WriteJob<'_>, check: &RuleCheck) -> FieldError {
-    refused(job.context, &check.of)
+    refused(job.context, (&check.of, check.asked))
 }
 
 /// Whether an item, as it is under the key of a look-up, is what the rule demands.

@@ -1,0 +1,171 @@
+//! Gates that stand behind other gates: each row fails if its gate alone is taken out.
+
+use super::{Library, Row, check_rows, support};
+use keyfold::execute::gateway::Gateway;
+use keyfold::schema::load;
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What the administrator, who sits in each ring, puts. Ben has asked for a seat, and has none.
+const FILL: &str = r#"mutation {
+  a: putSeat(ringId: "r", userId: "root", rank: "chair") { userId }
+  b: putSeat(ringId: "open", userId: "root") { userId }
+  c: putRing(id: "r", name: "R") { id }
+  d: putRing(id: "open", name: "O", open: true) { id }
+  e: putBoard(ringId: "r", name: "B") { name }
+  f: putPlea(ringId: "r", userId: "ben", rank: "chair") { userId }
+  g: putSafe(id: "s", code: "1234") { id }
+  h: putMark(id: "m", flag: "red") { id }
+  i: putSlip(ringId: "r", id: "1", ownerId: "root") { id }
+  j: putSlip(ringId: "r", id: "2", ownerId: "ann") { id }
+}"#;
+
+async fn open() -> Library {
+    let loaded = load("gates.graphql", include_str!("gates.graphql"), &|_| None);
+    let (model, _) = loaded.unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let recorder = Arc::new(Recorder::default());
+    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    store.create_missing(&model.tables).await.unwrap();
+    let library = Library { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
+    for (claims, text) in [(root(), FILL), (ann(), r#"mutation { putWish(id: "w", ownerId: "ann", text: "peace") { id } }"#)] {
+        let (filled, _) = library.run(&super::caller(claims), text, json!({})).await;
+        assert_eq!(filled.get("errors"), None, "{filled}");
+    }
+    library
+}
+
+fn root() -> Value {
+    json!({ "sub": "root", "role": "admin", "rank": "chair" })
+}
+
+fn ann() -> Value {
+    json!({ "sub": "ann" })
+}
+
+fn ben() -> Value {
+    json!({ "sub": "ben", "rank": "chair" })
+}
+
+/// A plea stands under the key of a seat, and lets nobody in.
+fn pleas() -> Vec<Row> {
+    vec![
+        (ben(), r#"{ board(ringId: "r") { name } }"#, json!({ "board": null }), &["FORBIDDEN board"], 1),
+        (ben(), r#"mutation { nameBoard(ringId: "r", name: "X") { name } }"#, json!({ "nameBoard": null }), &["FORBIDDEN nameBoard"], 1),
+        // Of two rules, the look-up of one is read first.
+        (ben(), r#"mutation { nameRing(id: "r", name: "X") { name } }"#, json!({ "nameRing": null }), &["FORBIDDEN nameRing"], 2),
+        (ben(), r#"{ ring(id: "r") { name } }"#, json!({ "ring": null }), &["FORBIDDEN ring"], 1),
+        (
+            root(),
+            r#"{ board(ringId: "r") { name } ring(id: "r") { name } }"#,
+            json!({ "board": { "name": "B" }, "ring": { "name": "R" } }),
+            &[],
+            1,
+        ),
+    ]
+}
+
+/// What the claims decide is decided before anything is read.
+fn by_claims() -> Vec<Row> {
+    vec![
+        // Who has no rank sees no medal, so the one that would be returned is not made.
+        (ann(), r#"mutation { giveMedal(id: "a", ringId: "r") { id } }"#, json!({ "giveMedal": null }), &["FORBIDDEN giveMedal"], 0),
+        (root(), r#"mutation { giveMedal(id: "a", ringId: "r") { id } }"#, json!({ "giveMedal": { "id": "a" } }), &[], 2),
+        // Nobody but the administrator writes flags, so the one to copy is not read.
+        (ann(), r#"mutation { copyFlag(from: "m", to: "n") }"#, json!({ "copyFlag": null }), &["FORBIDDEN copyFlag"], 0),
+        (ann(), r#"mutation { copyFlag(from: "none", to: "n") }"#, json!({ "copyFlag": null }), &["FORBIDDEN copyFlag"], 0),
+        // A check does not see what the claims hide.
+        (ann(), r#"mutation { noteSafe(id: "s", mark: "a") }"#, json!({ "noteSafe": null }), &["NOT_FOUND noteSafe"], 0),
+        (ann(), r#"mutation { noteSafe(id: "none", mark: "a") }"#, json!({ "noteSafe": null }), &["NOT_FOUND noteSafe"], 0),
+        (ann(), r#"mutation { noteNoSafe(id: "s", mark: "b") }"#, json!({ "noteNoSafe": true }), &[], 1),
+        (root(), r#"mutation { noteNoSafe(id: "s", mark: "c") }"#, json!({ "noteNoSafe": null }), &["CONFLICT noteNoSafe"], 1),
+        (root(), r#"mutation { noteSafe(id: "s", mark: "d") }"#, json!({ "noteSafe": true }), &[], 1),
+    ]
+}
+
+/// Whether there are hidden items is told by no look-up for a write.
+fn hidden_from_writers() -> Vec<Row> {
+    let clear = r#"mutation { clearSlips(ringId: "r") { id } }"#;
+    vec![
+        (ben(), clear, json!({ "clearSlips": [] }), &[], 2),
+        (ben(), r#"mutation { clearSlips(ringId: "none") { id } }"#, json!({ "clearSlips": [] }), &[], 1),
+        (json!({ "sub": ["ben"] }), clear, json!({ "clearSlips": [] }), &[], 1),
+        // Ann sees hers, and is told that she may not delete it.
+        (ann(), clear, Value::Null, &["FORBIDDEN clearSlips"], 3),
+        (root(), clear, json!({ "clearSlips": [{ "id": "1" }] }), &[], 3),
+        (root(), clear, json!({ "clearSlips": [] }), &[], 1),
+    ]
+}
+
+/// Of several conditions that fail in one transaction, who is refused is told only that.
+fn order_of_errors() -> Vec<Row> {
+    vec![
+        (
+            ann(),
+            r#"mutation { nameBoardIf(mark: "m", flag: "blue", ringId: "r", name: "X") }"#,
+            json!({ "nameBoardIf": null }),
+            &["FORBIDDEN nameBoardIf"],
+            1,
+        ),
+        (
+            root(),
+            r#"mutation { nameBoardIf(mark: "m", flag: "blue", ringId: "r", name: "X") }"#,
+            json!({ "nameBoardIf": null }),
+            &["CONFLICT nameBoardIf"],
+            1,
+        ),
+        (
+            ben(),
+            r#"mutation { wishIf(mark: "m", flag: "blue", id: "w", text: "war") }"#,
+            json!({ "wishIf": null }),
+            &["FORBIDDEN wishIf"],
+            1,
+        ),
+        (
+            ann(),
+            r#"mutation { wishIf(mark: "m", flag: "blue", id: "w", text: "war") }"#,
+            json!({ "wishIf": null }),
+            &["CONFLICT wishIf"],
+            1,
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn an_item_of_another_type_under_the_key_lets_nobody_in() {
+    check_rows(&open().await, pleas()).await;
+}
+
+#[tokio::test]
+async fn what_the_claims_refuse_is_refused_before_anything_is_read() {
+    check_rows(&open().await, by_claims()).await;
+}
+
+#[tokio::test]
+async fn a_look_up_for_a_write_tells_of_no_hidden_item() {
+    check_rows(&open().await, hidden_from_writers()).await;
+}
+
+#[tokio::test]
+async fn who_is_refused_is_told_of_no_other_condition() {
+    check_rows(&open().await, order_of_errors()).await;
+}
+
+/// A ring with more seats than a transaction can delete, the caller's among them.
+#[tokio::test]
+async fn what_lets_the_caller_in_may_be_deleted_first() {
+    let library = open().await;
+    let seated = super::caller(root());
+    for number in 0..120 {
+        let put = format!(r#"mutation {{ putSeat(ringId: "r", userId: "{number:03}") {{ userId }} }}"#);
+        let (filled, _) = library.run(&seated, &put, json!({})).await;
+        assert_eq!(filled.get("errors"), None, "{filled}");
+    }
+    for (claims, dropped, left) in [(ben(), Value::Null, 121), (root(), json!(true), 0)] {
+        let (answer, _) = library.run(&super::caller(claims.clone()), r#"mutation { dropRing(id: "r") }"#, json!({})).await;
+        assert_eq!(answer["data"]["dropRing"], dropped, "{claims}: {answer}");
+        let (counted, _) = library.run(&seated, r#"{ seatCount(ringId: "r") }"#, json!({})).await;
+        assert_eq!(counted["data"]["seatCount"], left, "{claims}: {counted}");
+    }
+}
