@@ -138,7 +138,7 @@ fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<P
 }
 
 /// The rows of an action: its read, if it needs one, and the action itself.
-fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
+pub fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
     let mut rows = match &action.target {
         WriteTarget::Read { find, .. } => rows_before(model, field.to_owned(), find),
         WriteTarget::Key(_) => Vec::new(),

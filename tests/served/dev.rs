@@ -27,6 +27,33 @@ async fn browsers_get_graphiql() {
 }
 
 #[tokio::test]
+async fn graphiql_starts_with_a_query_that_answers_from_the_samples_and_a_mutation() {
+    for (schema, sample) in [
+        (schema(), samples()),
+        (repository("examples/members/schema.graphql").to_str().unwrap().to_owned(), repository("examples/members/samples")),
+        (repository("examples/patterns/schema.graphql").to_str().unwrap().to_owned(), repository("examples/patterns/samples")),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", sample.to_str().unwrap()];
+        let server = Server::dev_by(keyfold(directory.path(), &options), directory);
+        let page = server.client.get(&server.url).header("accept", "text/html").send().await.unwrap().text().await.unwrap();
+        let settings = page.split_once("id=\"settings\">").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
+        let settings: Value = serde_json::from_str(settings).unwrap();
+        let [query, mutation] = settings["startingTexts"].as_array().unwrap().as_slice() else { panic!("{settings}") };
+        let mut request = server.client.post(format!("{}/graphql", server.url)).header("accept", "application/json");
+        // The page asks as the first caller of the samples.
+        let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
+        if let Some(token) = callers[0]["token"].as_str() {
+            request = request.bearer_auth(token);
+        }
+        let answer: Value = request.json(&json!({ "query": query })).send().await.unwrap().json().await.unwrap();
+        let first = answer["data"].as_object().and_then(|data| data.values().next());
+        assert!(answer.get("errors").is_none() && first.is_some_and(|value| !value.is_null()), "{query}: {answer}");
+        assert!(mutation.as_str().unwrap().starts_with("mutation {") && !mutation.as_str().unwrap().contains("\"\""), "{mutation}");
+    }
+}
+
+#[tokio::test]
 async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("schema.graphql");

@@ -1,6 +1,6 @@
 //! `keyfold dev`: a schema in, its API on an embedded store with sample items out. A changed schema is reloaded.
 
-use super::data::GatewayTables;
+use super::data::{GatewayTables, starting};
 use super::design::SchemaDesign;
 use super::reload;
 use super::reload::Reload;
@@ -89,9 +89,12 @@ impl Dev {
         let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
         let reload = Reload { path: self.choice.schema, store, settings, can_sign_in: authenticator.is_on(), current: current.clone() };
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
+        let first = callers.first().map(SampleCaller::caller).unwrap_or_default();
+        let operations = starting::operations(&current.get(), &first).await;
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
-        let development = Development { sample_callers, design, data: Arc::new(GatewayTables { current: current.clone() }) };
+        let data = Arc::new(GatewayTables { current: current.clone() });
+        let development = Development { sample_callers, design, data, operations };
         let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
         ended

@@ -76,7 +76,8 @@ impl Server {
             (true, true) => CallerChoice::Samples,
         };
         let parts = PageParts { plan: explain, development: development.is_some(), callers };
-        let console = self.has_playground().then(|| Console::new(current.get().model(), parts));
+        let operations = development.as_ref().map(|development| development.operations.clone()).unwrap_or_default();
+        let console = self.has_playground().then(|| Console::new(current.get().model(), parts, operations));
         let routes = router(Parts {
             backend: current,
             authenticator,

@@ -5,6 +5,7 @@
 use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
 use super::sample_callers::{self, SampleCallers};
+use super::starting_text::FittingOperations;
 use axum::Router;
 use axum::routing::get;
 use std::sync::Arc;
@@ -17,12 +18,14 @@ pub struct Development {
     pub design: Arc<dyn DesignDocument>,
     /// What the tables hold.
     pub data: Arc<dyn TableData>,
+    /// What the editor starts with.
+    pub operations: FittingOperations,
 }
 
 impl Development {
     /// The routes.
     pub fn routes(self) -> Router {
-        let Self { sample_callers, design, data } = self;
+        let Self { sample_callers, design, data, .. } = self;
         let routes = Router::new()
             .route("/design", get(design::page).with_state(design.clone()))
             .route("/design.md", get(design::file).with_state(design))

@@ -4,7 +4,7 @@
 //! elsewhere.
 
 use super::files::{EMBEDDED, PAGE, VERSION};
-use super::starting_text::{starting_mutation, starting_text};
+use super::starting_text::{FittingOperations, starting_texts};
 use crate::schema::model::Model;
 use crate::serve::http::media_type::wants_html;
 use axum::extract::State;
@@ -47,10 +47,9 @@ pub enum CallerChoice {
 }
 
 impl Console {
-    /// The page for a schema.
-    pub fn new(model: &Model, parts: PageParts) -> Self {
-        let texts = [Some(starting_text(&model.api)), starting_mutation(&model.api)];
-        Self::of(&texts.into_iter().flatten().collect::<Vec<_>>(), parts)
+    /// The page for a schema, with operations to start with.
+    pub fn new(model: &Model, parts: PageParts, fitting: FittingOperations) -> Self {
+        Self::of(&starting_texts(&model.api, fitting), parts)
     }
 
     /// The page whose editor starts with these texts, each in a tab.

@@ -1,4 +1,4 @@
-//! The API of a schema in, the operations in the editor at the start out. Must not know the page.
+//! The API of a schema in, the operations in the editor at the start out. Must not know the page nor where items are.
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
@@ -12,8 +12,23 @@ const SELECTED: usize = 5;
 /// How deep input objects nest in its first mutation.
 const DEEPEST: usize = 3;
 
-/// The text in the editor at the start: the queries of the API, and one that runs.
-pub fn starting_text(api: &Schema) -> String {
+/// Operations that fit the items of the store.
+#[derive(Debug, Clone, Default)]
+pub struct FittingOperations {
+    /// A query that answers.
+    pub query: Option<String>,
+    /// A mutation.
+    pub mutation: Option<String>,
+}
+
+/// The texts in the editor at the start, each in a tab. What does not fit the items fits the API at least.
+pub fn starting_texts(api: &Schema, fitting: FittingOperations) -> Vec<String> {
+    let texts = [Some(starting_text(api, fitting.query)), fitting.mutation.or_else(|| starting_mutation(api))];
+    texts.into_iter().flatten().collect()
+}
+
+/// The queries of the API, and one that runs.
+fn starting_text(api: &Schema, query_that_answers: Option<String>) -> String {
     let mut text = String::from("# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
     let query = api.schema_definition.query.as_ref().and_then(|name| api.get_object(name));
     let fields: Vec<_> = query.iter().flat_map(|query| query.fields.values()).collect();
@@ -25,6 +40,9 @@ pub fn starting_text(api: &Schema) -> String {
     if fields.len() > NAMED {
         let _ = writeln!(text, "#   and {} more", fields.len() - NAMED);
     }
+    if let Some(operation) = query_that_answers {
+        return format!("{text}\n{operation}");
+    }
     let free = fields.iter().find(|field| field.arguments.iter().all(|argument| !argument.is_required()));
     let selected = free.and_then(|field| Some(format!("{}{}", field.name, selection(api, field, "  ")?)));
     let _ = write!(text, "\n{{\n  {}\n}}\n", selected.as_deref().unwrap_or("__typename"));
@@ -32,7 +50,7 @@ pub fn starting_text(api: &Schema) -> String {
 }
 
 /// A mutation of the API: its first, with an empty value for each argument that it needs. `None` without mutations.
-pub fn starting_mutation(api: &Schema) -> Option<String> {
+fn starting_mutation(api: &Schema) -> Option<String> {
     let mutation = api.get_object(api.schema_definition.mutation.as_ref()?)?;
     let field = &mutation.fields.values().next()?.node;
     let arguments = object_fields(api, &field.arguments, 0);
@@ -96,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_editor_starts_with_an_operation_that_needs_no_argument() {
-        let starting_text = |text: &str| starting_text(&Schema::parse_and_validate(text, "a.graphql").unwrap());
+        let starting_text = |text: &str| starting_text(&Schema::parse_and_validate(text, "a.graphql").unwrap(), None);
         let first = "type Query { user(id: ID!): User users(first: Int): Users } type Users { nodes: [User!]! } type User { name: Int list: [User] }";
         let text = starting_text(first);
         assert!(
@@ -116,5 +134,14 @@ mod tests {
         let expected = "mutation {\n  add(id: \"\", count: 0, kind: BIG, tags: [], more: { name: \"\" }) {\n    id\n  }\n}\n";
         assert_eq!(starting(api).as_deref(), Some(expected));
         assert_eq!(starting("type Query { a: Int }"), None);
+    }
+
+    #[test]
+    fn operations_that_fit_the_items_come_before_those_that_fit_the_api() {
+        let api = Schema::parse_and_validate("type Query { a: Int } type Mutation { b: Int }", "a.graphql").unwrap();
+        let fitting = FittingOperations { query: Some("{ a }\n".into()), mutation: Some("mutation { b }\n".into()) };
+        let texts = starting_texts(&api, fitting);
+        assert!(texts[0].contains("#   a: Int\n") && texts[0].ends_with("\n\n{ a }\n") && texts[1] == "mutation { b }\n", "{texts:?}");
+        assert_eq!(starting_texts(&api, FittingOperations::default())[1], "mutation {\n  b\n}\n");
     }
 }

@@ -1,5 +1,4 @@
-//! An item in; the fields that read its type and those that write it out, each with an operation whose arguments are filled from the item.
-//! Runs nothing.
+//! Items in; out, the fields that read and write them, each with an operation whose arguments are filled from an item. Runs nothing.
 
 use super::choose::Choice;
 use super::examples::{Examples, Variant};
@@ -7,16 +6,19 @@ use super::operation;
 use super::records::{Records, SampleItem};
 use super::roles;
 use super::ways::{self, Hop, Ways, is_item};
-use crate::schema::describe::describe;
-use crate::schema::model::find::{Find, Via};
+use crate::schema::describe::{describe, rows_of_action};
+use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{ActionKind, Write};
+use crate::schema::model::write::{Action, ActionKind, Write};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::table::data::attribute::Item;
 use serde_json::Map;
 
 /// How many paths to an object are compared.
 const WAYS: usize = 8;
+
+/// From how many items a field is read.
+const SAMPLES: usize = 4;
 
 /// A field that reads or writes the items of a type.
 pub struct ItemUse {
@@ -34,26 +36,54 @@ pub struct ItemUse {
 pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
     let Some(ty) = item.ty.as_deref() else { return Vec::new() };
     let (ways, rows) = (Ways::of(model), describe(model));
+    let own = Records { list: vec![item.clone()] };
     let mut uses = Vec::new();
     for (parent, field) in ways::fields(model) {
-        let operation = match &field.kind {
+        let coordinate = format!("{}.{}", parent.name, field.name);
+        let (row, operation) = match &field.kind {
             FieldKind::Find(find) if model.read_by(parent, find).iter().any(|read| read.name == ty) => {
-                reading(model, &ways, item, (parent, field, find))
+                (rows.iter().find(|row| row.field == coordinate).cloned(), reading(model, &ways, item, (parent, field, find)))
             }
-            FieldKind::Write(write)
-                if write.actions.iter().any(|action| action.item == ty && !matches!(action.kind, ActionKind::Check)) =>
-            {
-                writing(model, &ways, item, (parent, field, write))
+            FieldKind::Write(write) => {
+                let is_of_type = |action: &&Action| action.item == ty && !matches!(action.kind, ActionKind::Check);
+                let Some(action) = write.actions.iter().find(is_of_type) else { continue };
+                // The first choice would be a key that no item has.
+                (rows_of_action(model, &coordinate, action).pop(), writing(model, &ways, (&own, 1), (parent, field, write)))
             }
             _ => continue,
         };
-        let coordinate = format!("{}.{}", parent.name, field.name);
-        let row = rows.iter().find(|row| row.field == coordinate);
         let call = row.map(|row| format!("{} {}", row.operation, row.place)).unwrap_or_default();
         let writes = matches!(field.kind, FieldKind::Write(_));
         uses.extend(operation.map(|operation| ItemUse { field: coordinate, writes, call, operation }));
     }
     uses
+}
+
+/// Queries that read the items, for each field from several of them: lists within an item first, because they show most.
+pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Item = String> + 'm {
+    let returns_objects = |find: &Find| !matches!(find.returns, Returns::Exists | Returns::Count);
+    let of_field =
+        |(parent, field): (&'m ObjectType, &'m Field)| Some((parent, field, of_find(&field.kind).filter(|find| returns_objects(find))?));
+    let mut fields: Vec<_> = ways::fields(model).into_iter().filter_map(of_field).collect();
+    fields.sort_by_key(|(parent, _, find)| !is_item(parent) || matches!(find.returns, Returns::One));
+    let ways = Ways::of(model);
+    fields.into_iter().flat_map(move |(parent, field, find)| {
+        let read = model.read_by(parent, find);
+        let is_read = |record: &&SampleItem| record.ty.as_deref().is_some_and(|ty| read.iter().any(|object| object.name == ty));
+        let items = records.list.iter().filter(is_read).take(SAMPLES);
+        let mut queries: Vec<String> = items.filter_map(|item| reading(model, &ways, item, (parent, field, find))).collect();
+        queries.dedup();
+        queries
+    })
+}
+
+/// The first mutation of the schema, with arguments that fit the items. A put gets a key that no item has.
+pub fn first_write(model: &Model, records: &Records) -> Option<String> {
+    let ways = Ways::of(model);
+    ways::fields(model).into_iter().find_map(|(root, field)| match &field.kind {
+        FieldKind::Write(write) => writing(model, &ways, (records, 0), (root, field, write)),
+        _ => None,
+    })
 }
 
 /// An operation that reads an item by a field; `None` if no path leads to the field.
@@ -121,13 +151,16 @@ fn of_find(kind: &FieldKind) -> Option<&Find> {
     if let FieldKind::Find(find) = kind { Some(find) } else { None }
 }
 
-/// An operation that writes an item as it is.
-fn writing(model: &Model, ways: &Ways, item: &SampleItem, (root, field, write): (&ObjectType, &Field, &Write)) -> Option<String> {
-    let records = Records { list: vec![item.clone()] };
-    // The first choice would be a key that no item has.
-    let mut choice = Choice::new(&records, 1);
+/// An operation that writes, with values of the items.
+fn writing(
+    model: &Model,
+    ways: &Ways,
+    (records, attempt): (&Records, usize),
+    (root, field, write): (&ObjectType, &Field, &Write),
+) -> Option<String> {
+    let mut choice = Choice::new(records, attempt);
     choice.choose(&roles::of_write(model, root, write));
-    let examples = Examples { model, records: &records, ways };
+    let examples = Examples { model, records, ways };
     let given = examples.given(field, &choice, None);
     operation::text(model, "mutation", &[examples.call(root, field, &given)], true)
 }

@@ -3,6 +3,7 @@
 
 mod keys;
 mod range;
+pub mod starting;
 
 use crate::cli::docs::recording::records::TypesOfTable;
 use crate::cli::docs::recording::uses::{ItemUse, uses};
@@ -10,7 +11,6 @@ use crate::serve::backend::CurrentGateway;
 use crate::serve::console::data::{DataTrouble, ItemKey, ItemsWanted, TableData};
 use crate::table::bulk::export_lines::{item_to_json, parse_line};
 use crate::table::data::attribute::{Item, Key};
-use crate::table::data::call::Query;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data_store::ItemRequest;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -18,9 +18,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// Most items of a page. DynamoDB also ends one at a megabyte.
-const PAGE: u32 = 50;
 
 /// How long a page may take.
 const BOUND: Duration = Duration::from_secs(20);
@@ -52,18 +49,8 @@ impl GatewayTables {
         let place = range::place(model, &wanted)?;
         let range = range::range(model, &place, &wanted)?;
         let table = &model.tables[place.table];
-        let query = Query {
-            table: table.name.as_str().into(),
-            index: place.index.and_then(|index| table.indexes.get(index)).map(|index| index.name.as_str().into()),
-            partition: range.partition.clone(),
-            sort: range.sort.clone(),
-            filter: None,
-            projection: Some(Arc::default()),
-            forward: true,
-            limit: PAGE,
-            start: wanted.after.as_deref().map(item_of).transpose()?,
-            consistent: false,
-        };
+        let start = wanted.after.as_deref().map(item_of).transpose()?;
+        let query = range.query(table, place.index, start);
         let (page, _) = gateway.store().read_page(&query, Instant::now() + BOUND).await.map_err(trouble)?;
         let types = TypesOfTable::of(model, place.table, place.index);
         let items: Vec<Value> = page.items.iter().map(|item| keys::item(table, types.of_item(item), item)).collect();

@@ -2,15 +2,19 @@
 
 use crate::schema::model::Model;
 use crate::schema::table::number::Number;
-use crate::schema::table::{KeyAttribute, KeyType};
+use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, RenderMistake};
 use crate::serve::console::data::{DataTrouble, ItemsWanted};
-use crate::table::data::attribute::KeyValue;
-use crate::table::data::call::SortCondition;
+use crate::table::data::attribute::{Item, KeyValue};
+use crate::table::data::call::{Query, SortCondition};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Most items of a page. DynamoDB also ends one at a megabyte.
+const PAGE: u32 = 50;
 
 /// A table, or one of its indexes, by position.
 pub struct SearchedPlace {
@@ -115,6 +119,22 @@ fn value(key: &KeyAttribute, text: &str) -> Result<KeyValue, DataTrouble> {
 }
 
 impl SearchedRange {
+    /// A page of the range in a table (`None`) or an index, after a key.
+    pub fn query(&self, table: &Table, index: Option<usize>, start: Option<Item>) -> Query {
+        Query {
+            table: table.name.as_str().into(),
+            index: index.and_then(|index| table.indexes.get(index)).map(|index| index.name.as_str().into()),
+            partition: self.partition.clone(),
+            sort: self.sort.clone(),
+            filter: None,
+            projection: Some(Arc::default()),
+            forward: true,
+            limit: PAGE,
+            start,
+            consistent: false,
+        }
+    }
+
     /// The texts of the keys, as a search gives them.
     pub fn shown(&self) -> Value {
         let text = |value: &KeyValue| match value {
