@@ -155,3 +155,20 @@ async fn an_operation_that_may_cost_too_much_is_refused_before_it_reads() {
         assert_eq!(response(&gateway, &smaller).await["errors"], Value::Null);
     }
 }
+
+#[tokio::test]
+async fn ids_cost_what_their_own_items_cost() {
+    let (gateway, _) = support::system("library").await;
+    let cost = async |ids: &[&str]| {
+        let request = support::request("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": ids }));
+        let cost = support::run(&gateway, &request, true).await["extensions"]["keyfold"]["atMost"].clone();
+        (cost["calls"].as_u64().unwrap(), cost["objects"].as_u64().unwrap(), cost["capacity"]["read"].as_f64().unwrap())
+    };
+    let [book, fine] = ["Qm9vazo5NzgwMTQwNDQ5MTM2", "RmluZTpmMQ"];
+    let (calls, objects, units) = cost(&[book]).await;
+    assert_eq!((calls, objects), (1, 1));
+    // An id names one type, whatever types an id can name. One that names none costs nothing.
+    assert_eq!(cost(&["nonsense", fine]).await, (1, 1, units));
+    assert_eq!(cost(&[book, fine, fine]).await, (1, 3, 3.0 * units));
+    assert_eq!(cost(&["nonsense"]).await, (0, 0, 0.0));
+}
