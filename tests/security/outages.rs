@@ -140,6 +140,21 @@ async fn keys_stay_while_they_cannot_be_read_and_a_caller_waits_once() {
 }
 
 #[tokio::test]
+async fn after_an_attempt_for_a_caller_fails_the_keys_are_soon_read_again() {
+    let (known, unknown) = (Signer::rsa(), Signer::other_rsa());
+    let keys = KeyServer::start(Script::Keys(set(&[known.jwk("known")]))).await;
+    let issuer = keys.issuer("/realm");
+    let server = server(&issuer, RefreshPace { retry: Duration::from_millis(10), ..pace() }).await;
+    let strange = token(&issuer, &unknown, "unknown");
+    assert_eq!(server.ask_with(&token(&issuer, &known, "known")).await.sub(), Some("ann"));
+    keys.play(Script::Closed);
+    assert!(server.ask_with(&strange).await.is_unauthenticated());
+    // Nobody asks any more, and there are new keys.
+    keys.play(Script::Held(set(&[unknown.jwk("unknown")])));
+    tokio::time::timeout(Duration::from_secs(60), keys.held.notified()).await.expect("nothing reads the keys again");
+}
+
+#[tokio::test]
 async fn however_many_want_new_keys_they_are_read_once() {
     let rsa = Signer::rsa();
     let keys = KeyServer::start(Script::Held(set(&[rsa.jwk("a")]))).await;

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 /// How often keys are read.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +100,11 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How long to wait after the last attempt.
+    fn pause(&self) -> Duration {
+        if self.state().failed { self.pace.retry } else { self.pace.refresh }
+    }
+
     /// Begins an attempt unless one runs. The result changes when it has ended.
     fn begin(self: &Arc<Self>, state: &mut State) -> watch::Receiver<()> {
         if !state.reading {
@@ -129,10 +134,15 @@ async fn attempt(inner: Arc<Inner>) {
 /// Reads the keys again and again, until nobody needs them.
 async fn refresh(inner: Weak<Inner>, mut ended: watch::Receiver<()>) {
     while ended.changed().await.is_ok() {
-        let Some(pause) = inner.upgrade().map(|inner| if inner.state().failed { inner.pace.retry } else { inner.pace.refresh }) else {
-            return;
-        };
-        sleep(pause).await;
+        // Each attempt begins the pause anew, also one for a caller: where that fails, no other caller begins one.
+        loop {
+            let Some(pause) = inner.upgrade().map(|inner| inner.pause()) else { return };
+            match timeout(pause, ended.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return,
+                Err(_) => break,
+            }
+        }
         let Some(inner) = inner.upgrade() else { return };
         ended = inner.begin(&mut inner.state());
     }
