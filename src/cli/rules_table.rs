@@ -73,7 +73,7 @@ fn of_types(types: Vec<&ObjectType>, action: AuthAction) -> Vec<String> {
 
 /// The rules for an action; `None` if there are none.
 fn said(rules: &AuthRules, action: AuthAction) -> Option<String> {
-    let rules: Vec<String> = rules.of(action).iter().map(ToString::to_string).collect();
+    let rules: Vec<String> = rules.each(action).map(|rule| rule.in_words()).collect();
     (!rules.is_empty()).then(|| rules.join(", or "))
 }
 
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn cells_are_wrapped_within_100_columns() {
-        let text = lines(["User.email", "if 'support' IN (:auth[\"cognito:groups\"]), or if :auth.role = 'admin'", "as User"]);
+        let text = lines(["User.email", "if 'support' IN (auth[\"cognito:groups\"]), or if auth.role = 'admin'", "as User"]);
         let expected = "\
 User.email                  if 'support' IN                      as User
-                              (:auth[\"cognito:groups\"]), or if
-                              :auth.role = 'admin'
+                              (auth[\"cognito:groups\"]), or if
+                              auth.role = 'admin'
 ";
         assert_eq!(text, expected);
         assert_eq!(WIDTHS.iter().sum::<usize>() + 4, 100);

@@ -84,6 +84,19 @@ fn by_claims() -> Vec<Row> {
     ]
 }
 
+/// What another rule decides of a new item needs no look-up, and one look-up that is left is not read before the write.
+fn new_items() -> Vec<Row> {
+    let put = r#"mutation { putRing(id: "new", name: "N", open: true) { name } }"#;
+    let closed = r#"mutation { putRing(id: "shut", name: "N") { name } }"#;
+    vec![
+        // The second call asks who sees the new item.
+        (ann(), put, json!({ "putRing": { "name": "N" } }), &[], 2),
+        (ann(), closed, json!({ "putRing": null }), &["FORBIDDEN putRing"], 1),
+        (root(), r#"mutation { putSeat(ringId: "shut", userId: "root") { userId } }"#, json!({ "putSeat": { "userId": "root" } }), &[], 1),
+        (root(), closed, json!({ "putRing": { "name": "N" } }), &[], 2),
+    ]
+}
+
 /// Whether there are hidden items is told by no look-up for a write.
 fn hidden_from_writers() -> Vec<Row> {
     let clear = r#"mutation { clearSlips(ringId: "r") { id } }"#;
@@ -145,6 +158,11 @@ async fn what_the_claims_refuse_is_refused_before_anything_is_read() {
 #[tokio::test]
 async fn a_look_up_for_a_write_tells_of_no_hidden_item() {
     check_rows(&open().await, hidden_from_writers()).await;
+}
+
+#[tokio::test]
+async fn a_new_item_that_another_rule_decides_needs_no_look_up() {
+    check_rows(&open().await, new_items()).await;
 }
 
 #[tokio::test]

@@ -55,7 +55,8 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     {
         return None;
     }
-    Some(AuthRule { lets_in, reads, writes, hides })
+    let written = text(directive, "if").map(|written| written.value.split_whitespace().collect::<Vec<_>>().join(" "));
+    Some(AuthRule { lets_in, reads, writes, hides, written })
 }
 
 /// Reports a form of `hide:` that Keyfold does not enforce.

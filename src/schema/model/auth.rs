@@ -63,9 +63,27 @@ pub struct AuthRule {
     pub writes: bool,
     /// Whether an item that it refuses looks as if it were not there.
     pub hides: bool,
+    /// Its `if:`, as the author wrote it.
+    pub written: Option<String>,
 }
 
 impl AuthRule {
+    /// The rule in the words of the schema, with the names of fields.
+    pub fn in_words(&self) -> String {
+        let written = self.written.as_deref().unwrap_or_default();
+        match &self.lets_in {
+            LetsIn::Everybody | LetsIn::SignedIn => self.to_string(),
+            LetsIn::If(_) => format!("if {written}"),
+            LetsIn::Exists(lookup) => {
+                let bindings = lookup.path().into_iter().flat_map(|path| &path.bindings);
+                let in_words = |source: &Source| if let Source::Claim(claim) = source { claim.to_string() } else { said(source) };
+                let bound: Vec<String> = bindings.map(|(field, source)| format!("{field}: {}", in_words(source))).collect();
+                let condition = if written.is_empty() { String::new() } else { format!(" with {written}") };
+                format!("if {}({}) exists{condition}", lookup.find.item, bound.join(", "))
+            }
+        }
+    }
+
     /// The attributes of the item that it reads.
     pub fn attributes(&self) -> Vec<&str> {
         match &self.lets_in {
@@ -98,7 +116,7 @@ impl AuthRule {
 
     /// The rule of what has none, in a schema with rules: the caller is signed in.
     pub fn signed_in() -> Self {
-        Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false }
+        Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false, written: None }
     }
 }
 

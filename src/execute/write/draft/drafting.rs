@@ -97,16 +97,27 @@ impl<'a> Drafting<'a, '_> {
 
     /// The rules for an action on the item with this key. The items that they look up are checked by the write.
     pub async fn item_rules(&mut self, action: &Action, ty: &'a ObjectType, key: &Key) -> Result<ItemRules<'a>, FieldErrors> {
-        self.demanded(ty, self.job.write.demanded(action, ty), &KnownAttributes::of_key(key).into_item()).await
+        self.demanded(ty, self.job.write.demanded(action, ty), (&KnownAttributes::of_key(key).into_item(), false)).await
     }
 
-    /// What rules demand of an item of which these attributes are known.
-    pub async fn demanded(&mut self, ty: &'a ObjectType, demanded: Vec<Demanded<'a>>, known: &Item) -> Result<ItemRules<'a>, FieldErrors> {
+    /// What rules demand of an item of which these attributes are known. If that `is_all` of it, nothing is looked up where another rule
+    /// lets the caller in.
+    pub async fn demanded(
+        &mut self,
+        ty: &'a ObjectType,
+        demanded: Vec<Demanded<'a>>,
+        (known, is_all): (&Item, bool),
+    ) -> Result<ItemRules<'a>, FieldErrors> {
         let job = self.job;
         let mut looked_up = Vec::new();
         for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
             let own = assemble::values_of(job.context.model, ty, known);
-            looked_up.push(self.ask(lookups::alternatives(job, of, (auth, *asked), &own)).await?);
+            let (mut others, mut checks) = lookups::alternatives(job, of, (auth, *asked), &own);
+            if is_all {
+                others = Settled::known(others.is_met(known, &job.scope()));
+                checks.retain(|_| others == Settled::Never);
+            }
+            looked_up.push(self.ask((others, checks)).await?);
         }
         let mut rules = ItemRules::of(job.context, ty, demanded);
         looked_up.into_iter().for_each(|demand| rules.also(demand));

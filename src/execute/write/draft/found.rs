@@ -63,7 +63,7 @@ impl<'a> Drafting<'a, '_> {
     /// Whether the item is there for the caller. What is found may be copied and compared, so the rules for reads hold. Fails if the caller
     /// sees that it exists, but may not read it.
     async fn may_read(&mut self, ty: &'a ObjectType, item: &Arc<Item>) -> Result<bool, FieldErrors> {
-        let rules = self.demanded(ty, vec![(ty.name.clone(), &ty.auth, AuthAction::Read)], item).await?;
+        let rules = self.demanded(ty, vec![(ty.name.clone(), &ty.auth, AuthAction::Read)], (item, true)).await?;
         rules.admits(item)
     }
 

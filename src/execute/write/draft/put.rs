@@ -20,7 +20,11 @@ impl Drafting<'_, '_> {
         let values = self.values(position, ty, &action.values)?;
         let item = assemble::item(model, ty, job.context.caller, &values).map_err(invalid)?;
         let Some(key) = assemble::key_of(model, ty, &item) else { return Err(internal(&ty.name)) };
-        let rules = self.item_rules(action, ty, &key).await?;
+        // One that replaces an item is held against that, too.
+        let rules = match replace {
+            true => self.item_rules(action, ty, &key).await?,
+            false => self.demanded(ty, job.write.demanded(action, ty), (&item, true)).await?,
+        };
         rules.check_new(&item)?;
         let mut conditions = Conditions::default();
         let mut gone = Vec::new();
