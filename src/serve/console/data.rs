@@ -34,7 +34,7 @@ pub trait TableData: Send + Sync + 'static {
 }
 
 /// The items of a table or an index to show: all, those of a partition, or those that a type's fields lead to.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct ItemsWanted {
     /// The table's name.
     pub table: String,

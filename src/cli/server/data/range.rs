@@ -148,3 +148,43 @@ impl SearchedRange {
         json!({ "partition": self.partition.as_ref().map(|(_, value)| text(value)), "begins": begins })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic)]
+    use super::*;
+
+    fn model() -> Model {
+        let text = r#"
+          extend schema @table(name: "teams", sortKey: "sk", indexes: [{ name: "byScore", partitionKey: "game", sortKey: "score" }])
+          enum Kind { BIG @attribute(name: "big") SMALL }
+          type Player @item(keys: { pk: "TEAM#{team}", sk: "{kind}#{day}#{name}", game: "{game}", score: "{score:08}" }) {
+            team: ID! kind: Kind! day: Date! name: String! game: ID! score: Int!
+          }
+          type Query { player(team: ID!, kind: Kind!, day: Date!, name: String!): Player @find }
+        "#;
+        crate::schema::load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+    }
+
+    fn searched(index: Option<&str>, fields: &str) -> Result<Value, DataTrouble> {
+        let model = model();
+        let (index, of_type) = (index.map(str::to_owned), Some("Player".to_owned()));
+        let wanted = ItemsWanted { table: "teams".into(), index, of_type, fields: Some(fields.into()), ..ItemsWanted::default() };
+        Ok(range(&model, &place(&model, &wanted)?, &wanted)?.shown())
+    }
+
+    #[test]
+    fn fields_give_the_partition_and_the_sort_key_as_far_as_they_are_known() {
+        let begins = |fields: &str| searched(None, fields).map(|mut shown| shown["begins"].take());
+        assert_eq!(searched(None, r#"{ "team": "a" }"#), Ok(json!({ "partition": "TEAM#a", "begins": null })));
+        assert_eq!(begins(r#"{ "team": "a", "kind": "big" }"#), Ok(json!("big#")));
+        assert_eq!(begins(r#"{ "team": "a", "kind": "BIG", "day": "2026-01-02" }"#), Ok(json!("big#2026-01-02#")));
+        assert_eq!(begins(r#"{ "team": "a", "kind": "BIG", "name": "Ann" }"#), Ok(json!("big#")), "what stands behind a gap is left out");
+        assert_eq!(searched(Some("byScore"), r#"{ "game": "g", "score": "7" }"#), Ok(json!({ "partition": "g", "begins": "00000007" })));
+        for (fields, said) in
+            [(r#"{ "kind": "big" }"#, "needs team"), (r#"{ "team": "a", "kind": "odd" }"#, "no Kind"), ("[]", "no JSON object")]
+        {
+            assert!(matches!(searched(None, fields), Err(DataTrouble::Wrong(text)) if text.contains(said)), "{fields}");
+        }
+    }
+}
