@@ -19,6 +19,10 @@ use tokio::time::{Sleep, sleep};
 /// The lowest speed at which a peer may take sent bytes, in bytes a second.
 pub const SLOWEST: u64 = 8 << 10;
 
+/// The most bytes that a connection keeps before it has a whole header, or ends because the header is too long: the header itself, and what
+/// was read with its end.
+const MOST_KEPT: usize = 64 << 10;
+
 /// How long a closed connection discards what its peer still sends.
 const LINGER: Duration = Duration::from_secs(5);
 /// The most bytes that a closed connection discards.
@@ -76,7 +80,8 @@ struct Header {
 }
 
 impl Received {
-    fn new(memory: Share) -> Self {
+    /// Nothing yet, and the memory of the headers that will arrive.
+    pub fn new(memory: Share) -> Self {
         Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), memory }) }))
     }
 
@@ -92,7 +97,7 @@ impl Received {
         let _ = header.memory.resize(0);
     }
 
-    /// The request is answered, and another header may follow.
+    /// The request is answered, and another header may follow. A connection without a request has the memory of what arrived since.
     pub fn header_begins(&self) {
         self.header().begins = Some(self.bytes());
     }
@@ -102,7 +107,7 @@ impl Received {
         let all = self.0.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let Header { begins, memory } = &mut *self.header();
         let length = begins.map_or(0, |begins| usize::try_from(all - begins).unwrap_or(usize::MAX));
-        memory.resize(length).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
+        memory.resize(length.min(MOST_KEPT)).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
     }
 
     fn header(&self) -> MutexGuard<'_, Header> {

@@ -208,6 +208,20 @@ async fn streams_share_the_memory_of_requests() {
 }
 
 #[tokio::test]
+async fn connections_without_a_request_leave_the_memory_to_others() {
+    // A connection with a request has 128 KiB, and one client a quarter of all.
+    let shared = SharedLimits { request_memory: 2 << 20, ..SharedLimits::default() };
+    let server = start(bounded(RequestLimits { shared, ..limits() })).await;
+    let mut clients = Vec::new();
+    for _ in 0..100 {
+        clients.push(Client::new(&server).await);
+    }
+    for client in &mut clients {
+        assert_eq!(answer(client.post(r#"{"query": "echo"}"#).await).await.0, 200);
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_stops_answers_what_has_begun() {
     let machine = Machine::default();
     let (held, release) = (machine.held.clone(), machine.release.clone());

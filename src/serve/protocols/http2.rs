@@ -1,10 +1,12 @@
 //! A connection that speaks HTTP/2 in, its requests answered side by side.
 //!
 //! What HTTP/1.1 bounds by a connection for each request is bounded here for each stream: the memory of its header and of its handler, and
-//! the time over which the client must take its response. The connection has its own memory, and ends when nothing is asked for some time.
+//! the time over which the client must take its response. The connection has memory of its own while streams run, and ends when nothing
+//! is asked for some time.
 
 use super::accepted::{AcceptedConnection, EndedEarly, LONGEST_HEADER};
 use super::pieces::{PIECE, Pieces};
+use super::stream_memory::ConnectionMemory;
 use super::streams::Streams;
 use crate::serve::client::ClientAddress;
 use crate::serve::http::graphql::refuse;
@@ -16,14 +18,14 @@ use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
-use std::io::{Error, ErrorKind};
 use std::pin::pin;
 use std::time::Duration;
 use tower::ServiceExt;
 
 /// The bytes of bodies that a client may send before they are read, of one stream and of all together: what RFC 9113 begins with.
 const WINDOW: u32 = (1 << 16) - 1;
-/// The memory of a connection, in bytes: the window, a header that arrives, the tables of header compression, and the buffers.
+/// The memory of a connection while streams run, in bytes: the window, a header that arrives, the tables of header compression, and the
+/// buffers.
 const CONNECTION: usize = (WINDOW as usize) + 2 * LONGEST_HEADER;
 /// The memory of a stream besides its header and its body, in bytes: its handler, and two pieces of its response.
 const STREAM: usize = (8 << 10) + 2 * PIECE;
@@ -43,16 +45,13 @@ const LAST: Duration = Duration::from_secs(5);
 /// Serves the connection until it ends, or nothing is asked for the time of a header.
 pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
     let AcceptedConnection { connection, peer, router, requests, limits, mut open } = accepted;
-    let no_memory = |_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the connection");
-    let _memory = requests.take(ClientAddress::of(peer), CONNECTION).map_err(no_memory)?;
     let (received, proxies) = (connection.received(), limits.shared.trusted_proxies);
-    // The connection's own memory holds the headers that arrive.
-    received.header_is_complete();
+    let own = ConnectionMemory::new(requests.clone(), CONNECTION, received.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
         let client = ClientAddress::behind_proxies(peer, request.headers(), proxies);
         request.extensions_mut().insert(client);
         request.extensions_mut().insert(received.clone());
-        let memory = requests.take(client, STREAM + header_size(&request));
+        let memory = own.begin(client, STREAM + header_size(&request));
         let router = router.clone();
         async move {
             let response = match &memory {

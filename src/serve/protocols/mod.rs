@@ -5,4 +5,5 @@ pub mod choose;
 pub mod http1;
 pub mod http2;
 pub mod pieces;
+pub mod stream_memory;
 pub mod streams;

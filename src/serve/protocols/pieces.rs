@@ -2,8 +2,8 @@
 //!
 //! A piece is a copy. If it were a part of the body, a client that takes all but the last byte would keep the whole body in memory.
 
+use super::stream_memory::StreamMemory;
 use super::streams::TakenBytes;
-use crate::serve::quota::Share;
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use std::pin::Pin;
@@ -19,13 +19,13 @@ pub struct Pieces {
     rest: Bytes,
     taken: TakenBytes,
     /// The memory of the stream. It goes with the last piece.
-    memory: Option<Share>,
+    memory: Option<StreamMemory>,
 }
 
 /// The last piece of a body.
 struct Last {
     bytes: Bytes,
-    _memory: Option<Share>,
+    _memory: Option<StreamMemory>,
 }
 
 impl AsRef<[u8]> for Last {
@@ -36,7 +36,7 @@ impl AsRef<[u8]> for Last {
 
 impl Pieces {
     /// A body whose stream has this memory until its last byte is sent.
-    pub fn new(body: Body, memory: Option<Share>) -> Self {
+    pub fn new(body: Body, memory: Option<StreamMemory>) -> Self {
         Self { body, rest: Bytes::new(), taken: TakenBytes::of_stream(), memory }
     }
 
@@ -92,15 +92,19 @@ impl HttpBody for Pieces {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::super::stream_memory::ConnectionMemory;
     use super::*;
     use crate::serve::client::ClientAddress;
+    use crate::serve::connection::Received;
     use crate::serve::quota::Quota;
     use futures_util::future::poll_fn;
 
     #[tokio::test]
     async fn the_pieces_are_the_body_and_the_last_has_the_memory() {
         let quota = Quota::new(10, 10);
-        let memory = quota.take(ClientAddress::of([127, 0, 0, 1].into()), 10).unwrap();
+        let client = ClientAddress::of([127, 0, 0, 1].into());
+        let received = Received::new(quota.take(client, 0).unwrap());
+        let memory = ConnectionMemory::new(quota.clone(), 4, received).begin(client, 6).unwrap();
         let body: Vec<u8> = (0..3 * PIECE + 5).map(|n| (n % 251) as u8).collect();
         let mut pieces = Pieces::new(Body::from(body.clone()), Some(memory));
         assert_eq!(pieces.size_hint().exact(), Some(body.len() as u64));
