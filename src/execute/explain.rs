@@ -1,5 +1,5 @@
-//! `extensions.keyfold`: the plan of a request, the calls that were made, what they cost, and what the request might have cost. Where rules
-//! hide items, it tells no calls.
+//! `extensions.keyfold`: the plan of a request, the calls that were made, what they cost, and what the request might have cost. It tells no
+//! calls where rules hide items, or have refused something.
 
 use crate::plan::cost::operation::OperationCost;
 use crate::plan::tree::OperationPlan;
@@ -8,9 +8,9 @@ use crate::table::request::session::CallRecord;
 use serde_json::{Value, json};
 
 /// The extensions of an explained response.
-pub fn extensions(model: &Model, steps: &OperationPlan, at_most: &OperationCost, calls: &[CallRecord]) -> Value {
-    // The keys and the sizes of what was read tell of the items that rules hide.
-    let hides = model.types.values().any(|ty| ty.auth.hide());
+pub fn extensions(model: &Model, steps: &OperationPlan, at_most: &OperationCost, calls: &[CallRecord], refused: bool) -> Value {
+    // The keys and the sizes of what was read tell of the items that rules hide, and answer what a rule has refused.
+    let hides = refused || model.types.values().any(|ty| ty.auth.hide());
     let calls = if hides { &calls[..0] } else { calls };
     let units = |write: bool| calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
     // A read that a shared Query did not reach may take a wave of its own.

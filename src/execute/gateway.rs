@@ -136,6 +136,7 @@ impl Gateway {
         let mut body = ResponseBody::new(*limits);
         let steps = run_steps(&context, plan, &introspection, &mut body);
         let ended = tokio::time::timeout_at(deadline + GRACE, heavy_work.share(heavy, &work, steps)).await;
+        let refused = body.refused();
         let has_data = match ended {
             Ok(written) => written.is_ok(),
             Err(_) => {
@@ -144,7 +145,8 @@ impl Gateway {
                 false
             }
         };
-        let extensions = explain.then(|| explain::extensions(model, plan, &cost_of_operation(model, plan, variables), &loaders.calls()));
+        let cost = || cost_of_operation(model, plan, variables);
+        let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &loaders.calls(), refused));
         Response { body: body.finish(has_data, extensions), refused: None }
     }
 }

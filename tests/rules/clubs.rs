@@ -261,3 +261,20 @@ async fn a_look_up_that_fails_lets_nobody_in() {
         );
     }
 }
+
+#[tokio::test]
+async fn an_explanation_does_not_answer_what_a_rule_refuses() {
+    let model = || load("apart.graphql", APART, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0;
+    let store = SdkStore::in_memory().unwrap();
+    store.create_missing(&model().tables).await.unwrap();
+    let store: Arc<dyn DataStore> = Arc::new(store);
+    let gateway = Gateway::new(Arc::new(model()), store.clone(), support::settings());
+    // The group that is not there is told. Of the one that is there, the calls would tell that a member of it was not found.
+    let ann = Request { caller: caller(ann()), ..support::request(r#"{ group(id: "g") { name } }"#, json!({})) };
+    let calls = async || support::run(&gateway, &ann, true).await["extensions"]["keyfold"]["calls"].as_array().unwrap().len();
+    assert_eq!(calls().await, 1);
+    let unruled = Gateway::new(Arc::new(model().without_rules()), store, support::settings());
+    let put = support::request(r#"mutation { putGroup(id: "g", name: "secret") { name } }"#, json!({}));
+    assert!(support::run(&unruled, &put, false).await.get("errors").is_none());
+    assert_eq!(calls().await, 0);
+}

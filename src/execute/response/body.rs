@@ -3,7 +3,7 @@
 //! A response beyond its bounds has `data: null` and one error, at the place where it exceeded them. With a null at that place only, each
 //! of a thousand siblings could fill the response again. Bytes that no longer fit are never written.
 
-use crate::execute::error::GraphqlError;
+use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::table::data::limits::ITEM_BYTES;
 use serde_json::Value;
 
@@ -35,6 +35,7 @@ pub struct ResponseBody {
     pub(super) data: Vec<u8>,
     /// The errors so far, as JSON, separated by commas.
     errors: Vec<u8>,
+    refused: bool,
     /// The number of written objects, including those that a null has replaced.
     objects: usize,
     limits: ResponseLimits,
@@ -45,7 +46,7 @@ impl ResponseBody {
     pub fn new(limits: ResponseLimits) -> Self {
         let mut data = Vec::with_capacity(4096);
         data.extend_from_slice(BEGINNING);
-        Self { data, errors: Vec::new(), objects: 0, limits }
+        Self { data, errors: Vec::new(), refused: false, objects: 0, limits }
     }
 
     /// Begins the first field of another step.
@@ -88,11 +89,17 @@ impl ResponseBody {
 
     /// Adds an error.
     pub fn error(&mut self, error: &GraphqlError) {
+        self.refused |= matches!(error.code, ErrorCode::Forbidden | ErrorCode::Unauthenticated);
         if !self.errors.is_empty() {
             self.errors.push(b',');
         }
         // Writing to a vector cannot fail.
         let _ = serde_json::to_writer(&mut self.errors, &error.to_json());
+    }
+
+    /// Whether a rule has refused something, even where its error was dropped.
+    pub fn refused(&self) -> bool {
+        self.refused
     }
 
     /// The bytes of the response. Without `data`, it is null. Extensions that do not fit are omitted.
@@ -126,7 +133,6 @@ impl ResponseBody {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execute::error::ErrorCode;
 
     fn body() -> ResponseBody {
         ResponseBody::new(ResponseLimits { bytes: 100, objects: 2 })
