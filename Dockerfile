@@ -2,7 +2,7 @@
 #
 #   docker build -t keyfold .
 #   docker run -p 4000:4000 -v ./schema.graphql:/keyfold/schema.graphql:ro -e AWS_REGION=eu-central-1 keyfold
-#   docker run -p 4000:4000 keyfold dev --listen 0.0.0.0:4000      # the sample data in memory
+#   docker run -p 127.0.0.1:4000:4000 keyfold dev --listen 0.0.0.0:4000      # the sample data in memory
 
 # The files of GraphiQL, for the binary.
 FROM node:22-slim AS console

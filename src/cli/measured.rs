@@ -88,7 +88,13 @@ impl RunChoice {
         let explained = body.as_object_mut().and_then(|members| members.remove("extensions")).unwrap_or_default();
         let calls = serde_json::from_value(explained["keyfold"]["calls"].clone()).unwrap_or_default();
         let errors = body["errors"].as_array().into_iter().flatten();
-        let errors = errors.filter_map(|error| error["message"].as_str().map(str::to_owned)).collect();
+        let nobody = self.sub.is_none();
+        let told = |error: &Value| {
+            let message = error["message"].as_str()?;
+            let is_sign_in = nobody && error["extensions"]["code"] == "UNAUTHENTICATED";
+            Some(if is_sign_in { format!("{message} --sub ID runs the operation as a caller.") } else { message.to_owned() })
+        };
+        let errors = errors.filter_map(told).collect();
         Ok(Measurement { calls, ms, bytes: body.to_string().len(), errors })
     }
 

@@ -100,8 +100,14 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         // Beyond the cross-origin rules: no page of another origin may read the tokens or the tables.
         routes = routes.merge(development.routes());
     }
+    let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
     let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
     Ok(Routes { router, quotas, connections: open })
+}
+
+/// Whether all of these are origins, or `*`.
+pub fn check_origins(origins: &[String]) -> Result<(), NotAnOrigin> {
+    cors(origins).map(drop)
 }
 
 /// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.

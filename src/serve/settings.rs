@@ -5,6 +5,7 @@ use crate::plan::cost::limits::CostLimits;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
+use axum::http::uri::Authority;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ pub struct ServerSettings {
 
     /// Serve requests for this host, such as `api.example.com`; repeat it for several [default: in dev, the address, localhost and
     /// loopback addresses only; in serve, every host]
-    #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
+    #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST", value_delimiter = ',', value_parser = host_name)]
     pub allow_hosts: Vec<String>,
 
     /// Who may sign in.
@@ -209,7 +210,7 @@ pub struct LogSettings {
     pub log_format: LogFormat,
 
     /// What to log: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
-    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error")]
+    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error,h2=error")]
     pub log_filter: String,
 }
 
@@ -302,6 +303,14 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Reads a host, as a `Host` header without a port has it.
+fn host_name(text: &str) -> Result<String, String> {
+    match text.parse::<Authority>() {
+        Ok(host) if host.as_str() == host.host() => Ok(text.to_owned()),
+        _ => Err("write a host without a scheme, a port and a path: api.example.com".to_owned()),
+    }
+}
+
 fn cursor_key(text: &str) -> Result<String, String> {
     if text.len() < SHORTEST_KEY {
         return Err(format!("{} bytes are too short; use at least {SHORTEST_KEY}, as `openssl rand -hex 32` prints", text.len()));
@@ -334,6 +343,14 @@ mod tests {
         assert_eq!(forbidden.or(true).introspection, Some(false));
         let asked = Features { introspection: Some(true), explain: Some(true), ..Features::default() };
         assert_eq!((asked.or(false).introspection, asked.or(false).explain), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn a_host_has_no_port() {
+        assert_eq!(host_name("api.example.com"), Ok("api.example.com".to_owned()));
+        for wrong in ["", "api.local:4000", "http://api.local", "api.local/", "me@api.local", "a b"] {
+            assert!(host_name(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

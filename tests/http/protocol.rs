@@ -104,6 +104,34 @@ async fn other_methods_media_types_and_paths_are_refused() {
     }
     let nowhere = server.get("/nowhere").send().await.unwrap();
     assert_eq!(refusal(nowhere).await, (404, "NOT_FOUND".into(), String::new()));
+    let elsewhere = server.client.post(server.url("/")).body("{}").send().await.unwrap();
+    assert_eq!(refusal(elsewhere).await, (405, "BAD_USER_INPUT".into(), "GET,HEAD".into()));
+}
+
+#[tokio::test]
+async fn a_websocket_that_cannot_be_opened_is_refused_with_a_reason() {
+    let server = server().await;
+    let plain = server.get("/graphql/ws").send().await.unwrap();
+    assert_eq!(header(&plain, "sec-websocket-version"), "13");
+    assert_eq!(refusal(plain).await.0, 426);
+    let upgrade = |version: &'static str| {
+        let request = server.get("/graphql/ws").header("connection", "upgrade").header("upgrade", "websocket");
+        request.header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==").header("sec-websocket-version", version)
+    };
+    let old = upgrade("12").send().await.unwrap();
+    assert_eq!(header(&old, "sec-websocket-version"), "13");
+    assert_eq!(refusal(old).await.0, 426);
+    let nameless = upgrade("13").send().await.unwrap();
+    assert_eq!(refusal(nameless).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_stream_of_events_has_no_coding() {
+    let server = server().await;
+    for (accepted, status) in [("gzip", 200), ("gzip, identity;q=0", 406)] {
+        let request = server.post(r#"{"query": "echo"}"#).header("accept", "text/event-stream");
+        assert_eq!(request.header("accept-encoding", accepted).send().await.unwrap().status(), status, "{accepted}");
+    }
 }
 
 #[tokio::test]

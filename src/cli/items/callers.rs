@@ -1,7 +1,7 @@
 //! The callers of the samples: `callers.json` beside the sample items in, their names and claims out.
 
 use crate::execute::caller::Caller;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fs;
@@ -40,7 +40,12 @@ pub fn read(directory: &Path) -> Result<Vec<SampleCaller>> {
     let callers: Vec<SampleCaller> = serde_json::from_slice(&text).with_context(|| {
         format!("{} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]", path.display())
     })?;
-    anyhow::ensure!(callers.len() <= MOST, "{} has more than {MOST} callers", path.display());
+    ensure!(callers.len() <= MOST, "{} has more than {MOST} callers", path.display());
+    for (position, caller) in callers.iter().enumerate() {
+        let (file, name) = (path.display(), &caller.name);
+        ensure!(!callers[..position].iter().any(|other| other.name == *name), "{file} has two callers of the name \"{name}\"");
+        ensure!(caller.claims.get("sub").is_some_and(Value::is_string), "{file}: the claims of \"{name}\" have no \"sub\" that is a text");
+    }
     Ok(callers)
 }
 
@@ -58,7 +63,10 @@ mod tests {
         write(r#"[{ "name": "Ann", "claims": { "sub": "u1", "roles": ["admin"] } }]"#);
         let callers = read(directory.path()).unwrap();
         assert_eq!((callers[0].name.as_str(), callers[0].caller().sub()), ("Ann", Some("u1")));
-        for wrong in ["", "{}", r#"[{ "name": "Ann" }]"#, r#"[{ "name": "Ann", "claims": {}, "secret": "x" }]"#] {
+        let sub = r#"{ "name": "Ann", "claims": { "sub": "u1" } }"#;
+        let twice = format!("[{sub}, {sub}]");
+        let number = r#"[{ "name": "Ann", "claims": { "sub": 1 } }]"#;
+        for wrong in ["", "{}", r#"[{ "name": "Ann" }]"#, r#"[{ "name": "Ann", "claims": {}, "secret": "x" }]"#, number, &twice] {
             write(wrong);
             assert!(format!("{:#}", read(directory.path()).unwrap_err()).contains("callers.json"), "{wrong}");
         }

@@ -149,7 +149,11 @@ impl Dev {
         lines.push(("Store", store));
         lines.push(("Tables", tables.collect::<Vec<_>>().join(", ")));
         if let [first, others @ ..] = callers {
-            let others = if others.is_empty() { String::new() } else { format!(", and {} others to choose from", others.len()) };
+            let others = match others.len() {
+                0 => String::new(),
+                1 => ", and one other to choose from".to_owned(),
+                more => format!(", and {more} others to choose from"),
+            };
             lines.push(("Callers", format!("GraphiQL starts as {}{others}", first.name)));
         }
         let rows: Vec<Vec<String>> = lines.into_iter().map(|(name, text)| vec![format!("  {name}"), text]).collect();

@@ -7,7 +7,7 @@ use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::documents::lookup::Documents;
 use crate::serve::http::host::Hosts;
 use crate::serve::listener::{self, Stopped};
-use crate::serve::router::{Parts, router};
+use crate::serve::router::{Parts, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
 use crate::serve::sign_in::authenticator::Authenticator;
 use anyhow::{Context, Result, anyhow, bail};
@@ -40,6 +40,7 @@ impl Server {
         if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
             tracing::warn!(%error, "the limit of open files could not be raised");
         }
+        check_origins(&settings.allow_origins).context("--allow-origin")?;
         let (first, second) = (Signals::new()?, Signals::new()?);
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;

@@ -34,20 +34,31 @@ pub async fn page(State(document): State<Arc<dyn DesignDocument>>) -> Response {
 /// The response to GET `/design.md`: the document itself.
 pub async fn file(State(document): State<Arc<dyn DesignDocument>>) -> Response {
     match document.markdown().await {
-        Ok(text) => ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text.to_string()).into_response(),
+        Ok(text) => as_it_is(StatusCode::OK, "text/markdown; charset=utf-8", text.to_string()),
         Err(trouble) => failed(trouble),
     }
 }
 
 fn failed(trouble: String) -> Response {
-    (StatusCode::INTERNAL_SERVER_ERROR, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], trouble).into_response()
+    as_it_is(StatusCode::INTERNAL_SERVER_ERROR, "text/plain; charset=utf-8", trouble)
 }
 
-/// A document as HTML. Its headings have the ids that its links lead to. HTML in it is shown as text.
+/// A text that no browser may take for anything else.
+fn as_it_is(status: StatusCode, content_type: &'static str, text: String) -> Response {
+    (status, [(header::CONTENT_TYPE, content_type), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response()
+}
+
+/// A document as HTML. Its headings have the ids that its links lead to. HTML in it is shown as text, and links lead to pages only.
 fn to_html(markdown: &str) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES)
         .map(|event| match event {
             Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                Event::Start(Tag::Link { link_type, dest_url: page_or_nothing(dest_url), title, id })
+            }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                Event::Start(Tag::Image { link_type, dest_url: page_or_nothing(dest_url), title, id })
+            }
             other => other,
         })
         .collect();
@@ -72,6 +83,13 @@ fn to_html(markdown: &str) -> String {
     page.replace("<table>", "<div class=\"wide\" tabindex=\"0\"><table>").replace("</table>", "</table></div>")
 }
 
+/// The URL of a page, a place on this page, or a mail; nothing instead of another one, such as `javascript:`.
+fn page_or_nothing(url: CowStr<'_>) -> CowStr<'_> {
+    let lower = url.to_ascii_lowercase();
+    let leads = ["#", "https://", "http://", "mailto:"].iter().any(|beginning| lower.starts_with(beginning));
+    if leads { url } else { CowStr::from("#") }
+}
+
 /// The id of a heading, as GitHub makes it: small letters, hyphens for spaces, no punctuation.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
@@ -94,5 +112,12 @@ mod tests {
         let html = to_html("A <b>bold</b> word.\n\n<script>alert(1)</script>\n\n| a |\n|---|\n| `<i>` |\n");
         assert!(!html.contains("<script") && !html.contains("<b>") && !html.contains("<i>"), "{html}");
         assert!(html.contains("&lt;b&gt;bold") && html.contains("<table>"), "{html}");
+    }
+
+    #[test]
+    fn links_lead_to_pages() {
+        let html = to_html("[a](jAvAsCrIpT:alert(1)) <javascript:alert(2)> ![i](data:text/html,x) [b](https://example.com/) [c](#top)\n");
+        assert!(!html.to_lowercase().contains("=\"javascript:") && !html.contains("data:text"), "{html}");
+        assert!(html.contains("href=\"https://example.com/\"") && html.contains("href=\"#top\""), "{html}");
     }
 }

@@ -59,6 +59,9 @@ pub async fn handle(
     }
     let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
     let Some(accepted) = Accepted::of(request.headers()) else { return refuse(media, &HttpRefusal::CodingNotAcceptable) };
+    if media == MediaType::EventStream && !accepted.plain() {
+        return refuse(media, &HttpRefusal::CodingNotAcceptable);
+    }
     let (form, endpoint) = (Form { media, accepted }, &http.endpoint);
     let origin = RequestOrigin::new(client, request.extensions());
     let identity = match endpoint.authenticator.identify(Credentials::of_headers(request.headers()), &origin).await {
@@ -124,6 +127,10 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
     }
     if let Some(codings) = refusal.codings() {
         response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(codings));
+    }
+    if let Some(version) = refusal.websocket_version() {
+        response.headers_mut().insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static(version));
+        response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     }
     if let Some(challenge) = refusal.challenge() {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));

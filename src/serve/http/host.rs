@@ -66,18 +66,35 @@ pub async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> 
 
 /// The host of a request: that of its target, or else of its header. None in HTTP/1.0, which browsers do not use.
 fn host_of(request: &Request) -> Result<Option<Authority>, HttpRefusal> {
+    let malformed = |sentence: &str| HttpRefusal::Malformed(sentence.into());
+    let target = request.uri().authority();
+    if target.is_some_and(|target| !is_host(target)) {
+        return Err(malformed("The host of the target cannot be read."));
+    }
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
-        (None, _) if request.version() == Version::HTTP_10 => Ok(request.uri().authority().cloned()),
-        (None, _) if request.version() == Version::HTTP_2 && request.uri().authority().is_some() => Ok(request.uri().authority().cloned()),
-        (None, _) => Err(HttpRefusal::Malformed("The header Host is missing.".into())),
-        (Some(_), Some(_)) => Err(HttpRefusal::Malformed("The header Host occurs twice.".into())),
+        (None, _) if request.version() == Version::HTTP_10 => Ok(target.cloned()),
+        (None, _) if request.version() == Version::HTTP_2 && target.is_some() => Ok(target.cloned()),
+        (None, _) => Err(malformed("The header Host is missing.")),
+        (Some(_), Some(_)) => Err(malformed("The header Host occurs twice.")),
         (Some(value), None) => {
-            let host = Authority::try_from(value.as_bytes());
-            let host = host.map_err(|_| HttpRefusal::Malformed("The header Host cannot be read.".into()))?;
-            Ok(Some(request.uri().authority().cloned().unwrap_or(host)))
+            let host = Authority::try_from(value.as_bytes()).ok().filter(is_host);
+            let host = host.ok_or_else(|| malformed("The header Host cannot be read."))?;
+            match target {
+                // RFC 9113 section 8.3.1. In HTTP/1.1, the target replaces the header (RFC 9112 section 3.2.2).
+                Some(target) if request.version() == Version::HTTP_2 && *target != host => Err(malformed("The request has two hosts.")),
+                Some(target) => Ok(Some(target.clone())),
+                None => Ok(Some(host)),
+            }
         }
     }
+}
+
+/// Whether this is a host with or without a port, and nothing else (RFC 9110 section 7.2).
+fn is_host(authority: &Authority) -> bool {
+    let text = authority.as_str();
+    let port = text.strip_prefix(authority.host()).and_then(|rest| rest.strip_prefix(':'));
+    text == authority.host() || port.is_some_and(|port| port.is_empty() || authority.port_u16().is_some())
 }
 
 /// A host in lower case, without the dot that ends a full name.
@@ -125,7 +142,11 @@ mod tests {
         assert_eq!(host("/graphql", Version::HTTP_10, &[]), Ok(None));
         assert_eq!(host("http://localhost/graphql", Version::HTTP_2, &[]), named("localhost"));
         assert!(host("/graphql", Version::HTTP_2, &[]).is_err() && host("http://localhost/graphql", Version::HTTP_11, &[]).is_err());
-        for headers in [&[][..], &["a", "a"], &[""], &["a b"]] {
+        assert_eq!(host("http://localhost/graphql", Version::HTTP_2, &["LOCALHOST"]), named("localhost"));
+        assert!(host("http://localhost/graphql", Version::HTTP_2, &["evil.test"]).is_err());
+        assert!(host("http://evil.test@localhost/graphql", Version::HTTP_2, &[]).is_err());
+        assert_eq!(host("/graphql", Version::HTTP_11, &["localhost:"]), named("localhost"));
+        for headers in [&[][..], &["a", "a"], &[""], &["a b"], &["evil.test@localhost"], &["localhost:abc"], &["localhost:99999"]] {
             assert!(host("/graphql", Version::HTTP_11, headers).is_err(), "{headers:?}");
         }
     }

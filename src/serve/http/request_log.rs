@@ -1,14 +1,17 @@
-//! A request in, its response with an id out. Logs one line for each request, and answers a panic with 500.
+//! A request in, its response with an id out. Logs one line for each request when it is answered, a stream of events when it ends, and
+//! answers a panic with 500.
 
 use super::graphql::{OperationName, refuse};
 use super::media_type::MediaType;
 use super::status::HttpRefusal;
 use crate::serve::sign_in::origin::RequestId;
+use axum::body::{Body, BodyDataStream};
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt;
+use futures_util::stream::{self, StreamExt};
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 use uuid::Uuid;
@@ -43,7 +46,24 @@ pub async fn around(mut request: Request, next: Next) -> Response {
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
-    response
+    let is_stream = response.headers().get(header::CONTENT_TYPE) == Some(&MediaType::EventStream.content_type());
+    if is_stream { response.map(|body| until_its_end(body, line)) } else { response }
+}
+
+/// A body whose log line is written when its last byte is taken, or when the client leaves.
+fn until_its_end(body: Body, mut line: Line) -> Body {
+    let status = std::mem::replace(&mut line.status, CLIENT_LEFT);
+    let next = move |(mut body, mut line): (BodyDataStream, Line)| async move {
+        match body.next().await {
+            Some(bytes) => Some((bytes, (body, line))),
+            None => {
+                line.status = status;
+                drop(line);
+                None
+            }
+        }
+    };
+    Body::from_stream(stream::unfold((body.into_data_stream(), line), next))
 }
 
 /// The log line of a request. Dropping it writes it, so that a request whose client left is logged too.
@@ -95,6 +115,9 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use std::convert::Infallible;
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
 
     fn id_for(sent: &str) -> String {
         let mut headers = HeaderMap::new();
@@ -107,6 +130,40 @@ mod tests {
         assert_eq!(id_for("1-67891233-abcdef012345678912345678"), "1-67891233-abcdef012345678912345678");
         for odd in ["", "a b", "{\"a\":1}", "é", &"x".repeat(129)] {
             assert_eq!(Uuid::parse_str(&id_for(odd)).unwrap().get_version_num(), 7, "{odd}");
+        }
+    }
+
+    /// What is logged.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_logged_when_it_ends() {
+        for (is_read, status) in [(true, "status=200"), (false, "status=499")] {
+            let log = Log::default();
+            let writer = log.clone();
+            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+            let _guard = tracing::subscriber::set_default(subscriber);
+            let (id, method, path) = ("1".to_owned(), "POST".to_owned(), "/graphql".to_owned());
+            let line = Line { id, method, path, operation: None, status: 200, began: Instant::now() };
+            let events = stream::iter([Ok::<_, Infallible>("event: next"), Ok("event: complete")]);
+            let mut events = until_its_end(Body::from_stream(events), line).into_data_stream();
+            assert!(events.next().await.is_some() && events.next().await.is_some());
+            assert!(log.0.lock().unwrap().is_empty());
+            assert!(!is_read || events.next().await.is_none());
+            drop(events);
+            let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+            assert!(written.contains(status), "{written}");
         }
     }
 

@@ -18,6 +18,10 @@ pub enum HttpRefusal {
     NoSuchPath,
     /// The method is none that the API has.
     Method,
+    /// The method is none that this other path has.
+    MethodOfPath,
+    /// A request of a WebSocket's path that does not ask for one as RFC 6455 says.
+    NoWebSocket,
     /// A mutation or subscription by GET.
     NotByGet,
     /// The client accepts none of our media types.
@@ -94,7 +98,8 @@ impl HttpRefusal {
         match self {
             Self::Malformed(_) | Self::LongList(_) => StatusCode::BAD_REQUEST,
             Self::NoSuchPath => StatusCode::NOT_FOUND,
-            Self::Method | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Method | Self::MethodOfPath | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
+            Self::NoWebSocket => StatusCode::UPGRADE_REQUIRED,
             Self::NotAcceptable | Self::CodingNotAcceptable => StatusCode::NOT_ACCEPTABLE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) | Self::TooMuchMemory => StatusCode::PAYLOAD_TOO_LARGE,
@@ -126,6 +131,11 @@ impl HttpRefusal {
         matches!(self, Self::UnknownCoding).then_some("gzip")
     }
 
+    /// The version of WebSockets, for the header `Sec-WebSocket-Version` (RFC 6455 section 4.4).
+    pub fn websocket_version(&self) -> Option<&'static str> {
+        matches!(self, Self::NoWebSocket).then_some("13")
+    }
+
     /// How a client may sign in, for the header `WWW-Authenticate` (RFC 9110 section 11.6.1). It does not say what was wrong.
     pub fn challenge(&self) -> Option<&'static str> {
         matches!(self, Self::NotSignedIn).then_some("Bearer")
@@ -148,8 +158,12 @@ impl HttpRefusal {
             Self::LongList(most) => (ErrorCode::LimitExceeded, format!("A list may have {most} operations.")),
             Self::NoSuchPath => (ErrorCode::NotFound, "Nothing is at this path. The API is at /graphql.".into()),
             Self::Method => (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into()),
+            Self::MethodOfPath => (ErrorCode::BadUserInput, "This path does not have this method. The API is at /graphql.".into()),
+            Self::NoWebSocket => (ErrorCode::BadUserInput, "This path is for WebSockets of version 13.".into()),
             Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into()),
-            Self::NotAcceptable => (ErrorCode::BadUserInput, "Accept application/graphql-response+json or application/json.".into()),
+            Self::NotAcceptable => {
+                (ErrorCode::BadUserInput, "Accept application/graphql-response+json, application/json or text/event-stream.".into())
+            }
             Self::CodingNotAcceptable => (ErrorCode::BadUserInput, "Accept a body without a coding, or gzip or br.".into()),
             Self::UnknownCoding => (ErrorCode::BadUserInput, "The body may have no coding but gzip, once.".into()),
             Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),

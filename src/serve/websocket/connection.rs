@@ -20,9 +20,10 @@ use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::{RequestId, RequestOrigin};
 use async_graphql_axum::GraphQLProtocol;
 use axum::Extension;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use futures_util::sink::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream, StreamExt};
@@ -53,9 +54,14 @@ pub async fn handle(
     State(sockets): State<Sockets>,
     (Extension(client), Extension(received), request_id): (Extension<ClientAddress>, Extension<Received>, Option<Extension<RequestId>>),
     headers: HeaderMap,
-    offered: GraphQLProtocol,
-    upgrade: WebSocketUpgrade,
+    offered: Result<GraphQLProtocol, StatusCode>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
+    let Ok(upgrade) = upgrade else { return refuse(MediaType::Json, &HttpRefusal::NoWebSocket) };
+    let Ok(offered) = offered else {
+        let sentence = format!("Name the subprotocol {} in the header Sec-WebSocket-Protocol.", protocol::NAME);
+        return refuse(MediaType::Json, &HttpRefusal::Malformed(sentence));
+    };
     if !may_open(&headers, &sockets.allow_origins) {
         return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }

@@ -58,6 +58,11 @@ impl Accepted {
         (plain || compressed.is_some()).then_some(Self { compressed, plain })
     }
 
+    /// Whether a body may have no coding.
+    pub fn plain(self) -> bool {
+        self.plain
+    }
+
     /// The coding for a body of this length.
     pub fn coding(self, length: usize) -> Option<ContentCoding> {
         self.compressed.filter(|_| !self.plain || length >= SHORTEST)
