@@ -16,6 +16,7 @@ fn packed(body: &[u8]) -> Vec<u8> {
 fn unpacked(coding: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     match coding {
+        "zstd" => bytes = zstd::bulk::decompress(body, 8 << 20).unwrap(),
         "gzip" => GzDecoder::new(body).read_to_end(&mut bytes).map(drop).unwrap(),
         "br" => brotli::BrotliDecompress(&mut &*body, &mut bytes).unwrap(),
         _ => bytes.extend_from_slice(body),
@@ -37,7 +38,14 @@ async fn a_long_response_is_compressed_as_the_client_wants() {
     let server = start(parts(Machine::default())).await;
     let (_, coding, plain) = ask(&server, r#"{"query": "large"}"#, "identity").await;
     assert_eq!((coding.as_str(), plain.len()), ("", 5_000_011));
-    for (accept, expected) in [("gzip, deflate, br", "gzip"), ("gzip;q=0.5, br", "br"), ("*;q=0.1", "gzip"), ("identity;q=0, br", "br")] {
+    let rows = [
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip, deflate, br", "gzip"),
+        ("gzip;q=0.5, br", "br"),
+        ("*;q=0.1", "zstd"),
+        ("identity;q=0, br", "br"),
+    ];
+    for (accept, expected) in rows {
         let (status, coding, body) = ask(&server, r#"{"query": "large"}"#, accept).await;
         assert_eq!((status, coding.as_str()), (200, expected), "{accept}");
         assert!(body.len() < 100_000 && unpacked(&coding, &body) == plain, "{accept}");

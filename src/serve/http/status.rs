@@ -164,7 +164,7 @@ impl HttpRefusal {
             Self::NotAcceptable => {
                 (ErrorCode::BadUserInput, "Accept application/graphql-response+json, application/json or text/event-stream.".into())
             }
-            Self::CodingNotAcceptable => (ErrorCode::BadUserInput, "Accept a body without a coding, or gzip or br.".into()),
+            Self::CodingNotAcceptable => (ErrorCode::BadUserInput, "Accept a body without a coding, or zstd, gzip or br.".into()),
             Self::UnknownCoding => (ErrorCode::BadUserInput, "The body may have no coding but gzip, once.".into()),
             Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),
             Self::TooLarge(limit) => (ErrorCode::LimitExceeded, format!("The body is larger than {limit} bytes.")),

@@ -9,6 +9,8 @@ const SHORTEST: usize = 1 << 10;
 /// A coding of response bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentCoding {
+    /// RFC 8878.
+    Zstd,
     /// RFC 1952.
     Gzip,
     /// RFC 7932.
@@ -23,12 +25,13 @@ pub struct Accepted {
 }
 
 impl ContentCoding {
-    /// All of them. What costs less time comes first: gzip takes less than half of the time of brotli.
-    const ALL: [Self; 2] = [Self::Gzip, Self::Brotli];
+    /// All of them. What costs less time comes first: zstd takes a third of the time of gzip, and gzip less than half of the time of brotli.
+    const ALL: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Brotli];
 
     /// The name in headers.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Zstd => "zstd",
             Self::Gzip => "gzip",
             Self::Brotli => "br",
         }
@@ -98,12 +101,13 @@ mod tests {
 
     #[test]
     fn the_cheapest_of_the_best_is_taken_for_long_bodies() {
-        assert_eq!(of(&["gzip, deflate, br, zstd"]), Some(("gzip", "")));
+        assert_eq!(of(&["gzip, deflate, br, zstd"]), Some(("zstd", "")));
+        assert_eq!(of(&["gzip, deflate, br"]), Some(("gzip", "")));
         assert_eq!(of(&["gzip;q=0.8", "BR ; Q=0.9"]), Some(("br", "")));
         assert_eq!(of(&["br"]), Some(("br", "")));
         assert_eq!(of(&["x-gzip"]), Some(("gzip", "")));
-        assert_eq!(of(&["*"]), Some(("gzip", "")));
-        assert_eq!(of(&["*, gzip;q=0"]), Some(("br", "")));
+        assert_eq!(of(&["*"]), Some(("zstd", "")));
+        assert_eq!(of(&["*, zstd;q=0, gzip;q=0"]), Some(("br", "")));
         assert_eq!(of(&["*;q=0.5, br"]), Some(("br", "")));
     }
 
