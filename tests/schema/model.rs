@@ -293,7 +293,7 @@ fn rules_and_constraints_are_where_values_are_written() {
     assert!(rules("email").unique && rules("email").constraint.unwrap().format == Some(Format::Email));
     assert_eq!(rules("name").constraint.map(|rule| (rule.min_length, rule.max_length)), Some((Some(1), Some(30))));
     let hash = pantry.types["InvitationLink"].fields["hash"].rules.default.clone().unwrap();
-    assert_eq!(hash.parts, [DefaultPart::Field("groupId".into()), DefaultPart::Field("expiresAt".into())]);
+    assert_eq!(hash.parts, [DefaultPart::Uuid]);
     let expires = pantry.types["InvitationLink"].fields["expiresAt"].rules.default.clone().unwrap();
     assert_eq!(expires.parts, [DefaultPart::Now { offset: 86_400 }]);
     assert!(pantry.constraints.is_empty());
