@@ -28,8 +28,8 @@ const LINGER: Duration = Duration::from_secs(5);
 /// The most bytes that a closed connection discards.
 const MOST_DISCARDED: usize = 8 << 20;
 
-/// The received bytes that use up a unit of a task's turn. A turn has 128 units (tokio, `task::coop`), and so 32 KiB.
-const TURN_BYTES: usize = 256;
+/// The received bytes that use up a unit of a task's turn. A turn has 128 units (tokio, `task::coop`), and so 8 KiB.
+const TURN_BYTES: usize = 64;
 
 /// A TCP connection with a time limit for writing.
 pub struct Connection {
