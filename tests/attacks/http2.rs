@@ -90,7 +90,7 @@ async fn streams_whose_windows_are_zero() {
 
 #[tokio::test]
 async fn headers_that_never_end() {
-    let target = Target::dev(&[]).await;
+    let target = Target::dev(&["--header-timeout", "2s"]).await;
     let begun = [hello(1 << 16), frame(HEADERS, 0, 1, &post())].concat();
     let more = frame(CONTINUATION, 0, 1, &field("x", &"y".repeat(100)).repeat(150));
     let empty = frame(CONTINUATION, 0, 1, &[]);
