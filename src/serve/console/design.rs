@@ -53,15 +53,16 @@ fn to_html(markdown: &str) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES)
         .map(|event| match event {
             Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                Event::Start(Tag::Link { link_type, dest_url: page_or_nothing(dest_url), title, id })
-            }
-            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-                Event::Start(Tag::Image { link_type, dest_url: page_or_nothing(dest_url), title, id })
-            }
             other => other,
         })
         .collect();
+    for event in &mut events {
+        if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
+            && !leads_to_a_page(dest_url)
+        {
+            *dest_url = CowStr::from("#");
+        }
+    }
     let headings: Vec<usize> = (0..events.len()).filter(|at| matches!(events.get(*at), Some(Event::Start(Tag::Heading { .. })))).collect();
     for at in headings {
         let text: String = events[at..]
@@ -83,11 +84,10 @@ fn to_html(markdown: &str) -> String {
     page.replace("<table>", "<div class=\"wide\" tabindex=\"0\"><table>").replace("</table>", "</table></div>")
 }
 
-/// The URL of a page, a place on this page, or a mail; nothing instead of another one, such as `javascript:`.
-fn page_or_nothing(url: CowStr<'_>) -> CowStr<'_> {
+/// Whether a URL is that of a page, a place on this page, or a mail. One with `javascript:` is none of these.
+fn leads_to_a_page(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
-    let leads = ["#", "https://", "http://", "mailto:"].iter().any(|beginning| lower.starts_with(beginning));
-    if leads { url } else { CowStr::from("#") }
+    ["#", "https://", "http://", "mailto:"].iter().any(|beginning| lower.starts_with(beginning))
 }
 
 /// The id of a heading, as GitHub makes it: small letters, hyphens for spaces, no punctuation.
