@@ -90,7 +90,7 @@ impl Dev {
         let reload = Reload { path: self.choice.schema, store, settings, can_sign_in: authenticator.is_on(), current: current.clone() };
         let watching = tokio::spawn(reload::watch(reload, loaded.text));
         let first = callers.first().map(SampleCaller::caller).unwrap_or_default();
-        let operations = starting::operations(&current.get(), &first).await;
+        let operations = if server.has_playground() { starting::operations(&current.get(), &first).await } else { Default::default() };
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
         let data = Arc::new(GatewayTables { current: current.clone() });
