@@ -1,5 +1,5 @@
-//! `extensions.keyfold`: the plan of a request, the calls that were made, what they cost, and what the request might have cost. It tells no
-//! calls where rules hide items, or have refused something.
+//! A plan and the calls of a request in, `extensions.keyfold` out: the plan, each call with its cost, and the most that the request could
+//! have cost. It lists no calls if the schema hides items, or if a rule has refused something.
 
 use crate::plan::cost::operation::OperationCost;
 use crate::plan::tree::OperationPlan;

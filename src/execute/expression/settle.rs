@@ -137,8 +137,7 @@ impl Settler<'_> {
         evaluate::holds(&known, None, self.scope).ok().map(Settled::known)
     }
 
-    /// The text that an operand stands for, if texts of its type are compared as they are. Most rules compare such, and nothing is copied
-    /// for it.
+    /// The text of an operand of the type ID or String. Most rules compare such texts, and this copies none.
     fn text<'o>(&'o self, operand: &'o Operand) -> Option<&'o str> {
         let (value, kind) = match operand {
             Operand::Claim(claim, kind) => (self.scope.caller.claim(claim)?, kind),

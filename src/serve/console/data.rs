@@ -66,7 +66,7 @@ pub struct ItemKey {
 /// Why nothing is shown, in a sentence for the developer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataTrouble {
-    /// What is asked for is not there, or has a wrong form.
+    /// The request names something that does not exist, or has a value that does not fit.
     Wrong(String),
     /// The store fails.
     Failed(String),

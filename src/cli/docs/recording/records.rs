@@ -64,7 +64,7 @@ impl Records {
     }
 }
 
-/// The item types of a table, by which its items are told apart.
+/// Tells the type of each item of a table.
 pub struct TypesOfTable<'m> {
     model: &'m Model,
     table: usize,

@@ -1,4 +1,4 @@
-//! What the page asks for in; the range of keys to read out. A value of a wrong form is an error with a sentence for the developer.
+//! A search of the page in, the range of keys to read out. A value that does not fit its key is an error, whose sentence the page shows.
 
 use crate::schema::model::Model;
 use crate::schema::table::number::Number;
@@ -95,7 +95,7 @@ fn beginning(template: &Template, fields: &Map<String, Value>) -> Result<Beginni
     for part in &template.parts {
         let Part::Placeholder { field, value, .. } = part else { continue };
         let Some(text) = fields.get(field).and_then(Value::as_str).filter(|text| !text.is_empty()) else { break };
-        // An enum is given by its name in the API, everything else as it stands in a key.
+        // A text is the form that keys have. The value of an enum may also be its name in the API.
         let given = value.from_text(text).or_else(|| value.coerce(&json!(text)).ok());
         let Some(given) = given else { return Err(DataTrouble::Wrong(format!("{text:?} is no {} for {field}.", value.name()))) };
         values.insert(field.clone(), given);

@@ -1,5 +1,5 @@
-//! The gateway and the first caller in; out, what GraphiQL starts with: a query that answers from the items of the store, and a mutation
-//! whose arguments fit them.
+//! The gateway and the first caller in, the operations with which GraphiQL starts out. The query answers from the items of the store, and
+//! the arguments of the mutation fit them.
 
 use super::range::SearchedRange;
 use crate::cli::docs::recording::records::{Records, TypesOfTable};

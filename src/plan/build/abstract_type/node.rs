@@ -55,7 +55,7 @@ impl<'a> Builder<'a> {
         Ok(OutputValue::Nodes(NodesOutput { ids, space, types }))
     }
 
-    /// What is known of an item before it is read: the fields that its id holds.
+    /// The fields that an id holds. They are known before the item is read.
     fn named_by(&mut self, node: &'a NodeType, ids: SpaceId, argument: &Arc<IdArgument>) -> Result<Entity<'a>, PlanError> {
         let ty = self.type_named(&node.find.item)?;
         let space = self.space(ids, Origin::OfId(argument.clone(), node.id.clone()));
