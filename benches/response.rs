@@ -148,7 +148,6 @@ impl Bench {
                         max_read_bytes: u64::MAX,
                         work: &Default::default(),
                         cursor_key: &CursorKey::of_secret(b""),
-                        share_queries: true,
                         lanes: &Lanes::default(),
                     };
                     run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;

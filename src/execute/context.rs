@@ -34,8 +34,6 @@ pub struct ExecutionContext<'a> {
     pub work: &'a WorkDone,
     /// The key that encrypts cursors.
     pub cursor_key: &'a CursorKey,
-    /// Whether reads of one partition share a Query.
-    pub share_queries: bool,
     /// Where the writers of this process wait for each other.
     pub lanes: &'a Lanes,
 }

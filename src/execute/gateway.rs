@@ -43,7 +43,6 @@ struct Inner {
     cursor_key: CursorKey,
     lanes: Lanes,
     calls: Arc<CallGate>,
-    share_queries: bool,
 }
 
 /// An operation that passed validation.
@@ -73,21 +72,8 @@ impl Gateway {
         let lanes = Lanes::default();
         let calls = CallGate::new(settings.max_calls_in_flight);
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
-        let Settings { max_read_bytes, share_queries, .. } = settings;
-        Self {
-            inner: Arc::new(Inner {
-                model,
-                store,
-                operations,
-                heavy_work,
-                limits,
-                max_read_bytes,
-                cursor_key,
-                lanes,
-                calls,
-                share_queries,
-            }),
-        }
+        let max_read_bytes = settings.max_read_bytes;
+        Self { inner: Arc::new(Inner { model, store, operations, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls }) }
     }
 
     /// The schema's model.
@@ -108,7 +94,7 @@ impl Gateway {
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls, share_queries, .. } = &*self.inner;
+        let Inner { model, store, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls, .. } = &*self.inner;
         let PlannedOperation { plan, heavy, variables, .. } = &prepared.planned;
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
@@ -130,7 +116,6 @@ impl Gateway {
             max_read_bytes: *max_read_bytes,
             work: &work,
             cursor_key,
-            share_queries: *share_queries,
             lanes,
         };
         let mut body = ResponseBody::new(*limits);

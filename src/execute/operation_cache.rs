@@ -12,6 +12,7 @@ use crate::plan::operation::document::Document;
 use crate::plan::operation::document_size::bytes_of;
 use crate::plan::operation::specialise::plan_key;
 use crate::plan::operation::variables::coerce_variables;
+use crate::plan::passes::Passes;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
@@ -70,6 +71,7 @@ pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
     cost: CostLimits,
+    passes: Passes,
     most_bytes: u64,
     documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes>,
     plans: Cache<PlanKey, CachedPlan, Bytes>,
@@ -110,6 +112,7 @@ impl OperationCache {
             budgets: budgets(settings),
             introspection: settings.introspection,
             cost: settings.cost,
+            passes: settings.passes,
             most_bytes: settings.max_plan_bytes,
             documents: Cache::with_weighter(entries, bytes, Bytes),
             plans: Cache::with_weighter(entries, bytes, Bytes),
@@ -127,9 +130,9 @@ impl OperationCache {
             None => {
                 let (model, document) = (model.clone(), operation.document.clone());
                 let (name, variables) = (operation.name.clone(), operation.variables.clone());
-                let most = self.most_bytes;
+                let (most, passes) = (self.most_bytes, self.passes);
                 let planning = self.heavy_work.run(move || {
-                    let made = make_plan(&model, &document, name.as_deref(), &variables)?;
+                    let made = make_plan(&model, &document, name.as_deref(), &variables, passes)?;
                     if made.bytes <= most { Ok(made) } else { Err(vec![plan_too_large(most)]) }
                 });
                 self.plans.get_or_insert_async(&operation.key, planning).await?
@@ -164,7 +167,7 @@ impl OperationCache {
 pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     let document = parse(model, &request.query, &budgets(settings), 0)?;
     let operation = bind(model, document, request)?;
-    let plan = make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables)?.plan;
+    let plan = make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables, settings.passes)?.plan;
     let cost = cost_of_operation(model, &plan, &operation.variables);
     Ok((plan, cost))
 }
@@ -199,9 +202,10 @@ fn make_plan(
     cached: &CachedDocument,
     name: Option<&str>,
     variables: &Map<String, Value>,
+    passes: Passes,
 ) -> Result<CachedPlan, Vec<GraphqlError>> {
     let operation = cached.document.operation(name).map_err(one)?;
-    let plan = Arc::new(crate::plan::plan(model, &cached.document, operation, variables).map_err(one)?);
+    let plan = Arc::new(crate::plan::plan(model, &cached.document, operation, variables, passes).map_err(one)?);
     let bytes = printed_length(&plan) * PLAN_BYTES_PER_BYTE;
     Ok(CachedPlan { plan, bytes, heavy: Arc::default() })
 }

@@ -3,6 +3,7 @@
 use super::caller::Caller;
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
+use crate::plan::passes::Passes;
 use serde_json::{Map, Value};
 
 /// The settings of a gateway.
@@ -32,8 +33,8 @@ pub struct Settings {
     pub introspection: bool,
     /// The secret that encrypts cursors. All processes of a gateway must share it.
     pub cursor_key: Vec<u8>,
-    /// Whether reads of one partition share a Query if they can. The response is the same either way.
-    pub share_queries: bool,
+    /// What plans save. The response is the same either way.
+    pub passes: Passes,
 }
 
 impl Default for Settings {
@@ -53,7 +54,7 @@ impl Default for Settings {
             plan_cache_bytes: 64 << 20,
             introspection: true,
             cursor_key: Vec::new(),
-            share_queries: true,
+            passes: Passes::default(),
         }
     }
 }

@@ -33,13 +33,20 @@ use apollo_compiler::executable::Operation;
 use error::PlanError;
 use operation::collect::SelectionContext;
 use operation::document::Document;
+use passes::Passes;
 use serde_json::{Map, Value};
 use tree::OperationPlan;
 
 /// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more than
 /// [`operation::specialise::plan_key`] tells apart.
-pub fn plan(model: &Model, document: &Document, operation: &Operation, variables: &Map<String, Value>) -> Result<OperationPlan, PlanError> {
-    let context = SelectionContext { api: &model.api, document: &document.parsed, variables };
+pub fn plan(
+    model: &Model,
+    document: &Document,
+    operation: &Operation,
+    variables: &Map<String, Value>,
+    passes: Passes,
+) -> Result<OperationPlan, PlanError> {
+    let context = SelectionContext { api: &model.api, document: &document.parsed, variables, passes };
     match operation.is_mutation() {
         true => build::mutation::steps(model, context, operation),
         false => build::query::steps(model, context, operation),

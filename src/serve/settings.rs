@@ -266,7 +266,7 @@ impl Budgets {
             plan_cache_bytes: self.plan_cache_bytes,
             introspection,
             cursor_key,
-            share_queries: true,
+            passes: Default::default(),
         }
     }
 }

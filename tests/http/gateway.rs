@@ -33,7 +33,7 @@ fn settings() -> Settings {
         plan_cache_bytes: 1 << 20,
         introspection: true,
         cursor_key: b"a secret of the tests".to_vec(),
-        share_queries: true,
+        passes: Default::default(),
     }
 }
 

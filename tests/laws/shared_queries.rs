@@ -6,6 +6,7 @@ use crate::support;
 use crate::world::{block_on, item};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
+use keyfold::plan::passes::Passes;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::data::attribute::{Attribute, Item};
@@ -209,8 +210,9 @@ proptest! {
             store.create_missing(&STAFF.tables).await.unwrap();
             let (items, is_foreign) = items(&mut world);
             store.load(&STAFF.tables[0], items, support::deadline()).await.unwrap();
-            let gateway = |share_queries| {
-                let settings = Settings { max_aliases: 1_000, share_queries, ..support::settings() };
+            let gateway = |shared_queries| {
+                let passes = Passes { shared_queries, ..Passes::default() };
+                let settings = Settings { max_aliases: 1_000, passes, ..support::settings() };
                 Gateway::new(STAFF.clone(), store.clone(), settings)
             };
             let (sharing, alone) = (gateway(true), gateway(false));

@@ -5,7 +5,7 @@
 use crate::support;
 use fastrand::Rng;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::{Request, Settings};
+use keyfold::execute::request::Request;
 use keyfold::schema::load;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::sdk::store::SdkStore;
@@ -533,13 +533,12 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
     let store = SdkStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
-    let settings = Settings { share_queries: rng.bool(), ..support::settings() };
     let unruled = Gateway::new(made(&unruled), store.clone(), support::settings());
     for (world, tenant) in worlds.iter().zip(TENANTS) {
         let filled = of_tenant(&unruled, tenant, &world.fill()).await;
         assert_eq!(filled["errors"], Value::Null, "{filled}");
     }
-    (Gateway::new(model, store, settings), unruled)
+    (Gateway::new(model, store, support::any_settings(rng)), unruled)
 }
 
 /// What the schema without rules gives a caller of a tenant.

@@ -9,6 +9,7 @@ pub mod rows;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
+use keyfold::plan::passes::Passes;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
@@ -90,6 +91,12 @@ pub async fn system_of(model: Arc<Model>, name: &str) -> (Gateway, Arc<Recorder>
 /// The default settings with a cursor key, so that cursors are the same in every run.
 pub fn settings() -> Settings {
     Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() }
+}
+
+/// The default settings with any of the savings of plans. The response is the same with each of them.
+pub fn any_settings(rng: &mut fastrand::Rng) -> Settings {
+    let passes = Passes { early_waves: rng.bool(), shared_queries: rng.bool(), projection: rng.bool() };
+    Settings { passes, ..settings() }
 }
 
 /// A request with these variables.

@@ -35,10 +35,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let mut requests = WaveRequests::default();
         let mut sources = Sources { context, cache: &mut cache, filler: &filler };
         let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&mut sources, bound)).collect();
-        if context.share_queries {
-            let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
-            requests.shared = shared_queries(context.model, offers, requests.gets.len());
-        }
+        let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
+        requests.shared = shared_queries(context.model, offers, requests.gets.len());
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
         results.call(&reads, context.loaders).boxed().await;

@@ -4,7 +4,7 @@ use super::entity::{Entity, Variants};
 use crate::plan::attributes;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
-use crate::plan::passes::{collections, projection, waves};
+use crate::plan::passes::{Passes, collections, projection, waves};
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
@@ -212,9 +212,11 @@ impl<'a> Builder<'a> {
 
     /// Runs the passes over the reads and gives the plan.
     pub fn finish(self, root: Object) -> Plan {
-        let Self { model, mut reads, wanted, spaces, arguments, guards, as_stored, .. } = self;
-        let waves = waves::assign(&mut reads, &spaces);
-        let mut collections = collections::assign(model, &mut reads, &spaces, &arguments);
+        let Self { model, context, mut reads, wanted, spaces, arguments, guards, as_stored, .. } = self;
+        let Passes { early_waves, shared_queries, projection } = context.passes;
+        let waves = waves::assign(&mut reads, &spaces, early_waves);
+        let mut collections = if shared_queries { collections::assign(model, &mut reads, &spaces, &arguments) } else { Vec::new() };
+        let wanted = if projection { wanted } else { projection::of_whole_items(model, &reads) };
         projection::assign(model, &mut reads, &wanted, as_stored);
         projection::share(&reads, &mut collections);
         Plan { reads, spaces, arguments, guards, waves, collections, root }

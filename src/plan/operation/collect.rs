@@ -3,6 +3,7 @@
 //! The object's type is known when a plan is made, so type conditions, `@skip` and `@include` are decided here.
 
 use crate::plan::error::place;
+use crate::plan::passes::Passes;
 use apollo_compiler::ast::Value as Literal;
 use apollo_compiler::executable::{DirectiveList, Field, Selection, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Name, Node, Schema};
@@ -29,6 +30,8 @@ pub struct SelectionContext<'a> {
     pub document: &'a ExecutableDocument,
     /// The coerced variables.
     pub variables: &'a Map<String, Value>,
+    /// What its plan saves.
+    pub passes: Passes,
 }
 
 impl<'a> SelectionContext<'a> {

@@ -8,3 +8,21 @@ pub mod collections;
 pub mod projection;
 pub mod shared_query;
 pub mod waves;
+
+/// What the passes save. A plan without one of the savings takes more waves, calls or bytes, and gives the same response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passes {
+    /// A read is made as soon as its key is known. Otherwise it waits for the read that tells whether its parent exists.
+    pub early_waves: bool,
+    /// Reads of one partition share a Query.
+    pub shared_queries: bool,
+    /// A read asks for the attributes that the operation needs. Otherwise it asks for all of its items' fields.
+    pub projection: bool,
+}
+
+impl Default for Passes {
+    /// All savings, as the server plans.
+    fn default() -> Self {
+        Self { early_waves: true, shared_queries: true, projection: true }
+    }
+}

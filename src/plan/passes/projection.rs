@@ -29,6 +29,13 @@ pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, Str
     }
 }
 
+/// All fields of the items of each read: what a read provides if its plan does not choose.
+pub fn of_whole_items<'m>(model: &'m Model, reads: &[Read]) -> Vec<Vec<(&'m ObjectType, String)>> {
+    let types = |read: &Read| read.discriminator.types.iter().filter_map(|marks| model.types.get(&marks.item)).collect::<Vec<_>>();
+    let fields = |ty: &'m ObjectType| ty.fields.keys().map(move |field| (ty, field.clone()));
+    reads.iter().map(|read| types(read).into_iter().flat_map(fields).collect()).collect()
+}
+
 /// Gives every collection the attributes that its reads ask for together.
 pub fn share(reads: &[Read], collections: &mut [Collection]) {
     for collection in collections {

@@ -2,9 +2,10 @@
 
 use crate::plan::tree::*;
 
-/// Gives every read its wave, and lists the reads of each wave.
-pub fn assign(reads: &mut [Read], spaces: &[Space]) -> Vec<Vec<ReadId>> {
+/// Gives every read its wave, and lists the reads of each wave. Unless `early`, every read waits for its parent.
+pub fn assign(reads: &mut [Read], spaces: &[Space], early: bool) -> Vec<Vec<ReadId>> {
     let mut waves: Vec<Vec<ReadId>> = Vec::new();
+    reads.iter_mut().for_each(|read| read.awaits_parent |= !early);
     for id in 0..reads.len() {
         // A read comes after its sources in the list, so their waves are known.
         let after = dependencies(&reads[id], spaces).into_iter().map(|source| reads[source].wave).max().unwrap_or(0);
