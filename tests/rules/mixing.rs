@@ -1,11 +1,12 @@
 //! Two users' data never mix, whatever the rules: random rules on a schema, random members, users and operations, reads and writes; each
 //! answer, and what the writes leave, compared with a model in memory that asks the rules first. The model is written without Keyfold's own
-//! code. In some schemas, the keys have the caller's tenant, cards have replicas, or the comments on a card are deleted with it.
+//! code. In some schemas, the keys have the caller's tenant, cards have replicas, or the comments on a card are deleted with it. A card
+//! has marks, elements of a list that are written one by one.
 
 use crate::support;
 use fastrand::Rng;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::Request;
+use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::sdk::store::SdkStore;
@@ -18,6 +19,9 @@ const USERS: [&str; 3] = ["ann", "ben", "cy"];
 const TENANTS: [&str; 2] = ["one", "two"];
 const ROOMS: [&str; 2] = ["x", "y"];
 const IDS: [&str; 4] = ["1", "2", "3", "4"];
+const MARKS: [&str; 2] = ["a", "b"];
+/// What operations select of a card.
+const SHOWN: &str = "{ id ownerId text marks { id label } }";
 const FIELDS: [&str; 5] = ["ownerId", "level", "shared", "text", "note"];
 
 /// A card's attributes, as far as they are known; null is missing.
@@ -150,6 +154,7 @@ struct Rules {
     writes: Vec<Rule>,
     text: Vec<Rule>,
     note: Vec<Rule>,
+    marks: Vec<Rule>,
     find: Vec<Rule>,
     mutation: Vec<Rule>,
 }
@@ -178,6 +183,7 @@ impl Rules {
             writes: some(rng, true),
             text: maybe(rng, true),
             note: maybe(rng, false),
+            marks: maybe(rng, false),
             find: of_caller(rng),
             mutation: of_caller(rng),
         }
@@ -194,6 +200,7 @@ impl Rules {
             ("# card rules\n", card),
             ("# text rules\n", lines(&self.text, "roomId", ", on: [READ]")),
             ("# note rules\n", lines(&self.note, "roomId", ", on: [WRITE]")),
+            ("# marks rules\n", lines(&self.marks, "roomId", ", on: [WRITE]")),
             ("# find rules\n", lines(&self.find, "roomId", "")),
             ("# mutation rules\n", lines(&self.mutation, "roomId", "")),
         ] {
@@ -208,7 +215,8 @@ impl Rules {
     fn are_refused(&self) -> bool {
         let Err(mistakes) = load("mixing.graphql", &self.schema(), &|_| None) else { return false };
         let text = mistakes.render(false);
-        let all = [&self.room, &self.reads, &self.writes, &self.text, &self.note, &self.find, &self.mutation].into_iter().flatten();
+        let all =
+            [&self.room, &self.reads, &self.writes, &self.text, &self.note, &self.marks, &self.find, &self.mutation].into_iter().flatten();
         let is_vain = |rule: &Rule| matches!(rule, Rule::If(condition) if !condition.can_hold());
         let (vain, reported) = (all.filter(|rule| is_vain(rule)).count(), text.matches("error[KF0609]").count());
         assert!(reported == text.matches("error[").count() && reported <= vain, "{text}\n{}", self.schema());
@@ -237,7 +245,9 @@ impl World {
                 members.insert((user, room), rng.bool());
             }
             for id in IDS.into_iter().filter(|_| rng.bool()).collect::<Vec<_>>() {
-                cards.insert((room, id), whole(values(rng, true)));
+                let mut card = whole(values(rng, true));
+                card["marks"] = MARKS.iter().filter(|_| rng.bool()).map(|id| json!({ "id": id, "label": id })).collect();
+                cards.insert((room, id), card);
                 comments.extend((0..rng.usize(..3)).map(|number| (room, id, number)));
             }
         }
@@ -256,6 +266,10 @@ impl World {
             fields.push(format!("join(userId: {user:?}, roomId: {room:?}{role}) {{ roomId }}"));
         }
         fields.extend(self.cards.iter().map(|((room, id), card)| format!("put(roomId: {room:?}, id: {id:?}{}) {{ id }}", arguments(card))));
+        for ((room, id), card) in &self.cards {
+            let mark = |mark: &Value| format!("mark(roomId: {room:?}, id: {id:?}, markId: {0}, label: {0}) {{ id }}", mark["id"]);
+            fields.extend(card["marks"].as_array().into_iter().flatten().map(mark));
+        }
         let comment =
             |(room, card, id): &(&str, &str, usize)| format!("comment(roomId: {room:?}, cardId: {card:?}, id: \"{id}\") {{ id }}");
         fields.extend(self.comments.iter().map(comment));
@@ -320,7 +334,7 @@ impl World {
         self.lets_in(&self.rules.reads, claims, (room, card)) == Some(true)
     }
 
-    /// A card as `{ id ownerId text }`, at a path.
+    /// A card as [`SHOWN`], at a path.
     fn shown(&self, claims: &Value, (room, id): (&str, &str), card: &Card, path: &str) -> Answer {
         if !self.sees(claims, room, card) {
             return (Value::Null, vec![(path.to_owned(), refusal(claims))]);
@@ -331,7 +345,7 @@ impl World {
             errors.push((format!("{path}.text"), refusal(claims)));
             text = Value::Null;
         }
-        (json!({ "id": id, "ownerId": card["ownerId"], "text": text }), errors)
+        (json!({ "id": id, "ownerId": card["ownerId"], "text": text, "marks": card["marks"] }), errors)
     }
 
     /// The cards of a room that are there for the caller.
@@ -381,11 +395,16 @@ impl World {
         if self.is_nowhere {
             return refused;
         }
-        let Rules { hide, reads, writes, note, mutation, cascade, .. } = &*self.rules.clone();
-        let deletes = ["drop", "clear"].contains(&field);
-        let mut places: Vec<&[Rule]> = if deletes { vec![writes] } else { vec![writes, note] };
-        // The write gives the card back, so the caller must be able to read it, unless others decide about that.
-        if !hide && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_))) {
+        let Rules { hide, reads, writes, note, marks, mutation, cascade, .. } = &*self.rules.clone();
+        let mut places: Vec<&[Rule]> = match field {
+            "drop" | "clear" => vec![writes],
+            "save" => vec![writes, note, marks],
+            "mark" | "remark" | "unmark" => vec![writes, marks],
+            _ => vec![writes, note],
+        };
+        // The write gives the card back, so the caller must be able to read it, unless others decide about that. What a write of a mark
+        // finds tells of the card.
+        if !hide && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_))) || field.ends_with("mark") {
             places.push(reads);
         }
         let of_claims = places.iter().copied().chain([mutation.as_slice()]).chain((!hide).then_some(reads.as_slice()));
@@ -429,7 +448,14 @@ impl World {
             ("upsert", Some(card)) if may_change(card) => changed(card),
             ("upsert", None) if may_write(&new) => new,
             ("upsert", _) => return refused,
-            ("edit", _) if never => return refused,
+            ("mark" | "remark" | "unmark" | "edit", _) if never => return refused,
+            ("mark" | "remark" | "unmark", None) => return fail("NOT_FOUND"),
+            ("mark" | "remark" | "unmark", Some(card)) if may_write(card) => match marked(card, field, &given) {
+                Ok(card) => card,
+                Err(code) => return fail(code),
+            },
+            ("mark" | "remark" | "unmark", Some(card)) if *hide && !self.sees(claims, room, card) => return fail("NOT_FOUND"),
+            ("mark" | "remark" | "unmark", Some(_)) => return refused,
             ("edit", None) => return fail("NOT_FOUND"),
             ("edit", Some(card)) if may_change(card) => changed(card),
             ("edit", Some(card)) if *hide && !self.sees(claims, room, card) => return fail("NOT_FOUND"),
@@ -455,6 +481,22 @@ impl World {
     }
 }
 
+/// A card after a write of one of its marks, or why that fails.
+fn marked(card: &Card, field: &str, given: &Card) -> Result<Card, &'static str> {
+    let mut card = card.clone();
+    let Value::Array(marks) = &mut card["marks"] else { return Err("INTERNAL") };
+    let mark = json!({ "id": given["markId"], "label": given.get("label") });
+    let at = marks.iter().position(|known| known["id"] == mark["id"]);
+    match (field, at) {
+        ("mark", _) if marks.contains(&mark) => return Err("CONFLICT"),
+        ("mark", _) => marks.push(mark),
+        (_, None) => return Err("NOT_FOUND"),
+        ("remark", Some(at)) => marks[at] = mark,
+        (_, Some(at)) => drop(marks.remove(at)),
+    }
+    Ok(card)
+}
+
 /// Values of a card, all of them or some.
 fn values(rng: &mut Rng, all: bool) -> Card {
     let mut card = Card::new();
@@ -477,6 +519,7 @@ fn whole(mut card: Card) -> Card {
     for name in FIELDS {
         card.entry(name).or_insert(Value::Null);
     }
+    card.insert("marks".to_owned(), json!([]));
     card
 }
 
@@ -518,7 +561,7 @@ fn tenant(rules: &Rules, claims: &Value) -> usize {
 
 /// The arguments of a mutation for these values; what is missing is left out.
 fn arguments(card: &Card) -> String {
-    card.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| format!(", {name}: {value}")).collect()
+    card.iter().filter(|(_, value)| !value.is_null() && !value.is_array()).map(|(name, value)| format!(", {name}: {value}")).collect()
 }
 
 /// The gateway, and one without rules on the same store.
@@ -533,7 +576,7 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
     let store = SdkStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
-    let unruled = Gateway::new(made(&unruled), store.clone(), support::settings());
+    let unruled = Gateway::new(made(&unruled), store.clone(), Settings { max_aliases: 1_000, ..support::settings() });
     for (world, tenant) in worlds.iter().zip(TENANTS) {
         let filled = of_tenant(&unruled, tenant, &world.fill()).await;
         assert_eq!(filled["errors"], Value::Null, "{filled}");
@@ -550,24 +593,29 @@ async fn of_tenant(unruled: &Gateway, tenant: &str, operation: &str) -> Value {
 /// An operation, and what the model answers.
 fn operation(rng: &mut Rng, world: &mut World, claims: &Value) -> (String, Answer) {
     let (room, id, first) = (ROOMS[rng.usize(..2)], IDS[rng.usize(..4)], rng.usize(..4));
-    let shown = "{ id ownerId text }";
     if rng.bool() {
         let fields = ["room", "card", "hasCard", "cards", "page", "count"];
         let field = fields[rng.usize(..fields.len())];
         let asked = match field {
             "room" => format!("room(id: {room:?}) {{ name }}"),
-            "card" => format!("card(roomId: {room:?}, id: {id:?}) {shown}"),
+            "card" => format!("card(roomId: {room:?}, id: {id:?}) {SHOWN}"),
             "hasCard" => format!("hasCard(roomId: {room:?}, id: {id:?})"),
-            "cards" => format!("cards(roomId: {room:?}) {shown}"),
-            "page" => format!("page(roomId: {room:?}, first: {first}) {{ nodes {shown} pageInfo {{ hasNextPage }} }}"),
+            "cards" => format!("cards(roomId: {room:?}) {SHOWN}"),
+            "page" => format!("page(roomId: {room:?}, first: {first}) {{ nodes {SHOWN} pageInfo {{ hasNextPage }} }}"),
             _ => format!("count(roomId: {room:?})"),
         };
         return (format!("{{ r: {asked} }}"), world.read(claims, (field, room, id, first)));
     }
-    let field = ["put", "save", "edit", "upsert", "put", "save", "edit", "upsert", "drop", "drop", "clear"][rng.usize(..11)];
-    let given = if ["drop", "clear"].contains(&field) { Card::new() } else { values(rng, field != "edit") };
+    let fields = ["put", "save", "edit", "upsert", "put", "save", "edit", "upsert", "drop", "drop", "clear", "mark", "remark", "unmark"];
+    let field = fields[rng.usize(..fields.len())];
+    let given = match field {
+        "drop" | "clear" => Card::new(),
+        "unmark" => Card::from_iter([("markId".to_owned(), json!(MARKS[rng.usize(..2)]))]),
+        "mark" | "remark" => ["markId", "label"].map(|name| (name.to_owned(), json!(MARKS[rng.usize(..2)]))).into_iter().collect(),
+        _ => values(rng, field != "edit"),
+    };
     let key = if field == "clear" { String::new() } else { format!(", id: {id:?}") };
-    let text = format!("mutation {{ r: {field}(roomId: {room:?}{key}{}) {shown} }}", arguments(&given));
+    let text = format!("mutation {{ r: {field}(roomId: {room:?}{key}{}) {SHOWN} }}", arguments(&given));
     let answer = world.write(claims, (field, room, id), given);
     (text, answer)
 }
@@ -615,7 +663,7 @@ async fn what_a_rule_refuses_is_neither_told_nor_written() {
         for (world, tenant) in worlds.iter().filter(|world| !world.is_nowhere).zip(TENANTS) {
             let of_room = |room| {
                 format!(
-                    "{room}: cards(roomId: {room:?}) {{ id ownerId level shared text note }} of{room}: comments(roomId: {room:?}) {{ cardId id }}"
+                    "{room}: cards(roomId: {room:?}) {{ id ownerId level shared text note marks {{ id label }} }} of{room}: comments(roomId: {room:?}) {{ cardId id }}"
                 )
             };
             let stored = of_tenant(&unruled, tenant, &format!("{{ {} }}", ROOMS.map(of_room).join(" "))).await;

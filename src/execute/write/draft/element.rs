@@ -95,6 +95,8 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let rules = self.item_rules(action, ty, &target.key).await?;
+        // Whom the rules refuse any item does not learn whether there is one.
+        rules.of_stored(&target.key)?;
         let item = job.read(&ty.name, &target.key).await?;
         let Some(item) = rules.admitted(item)? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
