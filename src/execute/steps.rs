@@ -3,7 +3,6 @@
 use super::auth::refusals;
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, FieldError};
-use super::read::admit::of_write;
 use super::read::apply::seed;
 use super::read::executor::run_waves;
 use super::read::state::ReadState;
@@ -51,8 +50,8 @@ async fn run_step(
         };
         match executor::write(context, write, &arguments).await {
             Ok(items) => {
-                if let (Some(space), Some(ty)) = (write.result, context.model.returned_by(&write.field)) {
-                    seed(&mut state, space, of_write(context, ty, items));
+                if let Some(space) = write.result {
+                    seed(&mut state, space, items);
                 }
             }
             Err(field_errors) => return Writer::new(&state, introspection, body).refuse(field_errors),

@@ -111,6 +111,35 @@ fn hidden_from_writers() -> Vec<Row> {
     ]
 }
 
+/// What a look-up hides looks as if it were not there. The look-up is made beside the data, if the key tells of which item.
+fn hidden_by_look_ups() -> Vec<Row> {
+    let put = r#"mutation { a: putDen(ringId: "r", id: "d", name: "D") { name } b: putNook(id: "1", ringId: "r") { id } c: putNook(id: "2", ringId: "none") { id } }"#;
+    let all = r#"{ den(ringId: "r", id: "d") { name } dens(ringId: "r") { name } denCount(ringId: "r") hasDen(ringId: "r", id: "d") }"#;
+    let nothing = json!({ "den": null, "dens": [], "denCount": 0, "hasDen": false });
+    let there = json!({ "den": { "name": "D" }, "dens": [{ "name": "D" }], "denCount": 1, "hasDen": true });
+    let note = |id: &str| {
+        if id == "d" {
+            r#"mutation { noteDen(ringId: "r", id: "d", mark: "x") }"#
+        } else {
+            r#"mutation { noteDen(ringId: "r", id: "no", mark: "x") }"#
+        }
+    };
+    vec![
+        (ann(), put, json!({ "a": null, "b": null, "c": null }), &[], 6),
+        (ann(), r#"{ den(ringId: "r", id: "d") { name } }"#, json!({ "den": null }), &[], 1),
+        (root(), r#"{ den(ringId: "r", id: "d") { name } }"#, json!({ "den": { "name": "D" } }), &[], 1),
+        (ann(), all, nothing.clone(), &[], 3),
+        (root(), all, there, &[], 3),
+        (json!({ "sub": ["root"] }), all, nothing, &[], 3),
+        (ann(), "{ nooks { id } nookCount }", json!({ "nooks": [], "nookCount": 0 }), &[], 3),
+        (root(), "{ nooks { id } nookCount }", json!({ "nooks": [{ "id": "1" }], "nookCount": 1 }), &[], 3),
+        (ann(), note("d"), json!({ "noteDen": null }), &["NOT_FOUND noteDen"], 1),
+        (ann(), note("no"), json!({ "noteDen": null }), &["NOT_FOUND noteDen"], 1),
+        (root(), note("no"), json!({ "noteDen": null }), &["NOT_FOUND noteDen"], 2),
+        (root(), note("d"), json!({ "noteDen": true }), &[], 2),
+    ]
+}
+
 /// Of several conditions that fail in one transaction, who is refused is told only that.
 fn order_of_errors() -> Vec<Row> {
     vec![
@@ -158,6 +187,11 @@ async fn what_the_claims_refuse_is_refused_before_anything_is_read() {
 #[tokio::test]
 async fn a_look_up_for_a_write_tells_of_no_hidden_item() {
     check_rows(&open().await, hidden_from_writers()).await;
+}
+
+#[tokio::test]
+async fn what_a_look_up_hides_is_as_if_it_were_not_there() {
+    check_rows(&open().await, hidden_by_look_ups()).await;
 }
 
 #[tokio::test]

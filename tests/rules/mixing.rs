@@ -164,7 +164,7 @@ impl Rules {
         let some = |rng: &mut Rng, exists: bool| (0..rng.usize(1..3)).map(|_| Rule::random(rng, exists)).collect::<Vec<_>>();
         let maybe = |rng: &mut Rng, exists: bool| if rng.bool() { some(rng, exists) } else { Vec::new() };
         let hide = rng.bool();
-        let reads = if rng.u8(..6) == 0 { vec![Rule::Public] } else { some(rng, !hide) };
+        let reads = if rng.u8(..6) == 0 { vec![Rule::Public] } else { some(rng, true) };
         let of_caller = |rng: &mut Rng| match rng.u8(..6) {
             0 => vec![Rule::SignedIn],
             3 => vec![Rule::If(Condition::Admin)],
@@ -182,8 +182,8 @@ impl Rules {
             reads,
             writes: some(rng, true),
             text: maybe(rng, true),
-            note: maybe(rng, false),
-            marks: maybe(rng, false),
+            note: maybe(rng, true),
+            marks: maybe(rng, true),
             find: of_caller(rng),
             mutation: of_caller(rng),
         }

@@ -13,18 +13,16 @@
 //!
 //! Nothing else can make a [`VisibleItem`], and rows and responses hold no other items. Must not know rows or calls.
 
-use crate::execute::caller::Caller;
+use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
-use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle_rule};
 use crate::execute::values::decode::free_end;
-use crate::plan::tree::{TypeDiscriminator, TypeMarks};
+use crate::plan::tree::{Read, TypeDiscriminator, TypeMarks};
 use crate::schema::model::ObjectType;
-use crate::schema::model::auth::{AuthAction, AuthRule};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::table::data::attribute::{Attribute, Item};
-use serde_json::Map;
+use crate::table::data::call::Get;
+use crate::table::data::error::TableError;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -35,9 +33,9 @@ pub struct VisibleItem(Arc<Item>);
 /// How a request comes to an item.
 enum Way<'i> {
     /// It asked for the item's key.
-    Key(&'i ItemGate, &'i Item),
+    Key(&'i ItemGate, &'i Arc<Item>),
     /// It queried a range of keys that holds the item.
-    Range(&'i ItemGate, &'i Item),
+    Range(&'i ItemGate, &'i Arc<Item>),
     /// DynamoDB counted the item. The plan counts so only if the range holds no items of other types, and no rule hides items.
     Count,
     /// The parent's item holds the item's fields. The plan relies on this only if the schema promises that the item exists, and no rule
@@ -55,18 +53,12 @@ pub struct ItemGate {
     rules: Option<Arc<HidingRules>>,
 }
 
-/// The rules of each type, settled for a request.
-#[derive(Debug)]
-struct HidingRules {
-    of_types: Vec<Vec<Settled>>,
-    now: String,
-    caller: Caller,
-}
-
 impl ItemGate {
     /// The gate of a read for the caller of a request.
-    pub fn new(types: &Arc<TypeDiscriminator>, context: &ExecutionContext<'_>) -> Self {
-        let rules = types.hides().then(|| HidingRules::new(types.types.iter().map(|marks| marks.rules.as_slice()), context));
+    pub fn new(read: &Read, context: &ExecutionContext<'_>) -> Self {
+        let types = &read.discriminator;
+        let of_types = types.types.iter().map(|marks| (marks.item.as_str(), marks.rules.as_slice()));
+        let rules = types.hides().then(|| HidingRules::new(of_types, context, read.consistent));
         Self { types: types.clone(), rules: rules.map(Arc::new) }
     }
 
@@ -75,47 +67,43 @@ impl ItemGate {
         &self.types
     }
 
-    /// Whether no rule hides the item from the caller. If an index lacks what tells its type, the Get that follows decides.
-    fn shows(&self, item: &Item) -> bool {
-        let Some(rules) = &self.rules else { return true };
-        let by = |position: usize| rules.of_types.get(position).is_some_and(|of_type| rules.show(of_type, item));
+    /// Looks up what rules demand for items that a read found. A rule that looks items up shows no item before.
+    pub async fn look_up(&self, context: &ExecutionContext<'_>, items: impl Iterator<Item = &Arc<Item>>) -> Result<(), TableError> {
+        let Some(rules) = self.rules.as_ref().filter(|rules| rules.look_up_items()) else { return Ok(()) };
+        let items: Vec<(&Arc<Item>, Vec<usize>)> = items.map(|item| (item, self.positions(item))).collect();
+        rules.look_up(context, &items).await
+    }
+
+    /// The reads of what rules demand for items whose keys have these attributes, so that they can be made beside the items' own.
+    pub fn foreseen(&self, context: &ExecutionContext<'_>, known: impl Iterator<Item = Item>) -> Vec<Get> {
+        let Some(rules) = self.rules.as_ref().filter(|rules| rules.look_up_items()) else { return Vec::new() };
+        known.flat_map(|known| rules.foreseen(context, &known)).collect()
+    }
+
+    /// Whether no rule hides the item from the caller.
+    fn shows(&self, item: &Arc<Item>) -> bool {
+        self.rules.as_ref().is_none_or(|rules| rules.show(&self.positions(item), item))
+    }
+
+    /// The types that an item may have. If an index lacks what tells them apart, the Get that follows decides.
+    fn positions(&self, item: &Item) -> Vec<usize> {
         match (self.types.types.as_slice(), self.types.type_of(item)) {
-            ([_], _) => by(0),
-            (_, Some(position)) => by(position),
-            (types, None) => (0..types.len()).any(by),
+            ([_], _) => vec![0],
+            (_, Some(position)) => vec![position],
+            (types, None) => (0..types.len()).collect(),
         }
     }
 }
 
-impl HidingRules {
-    /// The rules of each type, settled for the caller.
-    fn new<'r>(of_types: impl Iterator<Item = &'r [Arc<AuthRule>]>, context: &ExecutionContext<'_>) -> Self {
-        let nothing = Map::new();
-        let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
-        let settled = |rules: &[Arc<AuthRule>]| rules.iter().map(|rule| settle_rule(rule, &scope)).collect();
-        Self { of_types: of_types.map(settled).collect(), now: context.now.to_owned(), caller: context.caller.clone() }
+/// Those of the items of a write that its caller may see. Fails if an item that a rule looks up could not be read.
+pub async fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, TableError> {
+    let mut seen = Vec::with_capacity(items.len());
+    for item in items {
+        if !is_hidden(context, ty, &item).await? {
+            seen.push(item);
+        }
     }
-
-    /// Whether one of the rules holds for the item; without rules, nothing is hidden.
-    fn show(&self, rules: &[Settled], item: &Item) -> bool {
-        let nothing = Map::new();
-        let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
-        rules.is_empty() || rules.iter().any(|rule| rule.is_met(item, &scope))
-    }
-}
-
-/// Those of the items of a write that its caller may see.
-pub fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Vec<Arc<Item>>) -> Vec<Arc<Item>> {
-    items.into_iter().filter(|item| !is_hidden(context, ty, item)).collect()
-}
-
-/// Whether rules hide an item of a type from the caller.
-pub fn is_hidden(context: &ExecutionContext<'_>, ty: &ObjectType, item: &Item) -> bool {
-    if !ty.auth.hide() {
-        return false;
-    }
-    let rules = HidingRules::new(std::iter::once(ty.auth.of(AuthAction::Read).as_slice()), context);
-    !rules.of_types.iter().all(|of_type| rules.show(of_type, item))
+    Ok(seen)
 }
 
 /// Whether the caller may see an item: it has a type that the field returns, and no rule hides it.

@@ -39,7 +39,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         requests.shared = shared_queries(context.model, offers, requests.gets.len());
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
-        results.call(&reads, context.loaders).boxed().await;
+        results.call(context, &reads).boxed().await;
         let (later, known): (Vec<ReadRequests<'_>>, Vec<ReadRequests<'_>>) =
             reads.into_iter().partition(|requests| results.needs_more(requests));
         waiting = later.iter().map(|requests| requests.id).collect();

@@ -2,6 +2,7 @@
 //! later without reading anything twice.
 
 use super::admit::{ItemGate, VisibleItem, visible_count};
+use crate::execute::context::ExecutionContext;
 use crate::execute::key::encoding::Encoding;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::span::{KeySpan, SpanSide};
@@ -12,7 +13,6 @@ use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, Item, KeyValue};
 use crate::table::data::call::{Expression, Query, SortCondition};
 use crate::table::data::error::TableError;
-use crate::table::request::loaders::Loaders;
 use futures_util::future::try_join_all;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -136,10 +136,15 @@ impl RangeQuery {
     }
 
     /// Reads on until there are `wanted` items (`None`: until all are counted), or the data ends.
-    pub async fn fetch_more(&self, mut result: QueryResult, wanted: Option<u32>, loaders: &Loaders) -> Result<QueryResult, TableError> {
+    pub async fn fetch_more(
+        &self,
+        mut result: QueryResult,
+        wanted: Option<u32>,
+        context: &ExecutionContext<'_>,
+    ) -> Result<QueryResult, TableError> {
         let missing = wanted.map(|wanted| (wanted as usize).saturating_sub(result.items.len()));
         let ranges = self.ranges.iter().zip(std::mem::take(&mut result.progress));
-        let read = try_join_all(ranges.map(|(range, progress)| self.read(range.as_ref(), progress, missing, loaders))).await?;
+        let read = try_join_all(ranges.map(|(range, progress)| self.read(range.as_ref(), progress, missing, context))).await?;
         for (progress, count) in read {
             result.progress.push(progress);
             result.count += count;
@@ -158,7 +163,7 @@ impl RangeQuery {
         range: Option<&KeyRange>,
         mut progress: RangeProgress,
         missing: Option<usize>,
-        loaders: &Loaders,
+        context: &ExecutionContext<'_>,
     ) -> Result<(RangeProgress, u64), TableError> {
         let (mut count, mut strangers) = (0, false);
         let (mut pages, mut of_count) = (0, FIRST_COUNT);
@@ -166,12 +171,13 @@ impl RangeQuery {
         while !progress.ended && missing.is_none_or(|missing| progress.read.len() < missing) {
             let open = missing.map(|missing| u32::try_from(missing - progress.read.len()).unwrap_or(MAX_LIMIT));
             let limit = open.map_or(of_count, |open| self.limit(open, strangers));
-            let page = loaders.query_after(&self.call(range, limit, progress.after.take()), pages).await?;
+            let page = context.loaders.query_after(&self.call(range, limit, progress.after.take()), pages).await?;
             pages += 1;
             if page.scanned >= limit {
                 of_count = FURTHER_COUNT;
             }
             (progress.after, progress.ended) = (page.last_key.clone(), page.last_key.is_none());
+            self.gate.look_up(context, page.items.iter()).await?;
             let read = page.items.len();
             let found: Vec<VisibleItem> = page.items.iter().filter_map(|item| self.visible(range, item)).collect();
             strangers |= found.len() < read;
@@ -182,6 +188,12 @@ impl RangeQuery {
             }
         }
         Ok((progress, count))
+    }
+
+    /// The key attributes that all items of each range have.
+    pub fn known_keys(&self) -> impl Iterator<Item = Item> {
+        let known = |range: &KeyRange| range.partition.clone().map(|(name, value)| Item::from_iter([(name, value.into())]));
+        self.ranges.iter().flatten().filter_map(known)
     }
 
     /// How many items a call reads to find `open` items. `strangers`: it has met items of other types.

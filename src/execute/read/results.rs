@@ -1,15 +1,17 @@
 //! Makes the calls of a wave: its Gets, its queries and the Queries that they share in, what all of them found out. Must not know rows or
 //! the response.
 
+use super::admit::ItemGate;
 use super::query_cache::QueryCache;
 use super::range_query::QueryResult;
 use super::requests::{PendingQuery, ReadRequests, RowRequest, WaveRequests};
 use super::shared::collection::{SharedPart, SharedPartResult, SharedQuery};
+use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
+use crate::execute::expression::narrow::KnownAttributes;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page};
 use crate::table::data::error::TableError;
-use crate::table::request::loaders::Loaders;
 use futures_util::future::{join, join_all};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -31,6 +33,8 @@ struct Round<'r> {
     gets: Vec<usize>,
     queries: Vec<usize>,
     shared: &'r [SharedQuery],
+    /// Gets besides, whose results later Gets find.
+    foreseen: Vec<Arc<Get>>,
 }
 
 /// A call of a round: a query from what it found so far, or a shared Query by its position.
@@ -53,15 +57,21 @@ impl<'a> WaveResults<'a> {
 
     /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the requests that the shared
     /// Queries did not reach, if something waits for them. The rest is left to the next wave.
-    pub async fn call(&mut self, reads: &[ReadRequests<'_>], loaders: &Loaders) {
+    pub async fn call(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
         let shared = std::mem::take(&mut self.requests.shared);
         let parts: HashSet<SharedPart> = shared.iter().flat_map(SharedQuery::parts).collect();
         let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
         let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
-        self.round(Round { gets, queries, shared: &shared }, loaders).await;
-        if parts.is_empty() {
-            return;
+        let foreseen = self.foreseen(context, reads);
+        self.round(Round { gets, queries, shared: &shared, foreseen }, context).await;
+        if !parts.is_empty() {
+            self.call_rest(context, reads).await;
         }
+        self.look_up(context, reads).await;
+    }
+
+    /// Makes the calls for what the shared Queries did not reach, if something waits for it.
+    async fn call_rest(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
         let awaited = reads.iter().filter(|requests| !requests.read.may_wait && self.needs_more(requests));
         let (mut gets, mut queries) = (Vec::new(), Vec::new());
         for row in awaited.flat_map(|requests| &requests.rows) {
@@ -73,25 +83,59 @@ impl<'a> WaveResults<'a> {
         }
         queries.sort_unstable();
         queries.dedup();
-        self.round(Round { gets, queries, shared: &[] }, loaders).await;
+        self.round(Round { gets, queries, shared: &[], foreseen: Vec::new() }, context).await;
+    }
+
+    /// The reads of what rules look up for the items of a wave, as far as the keys tell it.
+    fn foreseen(&self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) -> Vec<Arc<Get>> {
+        let of_row = |gate: &ItemGate, row: &RowRequest| match row {
+            RowRequest::Gets(positions) => {
+                let keys = positions.iter().filter_map(|position| self.requests.gets.get(*position)).map(|get| &get.key);
+                gate.foreseen(context, keys.map(|key| KnownAttributes::of_key(key).into_item()))
+            }
+            RowRequest::Query(position, _) => gate.foreseen(context, self.requests.queries[*position].query.known_keys()),
+            RowRequest::Absent | RowRequest::Failed(_) => Vec::new(),
+        };
+        let rows = reads.iter().flat_map(|requests| requests.rows.iter().map(|row| (&requests.gate, row)));
+        rows.flat_map(|(gate, row)| of_row(gate, row)).map(Arc::new).collect()
+    }
+
+    /// Looks up what rules demand for the items of Gets. Queries do it for each page.
+    async fn look_up(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
+        let results = &*self;
+        let asked = reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0).map(async |requests| {
+            let of_row = |row: &RowRequest| if let RowRequest::Gets(positions) = row { positions.clone() } else { Vec::new() };
+            let positions: Vec<usize> = requests.rows.iter().flat_map(of_row).collect();
+            let found = |position: &usize| results.item(*position)?.as_ref().ok()?.as_ref();
+            let outcome = requests.gate.look_up(context, positions.iter().filter_map(found)).await;
+            (positions, outcome)
+        });
+        for (positions, outcome) in join_all(asked).await {
+            let Err(error) = outcome else { continue };
+            for position in positions {
+                if let Some(found @ Some(Ok(Some(_)))) = self.items.get_mut(position) {
+                    *found = Some(Err(error.clone()));
+                }
+            }
+        }
     }
 
     /// Makes calls side by side, and keeps what they find.
-    async fn round(&mut self, round: Round<'_>, loaders: &Loaders) {
+    async fn round(&mut self, round: Round<'_>, context: &ExecutionContext<'_>) {
         let calls = self.calls(&round);
         let WaveRequests { gets, queries, .. } = &self.requests;
         let calling = join_all(calls.into_iter().map(async |call| match call {
             Call::Query(position, known) => {
                 let PendingQuery { query, needed, .. } = &queries[position];
-                Called::Query(position, query.fetch_more(known, *needed, loaders).await)
+                Called::Query(position, query.fetch_more(known, *needed, context).await)
             }
-            Call::Shared(position) => Called::Shared(position, loaders.query(&round.shared[position].query()).await),
+            Call::Shared(position) => Called::Shared(position, context.loaders.query(&round.shared[position].query()).await),
         }));
-        let own: Vec<Arc<Get>> = round.gets.iter().map(|get| gets[*get].clone()).collect();
+        let own: Vec<Arc<Get>> = round.gets.iter().map(|get| gets[*get].clone()).chain(round.foreseen).collect();
         // The queries come first, so that the order of the calls depends on the plan alone.
         // A task that has used up its budget would resume its calls in reverse order. Their number is bounded, and each waits for its
         // response.
-        let (called, got) = unconstrained(join(calling, loaders.get_shared(own, self.joins))).await;
+        let (called, got) = unconstrained(join(calling, context.loaders.get_shared(own, self.joins))).await;
         for (position, item) in round.gets.into_iter().zip(got) {
             self.items[position] = Some(item);
         }
@@ -105,7 +149,7 @@ impl<'a> WaveResults<'a> {
         }
         // Later waves need no call for items that a shared Query has read.
         if !known.is_empty() {
-            loaders.prime(known);
+            context.loaders.prime(known);
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
 use crate::execute::write::dispatch::replicas;
@@ -36,7 +37,7 @@ const MOST_RACES: u32 = 200;
 /// The waits after lost races, in which the writers that were faster finish.
 const LOST_RACE: Pace = Pace { first: Duration::from_millis(4), longest: Duration::from_millis(200) };
 
-/// Writes a field. Gives the items that the field returns; none if it returns none or if nothing was deleted.
+/// Writes a field. Gives the items that the field returns and its caller may see; none if it returns none or if nothing was deleted.
 pub async fn write(
     context: &ExecutionContext<'_>,
     planned: &PlannedWrite,
@@ -50,7 +51,11 @@ pub async fn write(
     check_claims(&job)?;
     check_arguments(&job)?;
     // Boxed, so that the compiler can resolve the type of a request's future.
-    job.run().boxed().await
+    let items = job.run().boxed().await?;
+    match context.model.returned_by(&planned.field) {
+        Some(ty) => of_write(context, ty, items).await.map_err(|error| made(vec![of_table(&error)])),
+        None => Ok(items),
+    }
 }
 
 impl WriteJob<'_> {
@@ -104,7 +109,7 @@ impl WriteJob<'_> {
             };
             match sent {
                 Ok(answer) => return self.finish(&draft, &perhaps_deleted, answer, doubtful).await,
-                Err(WriteError::Conditions(failures)) => match (classify_failure(self, &draft, &failures, doubtful), &doubt) {
+                Err(WriteError::Conditions(failures)) => match (classify_failure(self, &draft, &failures, doubtful).await, &doubt) {
                     (FailureClass::Race(place), _) => {
                         replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
                         races += 1;

@@ -37,6 +37,9 @@ impl PlanCost {
         for ((read, size), path) in plan.reads.iter().zip(&sizes).zip(paths) {
             let times = rows[read.space];
             let ranges = times.saturating_mul(size.ranges);
+            // Rules may look other items up for each item.
+            let asked = ranges.saturating_mul(size.read).saturating_mul(read.discriminator.lookups() as u64);
+            gets[read.wave] = gets[read.wave].saturating_add(asked);
             let own_calls = match &read.action {
                 ReadAction::Get(_) | ReadAction::FetchMissing(_) => {
                     gets[read.wave] = gets[read.wave].saturating_add(ranges);
@@ -55,7 +58,7 @@ impl PlanCost {
                 },
                 _ => (0, 0),
             };
-            let units = units(size.read, read.consistent) * ranges as f64;
+            let units = units(size.read, read.consistent) * ranges as f64 + units(asked, read.consistent);
             let coordinate = if read.page_of.is_empty() { &read.coordinate } else { &read.page_of };
             let (items, is_page) = (size.found, size.is_page);
             reads.push(FieldCost {
@@ -65,7 +68,7 @@ impl PlanCost {
                 times,
                 items,
                 is_page,
-                calls: own_calls,
+                calls: own_calls.saturating_add(asked.div_ceil(KEYS_PER_BATCH)),
                 units,
                 writes: false,
             });

@@ -42,9 +42,11 @@ pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[
     shared.flat_map(|ids| of_partition(model, reads, ids, arguments)).collect()
 }
 
-/// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the others.
+/// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the others. Nor may a read
+/// whose items are looked up page by page.
 fn shared_key(read: &Read) -> Option<&KeyBinding> {
     match &read.action {
+        _ if read.discriminator.lookups() > 0 => None,
         ReadAction::Get(key) if read.yields.is_none() && key.sort.is_some() => Some(key),
         ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => Some(&query.key),
         _ => None,

@@ -5,6 +5,7 @@
 
 use crate::plan::attributes::{alternatives_of, attributes_for, key_attributes};
 use crate::plan::tree::*;
+use crate::schema::model::auth::AuthAction;
 use crate::schema::model::{Model, ObjectType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,12 +51,19 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
     let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     let types = read.discriminator.types.iter().filter_map(|marks| model.types.get(&marks.item));
-    let asked = types.flat_map(ObjectType::asked_attributes).filter(|name| table.holds(read.index, name));
+    let asked = types.clone().flat_map(ObjectType::asked_attributes).filter(|name| table.holds(read.index, name));
     names.extend(asked.map(str::to_owned));
     names.extend(read.ruled.iter().cloned());
     let conjuncts = read.filter.iter().flat_map(|filter| &filter.conjuncts);
     names.extend(conjuncts.flat_map(|conjunct| conjunct.condition.attributes()).map(str::to_owned));
-    for (ty, field) in fields {
+    let hidden = types.clone().filter(|ty| ty.auth.hide());
+    let looked_up = hidden.flat_map(|ty| {
+        ty.auth
+            .each(AuthAction::Read)
+            .filter_map(|rule| rule.lookup())
+            .flat_map(move |lookup| lookup.parent_fields().into_iter().map(move |field| (ty, field)))
+    });
+    for (ty, field) in fields.iter().map(|(ty, field)| (*ty, field.as_str())).chain(looked_up) {
         let Some(stored) = ty.stored(field) else { continue };
         names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));
         let own = stored.attribute.iter().filter(|attribute| as_stored && table.holds(read.index, attribute));

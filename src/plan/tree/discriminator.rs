@@ -18,6 +18,12 @@ impl TypeDiscriminator {
     pub fn hides(&self) -> bool {
         self.types.iter().any(|marks| !marks.rules.is_empty())
     }
+
+    /// How many other items such rules look up for each item, at most.
+    pub fn lookups(&self) -> usize {
+        let of_type = |marks: &TypeMarks| marks.rules.iter().filter(|rule| rule.lookup().is_some()).count();
+        self.types.iter().map(of_type).max().unwrap_or(0)
+    }
 }
 
 /// What an item of one type looks like.

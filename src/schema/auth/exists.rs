@@ -18,8 +18,13 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition, Type};
 use apollo_compiler::name as graphql_name;
 
-/// Reads the look-up. `writes`: a write asks it, so that it must find the item by its whole key.
-pub fn read_lookup(rule: &RulePlace, directive: &Node<Directive>, writes: bool, findings: &mut Findings) -> Option<RuleLookup> {
+/// Reads the look-up. If a write asks it (`writes`), or hides items by it, it must find the item by its whole key.
+pub fn read_lookup(
+    rule: &RulePlace,
+    directive: &Node<Directive>,
+    (writes, hides): (bool, bool),
+    findings: &mut Findings,
+) -> Option<RuleLookup> {
     let draft = rule.draft;
     let item = name(directive, "exists")?;
     let Some((keys, record)) = draft.item(&item.value) else {
@@ -50,8 +55,8 @@ pub fn read_lookup(rule: &RulePlace, directive: &Node<Directive>, writes: bool, 
             }
         },
     };
-    let path = path(rule, (&wanted, &bindings), (writes, condition.is_some()), directive, findings)?;
-    if let Some(field) = path.parent_fields().into_iter().find(|field| writes && !is_in_key(rule, field)) {
+    let path = path(rule, (&wanted, &bindings), writes || hides || condition.is_some(), directive, findings)?;
+    if let Some(field) = path.parent_fields().into_iter().find(|field| writes && !rule.is_in_key(field)) {
         let message = format!("`{field}` is not in the key of `{}`, so a write cannot tell which `{}` must exist", rule.parent, item.value);
         let help = "give the rule `on: [READ]`, and each mutation a rule over its arguments";
         findings.error("KF0614", &place(directive, "where"), message, Some(help.into()));
@@ -62,11 +67,11 @@ pub fn read_lookup(rule: &RulePlace, directive: &Node<Directive>, writes: bool, 
     Some(RuleLookup { find, condition })
 }
 
-/// How the item is found: by its whole key, or by a prefix of it if only its existence counts and no write asks.
+/// How the item is found: by its whole key, or by a prefix of it if that is enough.
 fn path(
     rule: &RulePlace,
     (wanted, bindings): (&FindContext, &Bindings),
-    (writes, has_condition): (bool, bool),
+    by_whole_key: bool,
     directive: &Node<Directive>,
     findings: &mut Findings,
 ) -> Option<AccessPath> {
@@ -77,7 +82,7 @@ fn path(
         let serves = |path: &AccessPath| !whole || matches!(path.access, Access::Get { .. });
         finds::paths_of_write(wanted, bindings, None, &|candidate| serves(&candidate.path))
     };
-    let found = paths(writes || has_condition).into_iter().next().filter(|_| !several && bindings.ranges.is_empty());
+    let found = paths(by_whole_key).into_iter().next().filter(|_| !several && bindings.ranges.is_empty());
     if found.is_none() {
         let item = &wanted.target.item;
         let message = match (several || !bindings.ranges.is_empty(), paths(false).is_empty()) {
@@ -88,12 +93,4 @@ fn path(
         findings.error("KF0614", &named(directive), message, Some(finds::keys_of(wanted)));
     }
     found
-}
-
-/// Whether a field of the guarded type is in its primary key, which no write changes.
-fn is_in_key(rule: &RulePlace, field: &str) -> bool {
-    let Some(keys) = rule.draft.items.get(&rule.parent) else { return false };
-    let Some(table) = rule.draft.tables.get(keys.table) else { return false };
-    let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
-    templates.into_iter().any(|template| template.fields().contains(&field))
 }

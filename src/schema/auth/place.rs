@@ -1,4 +1,4 @@
-//! The place of a rule, for those who read it. Plain data.
+//! The place of a rule, for those who read it: what it guards, and where that is stored. Must not know rules.
 
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use apollo_compiler::ast::FieldDefinition;
@@ -17,4 +17,20 @@ pub struct RulePlace<'a> {
     pub field: Option<&'a FieldDefinition>,
     /// Whether it is both read and written, so that rules may tell the two apart.
     pub splits: bool,
+}
+
+impl RulePlace<'_> {
+    /// Whether a field of the guarded type is in its primary key, which no write changes and every index holds.
+    pub fn is_in_key(&self, field: &str) -> bool {
+        let Some(keys) = self.draft.items.get(&self.parent) else { return false };
+        let Some(table) = self.draft.tables.get(keys.table) else { return false };
+        let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
+        templates.into_iter().any(|template| template.fields().contains(&field))
+    }
+
+    /// The attribute of a field of the guarded type, unless its primary key has the field.
+    pub fn attribute_of(&self, field: &str) -> Option<&str> {
+        let declared = self.record?.get(field).filter(|_| !self.is_in_key(field))?;
+        Some(&declared.attribute)
+    }
 }

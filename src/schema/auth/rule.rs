@@ -28,11 +28,6 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
         not_enforced(directive, "`hide:` on a field", help, findings);
         return None;
     }
-    if hides && exists {
-        let help = "leave `hide:` out: items are then null, with an error; or hide by a claim: `if: \"groupId IN (auth.groups)\"`";
-        not_enforced(directive, "`exists:` with `hide: true`", help, findings);
-        return None;
-    }
     let (reads, writes) = actions(place, directive, findings)?;
     if hides && !reads {
         let message = format!("this rule of `{}` hides nothing, because it is not for reads", place.of);
@@ -43,16 +38,18 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     let lets_in = match given {
         [true, ..] => {
             let asked_by_write = is_mutation || (place.splits && writes);
-            LetsIn::Exists(Box::new(read_lookup(place, directive, asked_by_write, findings)?))
+            LetsIn::Exists(Box::new(read_lookup(place, directive, (asked_by_write, hides), findings)?))
         }
         [_, _, true, _] => LetsIn::Everybody,
         [_, _, _, true] => LetsIn::SignedIn,
         _ => LetsIn::If(Box::new(condition(place, directive, findings)?)),
     };
-    if let LetsIn::If(condition) = &lets_in
-        && hides
-        && !held_by_indexes(place, condition, directive, findings)
-    {
+    let read: Vec<&str> = match &lets_in {
+        LetsIn::If(condition) => condition.attributes(),
+        LetsIn::Exists(lookup) => lookup.parent_fields().into_iter().filter_map(|field| place.attribute_of(field)).collect(),
+        LetsIn::Everybody | LetsIn::SignedIn => Vec::new(),
+    };
+    if hides && !held_by_indexes(place, &read, directive, findings) {
         return None;
     }
     let written = text(directive, "if").map(|written| written.value.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -79,19 +76,20 @@ fn actions(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Finding
     None
 }
 
-/// Whether every index that holds items of the type holds what the condition reads of them.
-fn held_by_indexes(rule: &RulePlace, condition: &Condition, directive: &Node<Directive>, findings: &mut Findings) -> bool {
+/// Whether every index that holds items of the type holds the attributes that a rule reads of them.
+fn held_by_indexes(rule: &RulePlace, read: &[&str], directive: &Node<Directive>, findings: &mut Findings) -> bool {
     let Some(keys) = rule.draft.items.get(&rule.of) else { return false };
     let Some(table) = rule.draft.tables.get(keys.table) else { return false };
     for (position, index) in table.indexes.iter().enumerate() {
         let (partition, sort) = table.keys_of(Some(position));
         let is_there = std::iter::once(partition).chain(sort).all(|key| keys.keys.contains_key(&key.name));
-        let lacking = condition.attributes().into_iter().find(|attribute| !table.holds(Some(position), attribute));
+        let lacking = read.iter().find(|attribute| !table.holds(Some(position), attribute));
         if let (true, Some(attribute)) = (is_there, lacking) {
             let message =
                 format!("the index `{}` does not hold `{attribute}`, by which this rule hides items of `{}`", index.name, rule.of);
             let help = format!("add it to the index: `projection: INCLUDE, include: [\"{attribute}\"]`");
-            findings.error("KF0612", &place(directive, "if"), message, Some(help));
+            let at = if argument(directive, "where").is_some() { "where" } else { "if" };
+            findings.error("KF0612", &place(directive, at), message, Some(help));
             return false;
         }
     }

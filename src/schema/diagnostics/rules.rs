@@ -286,7 +286,7 @@ pub const RULES: &[Rule] = &[
         "Keyfold does not deliver changes of items yet. Remove the subscription.",
         r#"type Query { post(id: ID!): Post @find }"#),
     rule("KF0605", "Keyfold enforces every rule",
-        "A form of `@auth` that Keyfold does not enforce is a mistake: an ignored rule would let everybody in. `hide:` is for types, and not with `exists:`. If the rules of a type need its items and do not hide them, no `through:` goes through the items, and no Boolean asks for them among items of other types.",
+        "A form of `@auth` that Keyfold does not enforce is a mistake: an ignored rule would let everybody in. `hide:` is for types. If the rules of a type need its items and do not hide them, no `through:` goes through the items, and no Boolean asks for them among items of other types.",
         r#"type Note @auth(if: "auth.sub = ownerId", hide: true) @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! ownerId: ID! }"#),
     rule("KF0606", "A rule says in one way whom it lets in",
         "A rule has one of `if:`, `exists:`, `public: true` and `signedIn: true`. With `exists:`, `if:` is about the item that exists. For more rules, repeat `@auth`: one that lets the caller in is enough. `on:` is for item types and stored fields, which are both read and written.",
@@ -308,7 +308,7 @@ pub const RULES: &[Rule] = &[
         r#"userByEmail(email: String!): User @find @auth(if: "auth.role = 'support'")"#),
 
     rule("KF0612", "An index holds what a rule reads",
-        "A rule that hides items by their fields is decided wherever they are read. So each index that holds them holds these fields.",
+        "A rule that hides items by their fields is decided wherever they are read. So each index that holds them holds these fields, also those of which `where:` makes a key.",
         r#"type Note @auth(if: "auth.sub = ownerId", hide: true, on: [READ]) @item(keys: { PK: "{id}", SK: "Note", GSI1PK: "{tag}" }) { id: ID! ownerId: ID! tag: ID! }"#),
 
     rule("KF0613", "A rule for writes reads fields whose new values are known",
@@ -316,7 +316,7 @@ pub const RULES: &[Rule] = &[
         r#"assign(id: ID!, ownerId: ID!): Note @update"#),
 
     rule("KF0614", "A rule looks up an item by its key",
-        "`exists:` names an item type, and `where:` binds its key to claims, arguments, and fields of the guarded object. A read may bind a prefix of the key if there is no `if:`. A write needs the whole key, made of arguments, claims, and fields of the primary key of what it writes.",
+        "`exists:` names an item type, and `where:` binds its key to claims, arguments, and fields of the guarded object. A read may bind a prefix of the key if there is neither `if:` nor `hide: true`. A write needs the whole key, made of arguments, claims, and fields of the primary key of what it writes.",
         r#"group(id: ID!): Group @find @auth(exists: Membership, where: { userId: "{auth.sub}", groupId: "{id}" })"#),
 
     rule("KF0615", "A rule for reads of a field does not read the field",

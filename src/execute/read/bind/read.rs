@@ -67,7 +67,7 @@ pub fn bind<'a>(
     inputs: Vec<RowInput>,
 ) -> BoundRead<'a> {
     let arguments = arguments.of_read(context, read);
-    let gate = ItemGate::new(&read.discriminator, context);
+    let gate = ItemGate::new(read, context);
     let rows = inputs.into_iter().map(|input| match (input, &arguments) {
         (RowInput::Known(ItemState::Failed(why)), _) => BoundRow::Failed(why),
         (_, Err(why)) => BoundRow::Failed(why.clone()),

@@ -1,15 +1,15 @@
 //! Failed conditions of a write → what follows: an error for the caller, another attempt, or an earlier attempt that was applied.
 
+use crate::execute::auth::hiding;
 use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate::{self, equal, same_item};
-use crate::execute::read::admit;
 use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, Repeat, WriteDraft};
 use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
-use crate::execute::write::messages::{FieldErrors, absent, unfit_item};
+use crate::execute::write::messages::{FieldErrors, absent, of_table, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
 use crate::table::data::attribute::{Attribute, Item};
@@ -32,7 +32,7 @@ pub enum FailureClass {
 }
 
 /// Classifies failed conditions. With `doubt`, an earlier attempt may have been applied.
-pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> FailureClass {
+pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> FailureClass {
     for check in &draft.rules {
         let failed = failures.iter().find(|failure| check.position == Some(failure.position));
         if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
@@ -67,7 +67,14 @@ pub fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Cond
                 let foreign = failure.item.is_some() && item.is_none();
                 let ruled_out = item.is_some_and(|item| !main.rule.is_met(item, &job.scope()));
                 // An item that a rule hides counts as missing, unless the call would make it.
-                let item = item.filter(|item| !ruled_out || main.makes || !is_hidden(job, main, item));
+                let is_hidden = match item.filter(|_| ruled_out && !main.makes) {
+                    Some(item) => is_hidden(job, main, item).await,
+                    None => Ok(false),
+                };
+                let item = match is_hidden {
+                    Ok(hidden) => item.filter(|_| !hidden),
+                    Err(unread) => return FailureClass::Refused(unread),
+                };
                 let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused((job, draft), main, item) };
                 let told = if foreign && main.makes { failure.item.as_ref() } else { item };
                 match earlier_attempt(main, told, refused.is_some()).filter(|_| doubt) {
@@ -135,8 +142,9 @@ fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Optio
 }
 
 /// Whether rules hide the item of a call from the caller.
-fn is_hidden(job: &WriteJob<'_>, main: &MainCall, item: &Item) -> bool {
-    job.type_named(&main.item).is_ok_and(|ty| admit::is_hidden(job.context, ty, item))
+async fn is_hidden(job: &WriteJob<'_>, main: &MainCall, item: &Item) -> Result<bool, FieldErrors> {
+    let ty = job.type_named(&main.item)?;
+    hiding::is_hidden(job.context, ty, &Arc::new(item.clone())).await.map_err(|error| vec![of_table(&error)])
 }
 
 /// The error if an item of another type has the key of the item to create.

@@ -28,7 +28,7 @@ impl Drafting<'_, '_> {
             let rules = self.item_rules(action, ty, &target.key).await?;
             let item = match target.item {
                 Some(item) => Some(item),
-                None if beside => rules.admitted(job.read(&ty.name, &target.key).await?)?,
+                None if beside => rules.admitted(job.read(&ty.name, &target.key).await?).await?,
                 None => None,
             };
             let rule = rules.of_stored(&target.key)?;

@@ -89,7 +89,7 @@ impl<'a> Drafting<'a, '_> {
         let Some(field) = job.field().filter(|field| field.auth.look_up(AuthAction::Write)) else { return Ok(()) };
         let of = format!("Mutation.{}", field.name);
         let alternatives = lookups::alternatives(job, &of, (&field.auth, AuthAction::Write), &Map::new());
-        match self.ask(alternatives).await? {
+        match self.ask(alternatives, true).await? {
             Settled::Always => Ok(()),
             _ => Err(vec![item_rules::refused(job.context, (&of, AuthAction::Write))]),
         }
@@ -117,7 +117,8 @@ impl<'a> Drafting<'a, '_> {
                 others = Settled::known(others.is_met(known, &job.scope()));
                 checks.retain(|_| others == Settled::Never);
             }
-            looked_up.push(self.ask((others, checks)).await?);
+            let hides = *asked == AuthAction::Read && auth.hide();
+            looked_up.push(self.ask((others, checks), !hides).await?);
         }
         let mut rules = ItemRules::of(job.context, ty, demanded);
         looked_up.into_iter().for_each(|demand| rules.also(demand));
@@ -125,8 +126,8 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// Chooses among the alternatives of a demand. Gives what is left of it.
-    async fn ask(&mut self, alternatives: (Settled, Vec<RuleCheck>)) -> Result<Settled, FieldErrors> {
-        let (left, check) = lookups::choose(self.job, alternatives).await?;
+    async fn ask(&mut self, alternatives: (Settled, Vec<RuleCheck>), may_refuse: bool) -> Result<Settled, FieldErrors> {
+        let (left, check) = lookups::choose(self.job, alternatives, may_refuse).await?;
         let is_known = |check: &RuleCheck| {
             let same = |known: &RuleCheck| known.table == check.table && known.key == check.key && known.condition == check.condition;
             self.draft.rules.iter().any(same)

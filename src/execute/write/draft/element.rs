@@ -98,7 +98,7 @@ impl<'a> Drafting<'a, '_> {
         // Whom the rules refuse any item does not learn whether there is one.
         rules.of_stored(&target.key)?;
         let item = job.read(&ty.name, &target.key).await?;
-        let Some(item) = rules.admitted(item)? else {
+        let Some(item) = rules.admitted(item).await? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
         let wanted = self.given(source).unwrap_or(Value::Null);

@@ -64,7 +64,7 @@ impl<'a> Drafting<'a, '_> {
     /// sees that it exists, but may not read it.
     async fn may_read(&mut self, ty: &'a ObjectType, item: &Arc<Item>) -> Result<bool, FieldErrors> {
         let rules = self.demanded(ty, vec![(ty.name.clone(), &ty.auth, AuthAction::Read)], (item, true)).await?;
-        rules.admits(item)
+        rules.admits(item).await
     }
 
     /// Adds the conditions of the found item to a call on the item under this key. Gives `false` if that is another item.

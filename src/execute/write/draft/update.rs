@@ -80,7 +80,7 @@ impl<'a> Drafting<'a, '_> {
             item = job.read(&ty.name, &target.key).await?;
             match upsert {
                 true => rules.check_replaced(item.as_deref())?,
-                false => item = rules.admitted(item)?,
+                false => item = rules.admitted(item).await?,
             }
             if item.is_none() && !upsert {
                 return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);

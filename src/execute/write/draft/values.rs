@@ -1,14 +1,14 @@
 //! Sources of an action → values: of arguments, of a put, of a key; and the items that the action is about.
 
+use crate::execute::auth::hiding::is_hidden;
 use crate::execute::error::ErrorCode;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::argument;
-use crate::execute::read::admit;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::item::assemble;
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, of_table};
 use crate::execute::write::rules::expression;
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
@@ -29,8 +29,8 @@ impl Drafting<'_, '_> {
         let rules = ItemRules::of(job.context, ty, demanded.clone());
         let mut there = Vec::with_capacity(found.len());
         for item in found {
-            let mut is_there = rules.admits(&item)?;
-            if admit::is_hidden(job.context, ty, &item) {
+            let mut is_there = rules.admits(&item).await?;
+            if is_hidden(job.context, ty, &item).await.map_err(|error| vec![of_table(&error)])? {
                 let own = assemble::values_of(job.context.model, ty, &item);
                 for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
                     is_there = is_there && lookups::let_write(job, lookups::alternatives(job, of, (auth, *asked), &own), &item).await?;

@@ -4,6 +4,7 @@
 //! A check is refused what a read is refused. What the key and the claims decide is decided here, before anything is sent. The rest becomes
 //! a condition of the call, so that a caller who loses a right a moment before loses the write.
 
+use crate::execute::auth::hiding::is_hidden;
 use crate::execute::auth::refusals;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::FieldError;
@@ -11,8 +12,7 @@ use crate::execute::expression::narrow::{KnownAttributes, narrow};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, all_of, one_of, settle_rule};
 use crate::execute::expression::update::attribute;
-use crate::execute::read::admit;
-use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::messages::{FieldErrors, of_table};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
@@ -105,18 +105,18 @@ impl<'a> ItemRules<'a> {
     }
 
     /// Whether an item that was read is there for the action. Fails if the caller sees the item and is refused.
-    pub fn admits(&self, item: &Arc<Item>) -> Result<bool, FieldErrors> {
+    pub async fn admits(&self, item: &Arc<Item>) -> Result<bool, FieldErrors> {
         match self.is_met(item) {
             true => Ok(true),
-            false if admit::is_hidden(self.context, self.ty, item) => Ok(false),
+            false if is_hidden(self.context, self.ty, item).await.map_err(|error| vec![of_table(&error)])? => Ok(false),
             false => Err(self.refused(Some(item))),
         }
     }
 
     /// An item that was read, if it is there for the action.
-    pub fn admitted(&self, item: Option<Arc<Item>>) -> Result<Option<Arc<Item>>, FieldErrors> {
+    pub async fn admitted(&self, item: Option<Arc<Item>>) -> Result<Option<Arc<Item>>, FieldErrors> {
         match item {
-            Some(item) if self.admits(&item)? => Ok(Some(item)),
+            Some(item) if self.admits(&item).await? => Ok(Some(item)),
             _ => Ok(None),
         }
     }

@@ -3,17 +3,17 @@
 //!
 //! If one look-up alone can let the caller in, nothing is read for it. Of several, the first that is found to hold is checked.
 
+use crate::execute::auth::lookup::{WantedItem, wanted_item};
 use crate::execute::error::FieldError;
 use crate::execute::expression::condition::lettered;
-use crate::execute::expression::settle::{Settled, one_of, settle_lookup, settle_rule};
+use crate::execute::expression::settle::{Settled, one_of, settle_rule};
 use crate::execute::write::draft::call::{CallRole, DraftCall, RuleCheck, WriteDraft};
 use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::{assemble, identity};
+use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, bad_input, of_table};
 use crate::execute::write::rules::item_rules::refused;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
-use crate::schema::model::source::{Source, TextPart};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
@@ -34,14 +34,7 @@ pub fn alternatives(
     let others = rules.each(action).filter(|rule| rule.lookup().is_none());
     let others = one_of(others.map(|rule| settle_rule(rule, &scope)).collect());
     let check = |lookup: &RuleLookup| {
-        let condition = Some(settle_lookup(lookup, &scope)).filter(|condition| *condition != Settled::Never)?;
-        let ty = job.type_named(&lookup.find.item).ok()?;
-        let mut values = Map::new();
-        for (field, source) in &lookup.path()?.bindings {
-            values.insert(field.clone(), value(job, source, own)?);
-        }
-        // No item has a key of values that do not fit.
-        let key = assemble::primary_key(job.context.model, ty, job.context.caller, &values).ok()?;
+        let WantedItem { ty, key, condition, .. } = wanted_item(job.context.model, lookup, &scope, own)?;
         let (of, item, table) = (of.to_owned(), ty.name.clone(), job.table_of(ty));
         Some(RuleCheck { of, asked: action, item, table, key, condition, was_read: false, position: None })
     };
@@ -52,12 +45,14 @@ pub fn alternatives(
     (others, checks)
 }
 
-/// What is left of the demand, and the look-up that must hold for that.
+/// What is left of the demand, and the look-up that must hold for that. Unless `may_refuse`, the item counts as missing where none holds, so
+/// each is read first.
 pub async fn choose(
     job: &WriteJob<'_>,
     (others, mut checks): (Settled, Vec<RuleCheck>),
+    may_refuse: bool,
 ) -> Result<(Settled, Option<RuleCheck>), FieldErrors> {
-    if let (Settled::Never, [_]) = (&others, checks.as_slice()) {
+    if let (Settled::Never, [_], true) = (&others, checks.as_slice(), may_refuse) {
         return Ok((Settled::Always, checks.pop()));
     }
     for mut check in checks {
@@ -150,28 +145,4 @@ async fn holds(job: &WriteJob<'_>, check: &RuleCheck) -> Result<bool, FieldError
     let found = job.context.loaders.get(&[get]).await.into_iter().next().unwrap_or(Ok(None));
     let item: Option<Arc<Item>> = found.map_err(|error| vec![of_table(&error)])?;
     Ok(is_met(job, check, item.as_deref()))
-}
-
-/// The value of a source; `None` if it is null.
-fn value(job: &WriteJob<'_>, source: &Source, own: &Map<String, Value>) -> Option<Value> {
-    let value = match source {
-        Source::Argument(name) => job.scope().argument(name).cloned()?,
-        Source::Claim(claim) => Value::String(job.context.caller.text(claim)?),
-        Source::Parent(field) => own.get(field).cloned()?,
-        Source::Item(..) => return None,
-        Source::Text(parts) => {
-            let mut text = String::new();
-            for part in parts {
-                match part {
-                    TextPart::Literal(literal) => text.push_str(literal),
-                    TextPart::Value(source) => match value(job, source, own)? {
-                        Value::String(value) => text.push_str(&value),
-                        value => text.push_str(&value.to_string()),
-                    },
-                }
-            }
-            Value::String(text)
-        }
-    };
-    Some(value).filter(|value| !value.is_null())
 }
