@@ -204,6 +204,23 @@ async fn who_is_refused_is_told_of_no_other_condition() {
     check_rows(&open().await, order_of_errors()).await;
 }
 
+/// A ring that is open to all, and is closed by its chair only.
+#[tokio::test]
+async fn what_would_be_deleted_is_not_read_for_whom_the_rules_refuse() {
+    let close = r#"mutation { closeRing(id: "open") }"#;
+    let chair = r#"mutation { putSeat(ringId: "open", userId: "chair", rank: "chair") { userId } }"#;
+    let rows = vec![
+        // One batch, of the ring and of the seat.
+        (ann(), close, json!({ "closeRing": null }), &["FORBIDDEN closeRing"][..], 1),
+        (root(), close, json!({ "closeRing": null }), &["FORBIDDEN closeRing"], 1),
+        (root(), r#"{ seatCount(ringId: "open") }"#, json!({ "seatCount": 1 }), &[], 1),
+        (root(), chair, json!({ "putSeat": { "userId": "chair" } }), &[], 1),
+        (json!({ "sub": "chair" }), close, json!({ "closeRing": true }), &[], 4),
+        (root(), r#"{ seatCount(ringId: "open") }"#, json!({ "seatCount": 0 }), &[], 1),
+    ];
+    check_rows(&open().await, rows).await;
+}
+
 /// A ring with more seats than a transaction can delete, the caller's among them.
 #[tokio::test]
 async fn what_lets_the_caller_in_may_be_deleted_first() {

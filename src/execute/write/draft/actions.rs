@@ -86,6 +86,10 @@ impl Drafting<'_, '_> {
             if reads {
                 gets.push(job.get(ty, &key));
             }
+            // What is deleted with the item is read only for a caller whom the rules let in.
+            if self.cascades(position) {
+                gets.extend(self.draft.rules.iter().filter_map(|check| lookups::get(job, check).ok()));
+            }
         }
         gets
     }

@@ -7,6 +7,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::rules::lookups;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::Item;
@@ -19,7 +20,7 @@ impl Drafting<'_, '_> {
         let ty = job.type_named(&action.item)?;
         let alone = job.write.actions.len() == 1;
         let beside = self.reads_deleted(position, ty);
-        let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
+        let cascades = self.cascades(position);
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
@@ -77,6 +78,7 @@ impl Drafting<'_, '_> {
                 Some(item) => {
                     self.delete_keys(ty, guards_of(job, ty, &item));
                     if cascades {
+                        lookups::decide(job, &mut self.draft.rules).await?;
                         self.cascade(position, &item).await?;
                     }
                     self.draft.results[position].push(ResultItem::Known(item));
@@ -91,12 +93,20 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
+    /// Whether other items are deleted with those of an action.
+    pub fn cascades(&self, position: usize) -> bool {
+        self.job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty())
+    }
+
     /// Whether to read an item before its deletion. A single DeleteItem returns the item, a transaction does not.
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
-        let cascades = job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty());
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        job.write.actions.len() > 1 || job.looks_up() || cascades || is_replicated || ty.fields.values().any(|field| field.rules.unique)
+        job.write.actions.len() > 1
+            || job.looks_up()
+            || self.cascades(position)
+            || is_replicated
+            || ty.fields.values().any(|field| field.rules.unique)
     }
 
     /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an item that can be

@@ -15,6 +15,7 @@ use crate::execute::write::messages::{FieldErrors, bad_input, of_table};
 use crate::execute::write::rules::item_rules::refused;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
 use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Get;
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -75,6 +76,18 @@ pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Settled, Vec<RuleC
         }
     }
     Ok(false)
+}
+
+/// Reads what the rules look up, where a write has much to read before it is sent. Fails if they refuse the caller. The write checks it
+/// again.
+pub async fn decide(job: &WriteJob<'_>, checks: &mut [RuleCheck]) -> Result<(), FieldErrors> {
+    for check in checks.iter_mut().filter(|check| !check.was_read) {
+        if !holds(job, check).await? {
+            return Err(vec![refusal(job, check)]);
+        }
+        check.was_read = true;
+    }
+    Ok(())
 }
 
 /// The errors of a write, for a caller whom the rules let in. Whom they refuse learns nothing else.
@@ -140,9 +153,13 @@ pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft, key: impl Fn(&Wri
     Ok(())
 }
 
+/// The read of the item that a check demands.
+pub fn get(job: &WriteJob<'_>, check: &RuleCheck) -> Result<Get, FieldErrors> {
+    Ok(job.get(job.type_named(&check.item)?, &check.key))
+}
+
 async fn holds(job: &WriteJob<'_>, check: &RuleCheck) -> Result<bool, FieldErrors> {
-    let get = job.get(job.type_named(&check.item)?, &check.key);
-    let found = job.context.loaders.get(&[get]).await.into_iter().next().unwrap_or(Ok(None));
+    let found = job.context.loaders.get(&[get(job, check)?]).await.into_iter().next().unwrap_or(Ok(None));
     let item: Option<Arc<Item>> = found.map_err(|error| vec![of_table(&error)])?;
     Ok(is_met(job, check, item.as_deref()))
 }
