@@ -1,4 +1,4 @@
-//! The condition of a rule in; whether nobody can meet it out. Must not know callers or items.
+//! The condition of a rule in; out: whether nobody can meet it, or nobody without a claim. Must not know callers or items.
 //!
 //! The condition is written as alternatives of demands that must all hold. Each demand compares a value with literals: a claim, an argument
 //! or an attribute. In a rule, a comparison with a missing claim does not hold, and neither does its negation, so that `NOT a = b` demands
@@ -18,6 +18,23 @@ type Demand<'c> = (&'c Condition, bool);
 /// Whether no caller and no item meet a condition.
 pub fn never_holds(condition: &Condition) -> bool {
     alternatives(condition, true).is_some_and(|all| all.iter().all(|demands| contradict(demands)))
+}
+
+/// Whether no caller without a claim meets a condition: each of its alternatives compares one.
+pub fn demands_claim(condition: &Condition) -> bool {
+    alternatives(condition, true).is_some_and(|all| all.iter().all(|demands| demands.iter().any(|(demand, _)| names_claim(demand))))
+}
+
+/// Whether a comparison or a function has a claim.
+fn names_claim(demand: &Condition) -> bool {
+    let is_claim = |operand: &Operand| matches!(operand, Operand::Claim(..));
+    match demand {
+        Condition::Compare(left, _, right) => is_claim(left) || is_claim(right),
+        Condition::Between(value, low, high) => [value, low, high].into_iter().any(is_claim),
+        Condition::In(value, list) => is_claim(value) || list.iter().all(is_claim),
+        Condition::BeginsWith(_, operand) | Condition::Contains(_, operand) => is_claim(operand),
+        _ => false,
+    }
 }
 
 /// The alternatives of a condition or, with `false`, of its negation; `None` if they are too many.

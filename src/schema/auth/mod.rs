@@ -11,6 +11,7 @@ mod exists;
 mod inherited;
 mod misplaced;
 mod names;
+mod nulls;
 mod place;
 mod rule;
 
@@ -50,6 +51,7 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
         }
     }
     checks::check(draft, types, findings);
+    nulls::check(draft, types, findings);
 }
 
 fn read(place: &RulePlace, written: Vec<&Node<Directive>>, findings: &mut Findings) -> AuthRules {

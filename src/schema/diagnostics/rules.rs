@@ -321,11 +321,15 @@ pub const RULES: &[Rule] = &[
 
     rule("KF0615", "A rule for reads of a field does not read the field",
         "Whoever is refused a field because of its value learns something of the value. So a rule for reads of a field reads other fields, and claims and arguments. A rule for writes may read the field, and so may the rules of its type.",
-        r#"type User @auth(signedIn: true) @item(keys: { PK: "{id}", SK: "User" }) { id: ID! email: String! @auth(if: "auth.sub = id") }"#),
+        r#"type User @auth(signedIn: true) @item(keys: { PK: "{id}", SK: "User" }) { id: ID! email: String @auth(if: "auth.sub = id") }"#),
 
     rule("KF0616", "`@claims` declares every claim",
         "A misspelt claim is one that nobody has, so its rule lets nobody in. `@claims` lists the claims that the issuers give. The schema then names no others.",
         r#"extend schema @claims(names: ["sub", "role", "cognito:groups"])"#),
+
+    rule("KF0617", "A field that may be refused may be null",
+        "A warning. A refused field is null. If its type does not allow null, all of the object around it becomes null, and callers whom the rule refuses cannot select the field beside others. So let a field be null if its own rules, or those of what it finds, refuse callers who see the object. A never-null field is right where both have the same rules.",
+        r#"type User @auth(signedIn: true) @item(keys: { PK: "{id}", SK: "User" }) { id: ID! email: String @auth(if: "auth.sub = id", on: [READ]) }"#),
 
     rule("KF0701", "A write names an item type",
         "`@put`, `@update`, `@delete`, `@check` and the `@find` of a mutation work on the item type that `item:` names, or on the field's own type.",

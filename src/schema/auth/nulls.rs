@@ -1,0 +1,126 @@
+//! The rules of fields, and of what they find, in; out: a warning for each never-null field that rules may refuse to a caller who sees the
+//! object around it. A refusal makes all of that object null. Must not know how a rule is written.
+
+use super::contradiction::demands_claim;
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
+use crate::schema::model::find::{AccessPath, Find, Returns, Via};
+use crate::schema::model::source::Source;
+use crate::schema::model::{Field, FieldKind, ObjectType};
+use crate::schema::syntax::span;
+use crate::schema::types::draft::{Kind, SchemaDraft};
+use apollo_compiler::ast::Type;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// Reports never-null fields of items that may be refused where their item is not.
+pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
+    let has_rules = |ty: &ObjectType| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty());
+    if !types.values().any(has_rules) {
+        return;
+    }
+    let is_shown = |name: &str, hidden: bool| draft.kind(name) == Some(&Kind::Item) && !hidden;
+    for object in draft.objects().filter(|object| is_shown(&object.name, object.directives.has("inaccessible"))) {
+        let Some(ty) = types.get(object.name.as_str()) else { continue };
+        for (name, definition) in object.fields.iter().filter(|(_, field)| !field.directives.has("inaccessible")) {
+            let Some(field) = ty.fields.get(name.as_str()).filter(|field| field.ty.is_non_null()) else { continue };
+            if let Some((of, instead)) = refuses(types, ty, field) {
+                let message = format!("`{}.{name}` is never null, but {of} may refuse it to callers who see the rest", object.name);
+                let help = format!("write `{name}: {instead}`; a refusal makes all of the `{}` null otherwise", object.name);
+                findings.warning("KF0617", &span::of(definition.name.location()), message, Some(help));
+            }
+        }
+    }
+}
+
+/// Which rules may refuse a field of an object that the caller sees, and the type that it should have.
+fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field) -> Option<(String, Type)> {
+    let around = around(&ty.auth);
+    let same = |around: &AuthRule, rule: &AuthRule| around.to_string() == rule.to_string();
+    if !follow(&around, &field.auth, &same) {
+        return Some(("its own rules".to_owned(), field.ty.clone().nullable()));
+    }
+    let FieldKind::Find(find) = &field.kind else { return None };
+    let found: Vec<&String> = match &find.via {
+        Via::Keys(_) => vec![&find.item],
+        Via::AbstractType(shared) => shared.members.iter().collect(),
+        // What stands on the way lets the caller in, or the path ends there.
+        Via::Through(_) => Vec::new(),
+    };
+    let same = |around: &AuthRule, rule: &AuthRule| of_found(around, rule, find);
+    let may_refuse = |found: &&ObjectType| is_refused_whole(field, find, found) && !follow(&around, &found.auth, &same);
+    let found = found.into_iter().filter_map(|name| types.get(name)).find(may_refuse)?;
+    let instead = match &field.ty {
+        Type::NonNullList(items) if found.auth.need_item(AuthAction::Read) => {
+            Type::NonNullList(Box::new(items.as_ref().clone().nullable()))
+        }
+        ty => ty.clone().nullable(),
+    };
+    Some((format!("the rules of `{}`", found.name), instead))
+}
+
+/// Whether the refusal of an item of a type makes the field null: the only item, or one of a list without nulls. Rules that need no item
+/// refuse the field itself.
+fn is_refused_whole(field: &Field, find: &Find, found: &ObjectType) -> bool {
+    match find.returns {
+        Returns::One => true,
+        Returns::List if field.ty.item_type().is_non_null() => !found.auth.hide(),
+        Returns::List | Returns::Connection | Returns::Exists | Returns::Count => {
+            !found.auth.hide() && !found.auth.need_item(AuthAction::Read)
+        }
+    }
+}
+
+/// The rules for reads of an object; without any, its callers are signed in.
+fn around(rules: &AuthRules) -> Vec<Arc<AuthRule>> {
+    let rules = rules.of(AuthAction::Read);
+    if rules.is_empty() { vec![Arc::new(AuthRule::signed_in())] } else { rules }
+}
+
+/// Whether each caller whom the rules around let in is let in by these, too. `same` says whether two rules let in the same callers.
+fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, &AuthRule) -> bool) -> bool {
+    let rules = rules.of(AuthAction::Read);
+    let follows = |around: &AuthRule, rule: &AuthRule| match &rule.lets_in {
+        LetsIn::Everybody => true,
+        LetsIn::SignedIn => needs_sign_in(around),
+        LetsIn::If(_) | LetsIn::Exists(_) => same(around, rule),
+    };
+    rules.is_empty() || around.iter().all(|around| rules.iter().any(|rule| follows(around, rule)))
+}
+
+/// Whether a rule lets in only callers who are signed in.
+fn needs_sign_in(rule: &AuthRule) -> bool {
+    let has_claim = |path: &AccessPath| path.bindings.values().flat_map(Source::leaves).any(|leaf| matches!(leaf, Source::Claim(_)));
+    match &rule.lets_in {
+        LetsIn::Everybody => false,
+        LetsIn::SignedIn => true,
+        LetsIn::If(condition) => demands_claim(condition),
+        LetsIn::Exists(lookup) => lookup.path().is_some_and(has_claim) || lookup.condition.as_ref().is_some_and(demands_claim),
+    }
+}
+
+/// Whether a rule of an object and a rule of what a find of the object finds let in the same callers: by claims alone, or by one item.
+fn of_found(around: &AuthRule, rule: &AuthRule, find: &Find) -> bool {
+    match (around.lookup(), rule.lookup()) {
+        (None, None) => rule.attributes().is_empty() && around.to_string() == rule.to_string(),
+        (Some(around), Some(lookup)) => {
+            let condition = |lookup: &RuleLookup| lookup.condition.as_ref().map(ToString::to_string);
+            around.find.item == lookup.find.item
+                && condition(around) == condition(lookup)
+                && around.path().zip(lookup.path()).is_some_and(|(around, path)| looks_up_same((around, path), find))
+        }
+        _ => false,
+    }
+}
+
+/// Whether two look-ups find the same item: one by fields of an object, one by fields of what a find of the object finds.
+fn looks_up_same((around, of_found): (&AccessPath, &AccessPath), find: &Find) -> bool {
+    let Via::Keys(paths) = &find.via else { return false };
+    let in_parent = |source: &Source| match source {
+        Source::Parent(field) => paths.first().and_then(|path| path.bindings.get(field)).cloned(),
+        Source::Text(_) => None,
+        other => Some(other.clone()),
+    };
+    around.bindings.len() == of_found.bindings.len()
+        && of_found.bindings.iter().all(|(field, source)| in_parent(source).as_ref() == around.bindings.get(field))
+}
