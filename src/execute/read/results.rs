@@ -96,7 +96,8 @@ impl<'a> WaveResults<'a> {
             RowRequest::Query(position, _) => gate.foreseen(context, self.requests.queries[*position].query.known_keys()),
             RowRequest::Absent | RowRequest::Failed(_) => Vec::new(),
         };
-        let rows = reads.iter().flat_map(|requests| requests.rows.iter().map(|row| (&requests.gate, row)));
+        let reads = reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0);
+        let rows = reads.flat_map(|requests| requests.rows.iter().map(|row| (&requests.gate, row)));
         rows.flat_map(|(gate, row)| of_row(gate, row)).map(Arc::new).collect()
     }
 
@@ -131,11 +132,13 @@ impl<'a> WaveResults<'a> {
             }
             Call::Shared(position) => Called::Shared(position, context.loaders.query(&round.shared[position].query()).await),
         }));
+        // What a query looks up may be among the foreseen Gets that are under way. Then it joins them.
+        let joins = self.joins || !round.foreseen.is_empty();
         let own: Vec<Arc<Get>> = round.gets.iter().map(|get| gets[*get].clone()).chain(round.foreseen).collect();
         // The queries come first, so that the order of the calls depends on the plan alone.
         // A task that has used up its budget would resume its calls in reverse order. Their number is bounded, and each waits for its
         // response.
-        let (called, got) = unconstrained(join(calling, context.loaders.get_shared(own, self.joins))).await;
+        let (called, got) = unconstrained(join(calling, context.loaders.get_shared(own, joins))).await;
         for (position, item) in round.gets.into_iter().zip(got) {
             self.items[position] = Some(item);
         }
