@@ -2,9 +2,11 @@
 
 use super::output::{line, wrapped};
 use crate::schema::model::auth::{AuthAction, AuthRules};
-use crate::schema::model::write::Action;
+use crate::schema::model::find::{Find, Via};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType, TypeKind};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 
 /// The widths of the columns. With two spaces between them, a line has 100.
 const WIDTHS: [usize; 3] = [26, 35, 35];
@@ -23,8 +25,9 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
             TypeKind::Item(_) => {
                 let none = |text: Option<String>| text.unwrap_or_else(|| WITHOUT_RULE.to_owned());
                 let hidden = if ty.auth.hide() { "; hidden from others" } else { "" };
-                let reads = format!("{}{hidden}", none(said(&ty.auth, AuthAction::Read)));
-                text += &lines([&ty.name, &reads, &none(said(&ty.auth, AuthAction::Write))]);
+                let in_key: String = claims_in_key(ty).map(|claim| format!("; {claim} is in its key")).collect();
+                let reads = format!("{}{hidden}{in_key}", none(said(&ty.auth, AuthAction::Read)));
+                text += &lines([&ty.name, &reads, &format!("{}{in_key}", none(said(&ty.auth, AuthAction::Write)))]);
                 for field in ty.fields.values().filter(|field| !field.auth.is_empty() || matches!(field.kind, FieldKind::Find(_))) {
                     text += &row(model, ty, field);
                 }
@@ -40,13 +43,11 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
 fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let own = |action: AuthAction| said(&field.auth, action);
     let (reads, writes) = match &field.kind {
-        FieldKind::Find(find) => {
-            (all(own(AuthAction::Read), of_types(model.read_by(ty, find), AuthAction::Read).into_iter()), String::new())
-        }
+        FieldKind::Find(find) => (all(own(AuthAction::Read), of_find(model, (ty, find)).into_iter()), String::new()),
         FieldKind::Write(write) => {
-            let of_action = |action: &Action| of_types(model.types.get(&action.item).into_iter().collect(), action.asks());
-            let of_found = write.find.iter().flat_map(|find| of_types(model.read_by(ty, find), AuthAction::Read));
-            (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().flat_map(of_action))))
+            let of_action = |action: &Action| Some(Asked::of(model.types.get(&action.item)?, action.asks(), claims_of_action(action)));
+            let of_found = write.find.iter().flat_map(|find| of_find(model, (ty, find)));
+            (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().filter_map(of_action))))
         }
         FieldKind::Nodes(_) => {
             let own = own(AuthAction::Read).map(|own| format!("{own}; and "));
@@ -60,15 +61,77 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     lines([&format!("{}.{}", ty.name, field.name), &reads, &writes])
 }
 
-/// Rules that all must hold, each once.
-fn all(own: Option<String>, of_types: impl Iterator<Item = String>) -> String {
-    let all: IndexSet<String> = own.into_iter().chain(of_types).collect();
-    if all.is_empty() { WITHOUT_RULE.to_owned() } else { Vec::from_iter(all).join("; and ") }
+/// A type behind a field, and what is asked for its items.
+struct Asked {
+    /// The type, and the claims that limit its items: `Tag with userId = auth.sub`, `Draft with auth.sub in its key`.
+    items: String,
+    /// Whether claims limit them.
+    is_limited: bool,
+    /// Its rules; `None` without any.
+    rules: Option<String>,
 }
 
-/// The rules of each type that has any.
-fn of_types(types: Vec<&ObjectType>, action: AuthAction) -> Vec<String> {
-    types.into_iter().filter_map(|ty| Some(format!("{}: {}", ty.name, said(&ty.auth, action)?))).collect()
+impl Asked {
+    fn of(ty: &ObjectType, action: AuthAction, bound: Vec<String>) -> Self {
+        let in_key = claims_in_key(ty).map(|claim| format!("{claim} in its key"));
+        let limits: IndexSet<String> = bound.into_iter().chain(in_key).collect();
+        let is_limited = !limits.is_empty();
+        let with = if is_limited { format!(" with {}", Vec::from_iter(limits).join(" and ")) } else { String::new() };
+        Self { items: format!("{}{with}", ty.name), is_limited, rules: said(&ty.auth, action) }
+    }
+}
+
+/// What a find asks of each type on its way.
+fn of_find(model: &Model, (ty, find): (&ObjectType, &Find)) -> Vec<Asked> {
+    let bound = match &find.via {
+        Via::Keys(paths) => claims(paths.iter().flat_map(|path| &path.bindings)),
+        Via::AbstractType(_) | Via::Through(_) => Vec::new(),
+    };
+    model.read_by(ty, find).into_iter().map(|ty| Asked::of(ty, AuthAction::Read, bound.clone())).collect()
+}
+
+/// The claims that an action binds to fields.
+fn claims_of_action(action: &Action) -> Vec<String> {
+    let values = action.values.iter().filter_map(|(field, value)| Some((field, value.source.as_ref()?)));
+    match &action.target {
+        WriteTarget::Key(sources) => claims(sources.iter().chain(values)),
+        WriteTarget::Read { .. } => claims(values),
+    }
+}
+
+/// The fields that claims bind: `userId = auth.sub`. A claim in a key template is bound to itself.
+fn claims<'m>(bindings: impl Iterator<Item = (&'m String, &'m Source)>) -> Vec<String> {
+    let bound = |(field, source): (&String, &Source)| match source {
+        Source::Claim(claim) if claim.to_string() != *field => Some(format!("{field} = {claim}")),
+        _ => None,
+    };
+    bindings.filter_map(bound).collect()
+}
+
+/// The claims in the key of a type.
+fn claims_in_key(ty: &ObjectType) -> impl Iterator<Item = String> {
+    let keys = if let TypeKind::Item(keys) = &ty.kind { keys.claims() } else { Vec::new() };
+    keys.into_iter().map(|claim| claim.to_string())
+}
+
+/// What all must hold. Types with the same rules stand together.
+fn all(own: Option<String>, of_types: impl Iterator<Item = Asked>) -> String {
+    let mut parts: Vec<String> = own.into_iter().collect();
+    let mut types: IndexMap<String, IndexSet<String>> = IndexMap::new();
+    let mut limited: IndexSet<String> = IndexSet::new();
+    for Asked { items, is_limited, rules } in of_types {
+        match rules {
+            Some(rules) => _ = types.entry(rules).or_default().insert(items),
+            None if is_limited => _ = limited.insert(items),
+            None => {}
+        }
+    }
+    parts.extend(types.into_iter().map(|(rules, types)| format!("{}: {rules}", Vec::from_iter(types).join(", "))));
+    if parts.is_empty() {
+        parts.push(WITHOUT_RULE.to_owned());
+    }
+    parts.extend(limited.into_iter().map(|items| format!("only {items}")));
+    parts.join("; and ")
 }
 
 /// The rules for an action; `None` if there are none.
@@ -86,8 +149,46 @@ fn lines(cells: [&str; 3]) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn claims_limit_the_items_of_types_with_the_same_rules() {
+        let schema = r#"
+extend schema @table(name: "notes", partitionKey: "PK", sortKey: "SK")
+type User @item(keys: { PK: "{id}", SK: "User" }) @auth(signedIn: true) { id: ID! }
+type Note @item(keys: { PK: "{userId}", SK: "Note#{id}" }) @auth(signedIn: true) { userId: ID! id: ID! }
+type Draft @item(keys: { PK: "Draft#{auth.sub}", SK: "Draft#{id}" }) { id: ID! }
+type Query {
+  user(id: ID!): User @find
+  notes: [Note!]! @find(where: { userId: "{auth.sub}" })
+  draft(id: ID!): Draft @find
+}
+type Mutation {
+  note(id: ID!): Note
+    @check(item: User, where: { id: "{auth.sub}" }, if: "attribute_exists(id)")
+    @put(set: { userId: "{auth.sub}" })
+}
+"#;
+        let (model, _) = crate::schema::load("notes.graphql", schema, &|_| None).map_err(|mistakes| mistakes.render(false)).unwrap();
+        let expected = "\
+FIELD                       WHO READS IT                         WHO WRITES IT
+Query.user                  User: signed in
+Query.notes                 Note with userId = auth.sub: signed
+                              in
+Query.draft                 signed in, as it has no rule; and
+                              only Draft with auth.sub in its
+                              key
+";
+        assert_eq!(table(&model, Some("Query")), expected);
+        let expected = "\
+FIELD                       WHO READS IT                         WHO WRITES IT
+Mutation.note                                                    User with id = auth.sub, Note with
+                                                                   userId = auth.sub: signed in
+";
+        assert_eq!(table(&model, Some("Mutation")), expected);
+    }
 
     #[test]
     fn cells_are_wrapped_within_100_columns() {
