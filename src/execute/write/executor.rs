@@ -144,8 +144,8 @@ impl WriteJob<'_> {
                     return Err(vec![half_way(of_table(&error).code)]);
                 }
                 Err(WriteError::Unfit(at, why)) => {
-                    let field_errors = lookups::told(self, &draft.rules, vec![unfit(&draft, at, why)]).await;
-                    return Err(in_doubt(doubt.as_ref(), field_errors));
+                    let refused = lookups::decide(self, &mut draft.rules).await.err();
+                    return Err(in_doubt(doubt.as_ref(), refused.unwrap_or_else(|| vec![unfit(&draft, at, why)])));
                 }
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| field_error(error), open_end)]),
             }

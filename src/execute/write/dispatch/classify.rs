@@ -96,7 +96,27 @@ pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: 
     if !raced {
         field_errors.extend(taken);
     }
+    // A position of the response has one error (GraphQL spec section 6.4.4): that of the first action that fails.
+    field_errors.truncate(1);
     if field_errors.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(field_errors) }
+}
+
+/// The error of the first call of a draft whose condition does not hold. So an action that cannot be drafted tells nothing of its item if a
+/// condition before it keeps the caller from it.
+pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<FieldError>, FieldErrors> {
+    for (position, call) in draft.calls.iter().enumerate() {
+        let (CallRole::Main(main), Some((_, key))) = (&call.role, draft.place(position)) else { continue };
+        let Some(condition) = &main.condition else { continue };
+        let item = job.read(&main.item, &key).await?;
+        let item = match item {
+            Some(item) if !main.rule.is_met(&item, &job.scope()) && is_hidden(job, main, &item).await? => None,
+            item => item,
+        };
+        if !evaluate::holds(condition, item.as_deref(), &draft.scope(job)).unwrap_or(false) {
+            return Ok(refused((job, draft), main, item.as_deref()));
+        }
+    }
+    Ok(None)
 }
 
 /// What follows if the found item has changed. Failures of calls that depend on it do not count. Only the item's own call can give an

@@ -3,6 +3,7 @@
 use crate::execute::expression::condition::lettered;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Settled;
+use crate::execute::write::dispatch::classify::unmet;
 use crate::execute::write::draft::call::{DraftCall, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, written};
 use crate::execute::write::item::conditions::Conditions;
@@ -31,7 +32,11 @@ pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced,
     let mut drafting = Drafting { job, generated, uncertain, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     match drafting.all(raced).await {
         Ok(()) => Ok(drafting.draft),
-        Err(field_errors) => Err(lookups::told(job, &drafting.draft.rules, field_errors).await),
+        Err(field_errors) => {
+            let mut draft = drafting.draft;
+            lookups::decide(job, &mut draft.rules).await?;
+            Err(unmet(job, &draft).await?.map_or(field_errors, |unmet| vec![unmet]))
+        }
     }
 }
 

@@ -78,8 +78,8 @@ pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Settled, Vec<RuleC
     Ok(false)
 }
 
-/// Reads what the rules look up, where a write has much to read before it is sent. Fails if they refuse the caller. The write checks it
-/// again.
+/// Reads what the rules look up, ahead of the write, which checks it again. Fails if they refuse the caller: who is refused learns nothing
+/// else.
 pub async fn decide(job: &WriteJob<'_>, checks: &mut [RuleCheck]) -> Result<(), FieldErrors> {
     for check in checks.iter_mut().filter(|check| !check.was_read) {
         if !holds(job, check).await? {
@@ -88,18 +88,6 @@ pub async fn decide(job: &WriteJob<'_>, checks: &mut [RuleCheck]) -> Result<(), 
         check.was_read = true;
     }
     Ok(())
-}
-
-/// The errors of a write, for a caller whom the rules let in. Whom they refuse learns nothing else.
-pub async fn told(job: &WriteJob<'_>, checks: &[RuleCheck], field_errors: FieldErrors) -> FieldErrors {
-    for check in checks.iter().filter(|check| !check.was_read) {
-        match holds(job, check).await {
-            Ok(true) => {}
-            Ok(false) => return vec![refusal(job, check)],
-            Err(unread) => return unread,
-        }
-    }
-    field_errors
 }
 
 /// The error of a write whose look-up finds nothing.
