@@ -78,7 +78,7 @@ impl RunChoice {
         let gateway = Gateway::new(Arc::new(model), store, Settings { cursor_key: vec![0; 32], ..Settings::default() });
         let request = Request { caller: self.caller(), ..request };
         let Ok(prepared) = gateway.prepare(&request).await else { bail!("the operation cannot be run") };
-        if prepared.mutation && elsewhere {
+        if prepared.writes() && elsewhere {
             bail!("a mutation runs on the samples only: it would change the items of the store");
         }
         let begun = Instant::now();

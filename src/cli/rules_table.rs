@@ -33,7 +33,7 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
                 }
             }
             TypeKind::Root => text.extend(ty.fields.values().map(|field| row(model, ty, field))),
-            TypeKind::Embedded | TypeKind::Connection(_) | TypeKind::Edge | TypeKind::PageInfo => {}
+            TypeKind::Embedded | TypeKind::Connection(_) | TypeKind::Edge | TypeKind::PageInfo | TypeKind::Change(_) => {}
         }
     }
     text
@@ -53,7 +53,10 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             let own = own(AuthAction::Read).map(|own| format!("{own}; and "));
             (format!("{}as the type of each item", own.unwrap_or_default()), String::new())
         }
-        FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page => {
+        FieldKind::Watch(watch) => {
+            (all(own(AuthAction::Read), of_types(model.types.get(&watch.item).into_iter().collect(), AuthAction::Read).into_iter()), String::new())
+        }
+        FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {
             let as_type = || format!("as {}", ty.name);
             (own(AuthAction::Read).unwrap_or_else(as_type), own(AuthAction::Write).unwrap_or_else(as_type))
         }

@@ -19,7 +19,8 @@ use crate::table::data_store::DataStore;
 use crate::table::request::gate::CallGate;
 use crate::table::request::loaders::Loaders;
 use apollo_compiler::ast::OperationType;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
@@ -47,10 +48,44 @@ struct Inner {
 
 /// An operation that passed validation.
 pub struct PreparedOperation {
-    /// Whether it is a mutation.
-    pub mutation: bool,
     caller: Caller,
     planned: PlannedOperation,
+}
+
+impl PreparedOperation {
+    /// Whether it is a mutation.
+    pub fn writes(&self) -> bool {
+        self.planned.kind == OperationType::Mutation
+    }
+
+    /// Whether it is a subscription.
+    pub fn watches(&self) -> bool {
+        self.planned.kind == OperationType::Subscription
+    }
+
+    /// Its plan.
+    pub(super) fn plan(&self) -> &OperationPlan {
+        &self.planned.plan
+    }
+
+    /// Its variables, coerced.
+    pub(super) fn variables(&self) -> &Map<String, Value> {
+        &self.planned.variables
+    }
+
+    /// Who sent it.
+    pub(super) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+}
+
+/// What one run of an operation needs.
+pub(super) struct OperationRun {
+    loaders: Loaders,
+    work: WorkDone,
+    now: String,
+    now_millis: i64,
+    deadline: Instant,
 }
 
 /// The response to a request.
@@ -60,6 +95,8 @@ pub struct Response {
     pub body: Vec<u8>,
     /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request errors").
     pub refused: Option<ErrorCode>,
+    /// Of a subscription: the id of the event, with which the client goes on after it.
+    pub event: Option<Arc<str>>,
 }
 
 impl Gateway {
@@ -89,38 +126,63 @@ impl Gateway {
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
     pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
         let planned = self.inner.operations.plan(&self.inner.model, request).await?;
-        Ok(PreparedOperation { mutation: planned.kind == OperationType::Mutation, caller: request.caller.clone(), planned })
+        Ok(PreparedOperation { caller: request.caller.clone(), planned })
+    }
+
+    /// The bounds of a response.
+    pub(super) fn limits(&self) -> ResponseLimits {
+        self.inner.limits
+    }
+
+    /// Begins a run that ends at the deadline.
+    pub(super) fn begin(&self, deadline: Instant) -> OperationRun {
+        let loaders = Loaders::through(&self.inner.calls, self.inner.store.clone(), deadline);
+        let now_millis = now_millis();
+        let now = instant_text(now_millis).unwrap_or_default();
+        OperationRun { loaders, work: WorkDone::default(), now, now_millis, deadline }
+    }
+
+    /// The context of a run of an operation.
+    pub(super) fn context<'a>(&'a self, run: &'a OperationRun, prepared: &'a PreparedOperation) -> ExecutionContext<'a> {
+        let Inner { model, limits, max_read_bytes, cursor_key, lanes, .. } = &*self.inner;
+        ExecutionContext {
+            model,
+            loaders: &run.loaders,
+            variables: &prepared.planned.variables,
+            caller: &prepared.caller,
+            now: &run.now,
+            now_millis: run.now_millis,
+            deadline: run.deadline,
+            max_nodes: limits.objects,
+            max_read_bytes: *max_read_bytes,
+            work: &run.work,
+            cursor_key,
+            lanes,
+        }
+    }
+
+    /// Does the work of a run, beside the workers if it takes long.
+    pub(super) async fn share<T>(&self, prepared: &PreparedOperation, run: &OperationRun, work: impl Future<Output = T> + Send) -> T {
+        self.inner.heavy_work.share(&prepared.planned.heavy, &run.work, work).await
     }
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
     pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
-        let Inner { model, store, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls, .. } = &*self.inner;
-        let PlannedOperation { plan, heavy, variables, .. } = &prepared.planned;
+        let Inner { model, limits, .. } = &*self.inner;
+        let PlannedOperation { plan, variables, .. } = &prepared.planned;
+        if prepared.watches() {
+            let message = "A subscription is answered over a WebSocket, or as text/event-stream.";
+            return Response::refused(&[GraphqlError::new(ErrorCode::GraphqlValidationFailed, message)]);
+        }
         let introspection = match prepared.planned.introspect(model) {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),
         };
-        let loaders = Loaders::through(calls, store.clone(), deadline);
-        let work = WorkDone::default();
-        let now = now_millis();
-        let text = instant_text(now).unwrap_or_default();
-        let context = ExecutionContext {
-            model,
-            loaders: &loaders,
-            variables,
-            caller: &prepared.caller,
-            now: &text,
-            now_millis: now,
-            deadline,
-            max_nodes: limits.objects,
-            max_read_bytes: *max_read_bytes,
-            work: &work,
-            cursor_key,
-            lanes,
-        };
+        let run = self.begin(deadline);
+        let context = self.context(&run, &prepared);
         let mut body = ResponseBody::new(*limits);
         let steps = run_steps(&context, plan, &introspection, &mut body);
-        let ended = tokio::time::timeout_at(deadline + GRACE, heavy_work.share(heavy, &work, steps)).await;
+        let ended = tokio::time::timeout_at(deadline + GRACE, self.share(&prepared, &run, steps)).await;
         let refused = body.refused();
         let has_data = match ended {
             Ok(written) => written.is_ok(),
@@ -131,8 +193,8 @@ impl Gateway {
             }
         };
         let cost = || cost_of_operation(model, plan, variables);
-        let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &loaders.calls(), refused));
-        Response { body: body.finish(has_data, extensions), refused: None }
+        let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &run.loaders.calls(), refused));
+        Response { body: body.finish(has_data, extensions), refused: None, event: None }
     }
 }
 
@@ -152,6 +214,6 @@ impl Response {
     pub fn refused(errors: &[GraphqlError]) -> Self {
         let code = errors.first().map_or(ErrorCode::Internal, |error| error.code);
         let list: Vec<Value> = errors.iter().map(GraphqlError::to_json).collect();
-        Self { body: serde_json::json!({ "errors": list }).to_string().into_bytes(), refused: Some(code) }
+        Self { body: serde_json::json!({ "errors": list }).to_string().into_bytes(), refused: Some(code), event: None }
     }
 }

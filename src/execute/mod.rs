@@ -3,6 +3,7 @@
 //! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] has it planned, [`steps`] runs
 //! the plan. A step may write ([`mod@write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
 //! stored. [`auth`] decides what the caller is refused. [`response`] writes the step's part of the response.
+//! [`watch`] runs the plan of a subscription for each change.
 
 pub mod auth;
 pub mod caller;
@@ -21,4 +22,5 @@ pub mod request;
 pub mod response;
 pub mod steps;
 pub mod values;
+pub mod watch;
 pub mod write;

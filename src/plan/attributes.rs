@@ -4,7 +4,7 @@
 use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::{Model, ObjectType, Stored, TypeKind};
+use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
 use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
 use std::sync::Arc;
@@ -30,6 +30,11 @@ pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
     let template = |attribute: &String| Some((attribute.clone(), keys(ty)?.keys.get(attribute)?.clone()));
     let templates = stored.keys.iter().chain(alternatives_of(ty, field)).filter_map(template).collect();
     Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), templates }))
+}
+
+/// The stored fields of a type.
+pub fn stored_fields(ty: &ObjectType) -> Vec<String> {
+    ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))).map(|field| field.name.clone()).collect()
 }
 
 /// Index keys that hold the field in some of their alternatives only. An item that lacks the field's own attribute, as older items may, is

@@ -29,6 +29,7 @@ pub mod print;
 pub mod tree;
 
 use crate::schema::model::Model;
+use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
 use error::PlanError;
 use operation::collect::SelectionContext;
@@ -47,8 +48,9 @@ pub fn plan(
     passes: Passes,
 ) -> Result<OperationPlan, PlanError> {
     let context = SelectionContext { api: &model.api, document: &document.parsed, variables, passes };
-    match operation.is_mutation() {
-        true => build::mutation::steps(model, context, operation),
-        false => build::query::steps(model, context, operation),
+    match operation.operation_type {
+        OperationType::Query => build::query::steps(model, context, operation),
+        OperationType::Mutation => build::mutation::steps(model, context, operation),
+        OperationType::Subscription => build::subscription::steps(model, context, operation),
     }
 }

@@ -27,6 +27,10 @@ impl OperationPlan {
                 let guard = step.plan.root.fields.first().and_then(|output| output.guard);
                 text.extend(step.plan.demands(guard).map(|demand| format!("  rule {demand}\n")));
             }
+            if let Some(watch) = &step.watch {
+                text += &watch_text(model, watch);
+                text.extend(step.plan.demands(watch.guard).map(|demand| format!("  rule {demand}\n")));
+            }
             text += &step.plan.to_text(model);
         }
         if text.is_empty() {
@@ -38,12 +42,15 @@ impl OperationPlan {
     /// The plan as JSON: the reads of a query; of a mutation, the writes and the reads after each.
     pub fn to_json(&self, model: &Model) -> Value {
         match self.steps.as_slice() {
-            [PlanStep { write: None, plan }] => plan.to_json(model),
+            [PlanStep { write: None, watch: None, plan }] => plan.to_json(model),
             steps => {
                 let step = |step: &PlanStep| {
                     let mut json = step.plan.to_json(model);
                     if let (Some(write), Value::Object(json)) = (&step.write, &mut json) {
                         json.insert("write".into(), write_json(model, write));
+                    }
+                    if let (Some(watch), Value::Object(json)) = (&step.watch, &mut json) {
+                        json.insert("watch".into(), watch_json(model, watch));
                     }
                     json
                 };
@@ -165,6 +172,35 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
         })
     });
     json!({ "field": write.field, "found": write.found.as_ref().map(lookup), "actions": actions.collect::<Vec<_>>() })
+}
+
+/// What a subscription watches, and what it reads first.
+fn watch_text(model: &Model, watch: &PlannedWatch) -> String {
+    let mut text = format!("watch {}\n  changes of {} in {}\n", watch.field, watch.item, model.tables[watch.table].name);
+    let bound: Vec<&str> = watch.bindings.iter().map(|binding| binding.reader.field.as_str()).collect();
+    if !bound.is_empty() {
+        let _ = writeln!(text, "  whose {} has the given value", bound.join(", "));
+    }
+    if watch.filter.is_some() {
+        text += "  that match the filter\n";
+    }
+    if let Some(initial) = &watch.initial {
+        let plan = initial.plan.to_text(model);
+        text = plan.lines().fold(text + "  first " + &initial.item + "\n", |text, line| text + "    " + line + "\n");
+    }
+    text
+}
+
+fn watch_json(model: &Model, watch: &PlannedWatch) -> Value {
+    let bound: Vec<&str> = watch.bindings.iter().map(|binding| binding.reader.field.as_str()).collect();
+    json!({
+        "field": watch.field,
+        "type": watch.item,
+        "table": model.tables[watch.table].name,
+        "bound": bound,
+        "filter": watch.filter.is_some(),
+        "first": watch.initial.as_ref().map(|initial| initial.plan.to_json(model)),
+    })
 }
 
 fn actions_of<'m>(model: &'m Model, write: &PlannedWrite) -> &'m [write::Action] {

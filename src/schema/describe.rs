@@ -63,7 +63,7 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
                 }
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
-                FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page => {}
+                FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Watch(_) | FieldKind::Page | FieldKind::Change(_) => {}
             }
         }
     }

@@ -12,6 +12,7 @@
 //! | `finds` | `@find` → access paths |
 //! | `nodes` | `@node` → the global ids of items, and the fields that find items by them |
 //! | `writes` | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
+//! | `watches` | `@watch` → what a field of `Subscription` watches |
 //! | `auth` | `@auth` → who may read and write each type and field |
 //! | `api` | the schema → what clients see of it |
 //!
@@ -33,6 +34,7 @@ pub mod table;
 mod tables;
 pub mod template;
 mod types;
+mod watches;
 mod writes;
 
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Findings};

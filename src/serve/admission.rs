@@ -20,14 +20,20 @@ pub struct Quotas {
     pub requests: Arc<Quota>,
     /// Bytes of responses that clients have not taken yet.
     pub responses: Arc<Quota>,
+    /// Bytes of subscriptions, besides their events.
+    pub subscriptions: Arc<Quota>,
 }
 
 /// What an operation holds until it ends.
 #[derive(Debug)]
 pub struct Admission {
+    client: ClientAddress,
     _operation: Share,
-    _request: Share,
+    request: Share,
 }
+
+/// The memory of a subscription besides its request, in bytes. Measured: see docs/performance.md.
+const SUBSCRIPTION: usize = 6 << 10;
 
 /// A response that its client has not taken yet.
 struct Unsent {
@@ -43,17 +49,25 @@ impl Quotas {
             operations: Quota::new(limits.max_requests, part),
             requests: Quota::with_quarters(limits.request_memory),
             responses: Quota::with_quarters(limits.response_memory),
+            subscriptions: Quota::with_quarters(limits.subscription_memory),
         }
     }
 
     /// Admits an operation whose request has arrived.
     pub fn admit(&self, client: ClientAddress, request: Share) -> Result<Admission, Exhausted> {
-        Ok(Admission { _operation: self.operations.take(client, 1)?, _request: request })
+        Ok(Admission { client, _operation: self.operations.take(client, 1)?, request })
     }
 
     /// The share of a response of this length, until its client has taken it.
     pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, Exhausted> {
         self.responses.take(client, held(length))
+    }
+}
+
+impl Admission {
+    /// The share of a subscription that has begun. What it held as an operation returns.
+    pub fn into_subscription(self, quotas: &Quotas) -> Result<Share, Exhausted> {
+        quotas.subscriptions.take(self.client, SUBSCRIPTION + self.request.amount())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::execute::gateway::{Gateway, Response};
 use crate::execute::request::Request;
+use crate::execute::watch::hub::Hub;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::future::Future;
@@ -25,6 +26,8 @@ pub struct Invocation {
     pub request: Request,
     /// Whether it may change anything. A request by GET may not.
     pub may_write: bool,
+    /// Whether it may have any number of responses.
+    pub may_last: bool,
     /// When the response must be there.
     pub deadline: Instant,
     /// Whether the response explains the plan and the calls.
@@ -35,6 +38,8 @@ pub struct Invocation {
 pub struct Execution {
     /// Whether it may change anything. If so, it must run to its end once it is polled, even when the client is gone.
     pub writes: bool,
+    /// Whether it is a subscription, which has no deadline.
+    pub lasts: bool,
     /// The responses in order. A query and a mutation have one.
     pub responses: BoxStream<'static, Response>,
 }
@@ -46,19 +51,20 @@ pub struct MayNotWrite;
 impl Execution {
     /// An operation with one response.
     pub fn single(writes: bool, response: impl Future<Output = Response> + Send + 'static) -> Self {
-        Self { writes, responses: stream::once(response).boxed() }
+        Self { writes, lasts: false, responses: stream::once(response).boxed() }
     }
 }
 
-/// The gateway that serves now. Requests that have begun stay with the gateway they began with.
+/// The gateway that serves now. Requests that have begun stay with the gateway they began with; subscriptions follow it.
 pub struct CurrentGateway {
     gateway: RwLock<Gateway>,
+    hub: Hub,
 }
 
 impl CurrentGateway {
-    /// Serves this gateway.
+    /// Serves this gateway. If its schema has subscriptions, this must be called inside a Tokio runtime.
     pub fn new(gateway: Gateway) -> Self {
-        Self { gateway: RwLock::new(gateway) }
+        Self { hub: Hub::new(&gateway), gateway: RwLock::new(gateway) }
     }
 
     /// The gateway that serves now.
@@ -66,22 +72,32 @@ impl CurrentGateway {
         self.gateway.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Serves this gateway from now on.
-    pub fn replace(&self, gateway: Gateway) {
-        *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = gateway;
+    /// Serves this gateway from now on. Subscriptions that do not fit its schema end.
+    pub async fn replace(&self, gateway: Gateway) {
+        *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = gateway.clone();
+        self.hub.replace(&gateway).await;
+    }
+
+    /// Ends all subscriptions, and begins no more: the server stops.
+    pub fn close(&self) {
+        self.hub.close();
     }
 }
 
 impl Backend for CurrentGateway {
     fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
         let gateway = self.get();
-        let Invocation { request, may_write, deadline, explain } = invocation;
+        let Invocation { request, may_write, may_last, deadline, explain } = invocation;
+        let hub = self.hub.clone();
         async move {
             match gateway.prepare(&request).await {
                 Err(errors) => Ok(Execution::single(false, std::future::ready(Response::refused(&errors)))),
-                Ok(prepared) if prepared.mutation && !may_write => Err(MayNotWrite),
+                Ok(prepared) if prepared.writes() && !may_write => Err(MayNotWrite),
+                Ok(prepared) if prepared.watches() && may_last => {
+                    Ok(Execution { writes: false, lasts: true, responses: hub.subscribe(&gateway, prepared, request) })
+                }
                 Ok(prepared) => {
-                    let writes = prepared.mutation;
+                    let writes = prepared.writes();
                     Ok(Execution::single(writes, async move { gateway.run(prepared, deadline, explain).await }))
                 }
             }

@@ -4,6 +4,7 @@ use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite};
 use super::client::ClientAddress;
 use super::documents::lookup::Documents;
+use super::quota::{Exhausted, Share};
 use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
@@ -43,7 +44,7 @@ impl Endpoint {
     }
 
     /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission is
-    /// returned when the operation ends.
+    /// returned when the operation ends. A subscription has no deadline; once it has begun, it has a share of the subscriptions' memory instead.
     ///
     /// Dropping the stream ends a query. It does not end a mutation, which runs in its own task: a client that leaves never stops one
     /// between two writes.
@@ -52,10 +53,34 @@ impl Endpoint {
         let Ok(begun) = timeout_at(limit, self.backend.begin(invocation)).await else {
             return Ok(stream::once(std::future::ready(timed_out())).boxed());
         };
-        let Execution { writes, responses } = begun?;
+        let Execution { writes, lasts, responses } = begun?;
+        if lasts {
+            return Ok(match admission.into_subscription(&self.quotas) {
+                Ok(share) => lasting(responses, share),
+                Err(exhausted) => stream::once(std::future::ready(too_many(exhausted))).boxed(),
+            });
+        }
         let responses = bounded(responses, limit, admission);
         Ok(if writes { detached(responses) } else { responses })
     }
+}
+
+/// The responses of a subscription, which has its share until they end.
+fn lasting(responses: BoxStream<'static, Response>, share: Share) -> BoxStream<'static, Response> {
+    let next = |(mut responses, share): (BoxStream<'static, Response>, Share)| async move {
+        let response = responses.next().await?;
+        Some((response, (responses, share)))
+    };
+    stream::unfold((responses, share), next).boxed()
+}
+
+/// The response to a subscription for which there is no memory.
+fn too_many(exhausted: Exhausted) -> Response {
+    let (code, message) = match exhausted {
+        Exhausted::Part => (ErrorCode::LimitExceeded, "This client has too many subscriptions. End one of them first."),
+        Exhausted::Total | Exhausted::TooLarge => (ErrorCode::Unavailable, "The server has too many subscriptions. Try again later."),
+    };
+    Response::refused(&[GraphqlError::new(code, message)])
 }
 
 /// The response to an operation that took too long.

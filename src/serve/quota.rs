@@ -111,6 +111,11 @@ impl Share {
         Ok(())
     }
 
+    /// The amount.
+    pub fn amount(&self) -> usize {
+        self.amount
+    }
+
     /// Moves the whole amount to a new share, which leaves this one empty.
     pub fn split(&mut self) -> Share {
         Share { quota: self.quota.clone(), client: self.client, amount: std::mem::take(&mut self.amount) }

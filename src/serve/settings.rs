@@ -149,6 +149,10 @@ pub struct SharedLimits {
     #[arg(long, env = "KEYFOLD_RESPONSE_MEMORY", value_name = "BYTES", default_value_t = Self::default().response_memory)]
     pub response_memory: usize,
 
+    /// Memory for subscriptions besides their events, of which one client may have a quarter; each takes 6 kB and its request
+    #[arg(long, env = "KEYFOLD_SUBSCRIPTION_MEMORY", value_name = "BYTES", default_value_t = Self::default().subscription_memory)]
+    pub subscription_memory: usize,
+
     /// Proxies in front of this server that append the address of their client to X-Forwarded-For
     #[arg(long, env = "KEYFOLD_TRUSTED_PROXIES", value_name = "N", default_value_t = Self::default().trusted_proxies)]
     pub trusted_proxies: usize,
@@ -233,6 +237,7 @@ impl Default for SharedLimits {
             max_socket_operations: 32,
             request_memory: 64 << 20,
             response_memory: 64 << 20,
+            subscription_memory: 256 << 20,
             trusted_proxies: 0,
         }
     }

@@ -9,6 +9,7 @@ use super::data::call::{Page, Query};
 use super::data::error::TableError;
 use super::data::write::{BatchWrite, WriteCall, WriteError};
 use super::retry::budget::RetryBudget;
+use super::stream::source::ChangeSource;
 use crate::schema::table::Table;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
@@ -61,6 +62,11 @@ pub trait DataStore: Send + Sync {
 
     /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes less than a second.
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>>;
+
+    /// The streams of the tables' changes; `None` if the store has none.
+    fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
+        None
+    }
 
     /// What bounds the retries of all requests together.
     fn retries(&self) -> &RetryBudget;

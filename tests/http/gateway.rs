@@ -90,7 +90,7 @@ async fn the_tables_are_ready_once_they_are_made() {
 async fn a_replaced_gateway_serves_the_next_request() {
     let (server, current, store) = running().await;
     assert_eq!(ask(&server, "{ user(id: 1) { called: name } }").await.0, 200);
-    current.replace(gateway(&SCHEMA.replace("name: String", "called: String @attribute(name: \"name\")"), &store).await);
+    current.replace(gateway(&SCHEMA.replace("name: String", "called: String @attribute(name: \"name\")"), &store).await).await;
     assert_eq!(ask(&server, "{ user(id: 1) { called } }").await, (200, json!({"data": {"user": {"called": "Ann"}}})));
     assert_eq!(ask(&server, "{ user(id: 1) { name } }").await.0, 400);
 }

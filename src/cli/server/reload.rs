@@ -98,7 +98,7 @@ async fn apply(reload: &Reload, text: String) -> Result<(), String> {
     if !differences.is_empty() {
         return Err(format!("the existing tables do not match it; a restart creates new ones in memory\n  {}", differences.join("\n  ")));
     }
-    reload.current.replace(Gateway::new(Arc::new(model), reload.store.clone(), reload.settings.clone()));
+    reload.current.replace(Gateway::new(Arc::new(model), reload.store.clone(), reload.settings.clone())).await;
     let new_tables = (!made.is_empty()).then(|| made.join(","));
     tracing::info!(schema = %reload.path.display(), new_tables, "the schema was reloaded");
     Ok(())

@@ -6,6 +6,7 @@ use super::entity::Entity;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::argument;
 use crate::plan::tree::*;
+use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
@@ -71,9 +72,14 @@ impl<'a> Builder<'a> {
 
     /// The find's condition without the conjuncts whose argument is null. A field of an input object may still be null when the plan runs.
     pub fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<Filter> {
+        self.conjuncts(find.filter.as_ref(), arguments)
+    }
+
+    /// A condition without the conjuncts whose argument is null.
+    pub fn conjuncts(&self, condition: Option<&Condition>, arguments: ArgumentsId) -> Option<Filter> {
         let given = &self.arguments[arguments];
         let is_null = |name: &str| !given.present(name.split('.').next().unwrap_or(name), self.context.variables);
-        Some(Filter::new(&find.filter.as_ref()?.without(&is_null)?, arguments))
+        Some(Filter::new(&condition?.without(&is_null)?, arguments))
     }
 
     /// Turns a source of the model into one of the plan.

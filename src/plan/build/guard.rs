@@ -10,6 +10,7 @@ use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::{Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, ValueSource, Want};
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::Find;
+use crate::schema::model::watch::Watch;
 use crate::schema::model::write::Write;
 use crate::schema::model::{Field, FieldKind, ObjectType};
 use indexmap::IndexMap;
@@ -36,7 +37,8 @@ impl<'a> Builder<'a> {
         let mut demands = match &field.kind {
             FieldKind::Find(find) => self.of_find(of.ty, (field, &coordinate), find),
             FieldKind::Write(write) => self.of_write(of.ty, (field, &coordinate), write)?,
-            FieldKind::Stored(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) | FieldKind::Page => {
+            FieldKind::Watch(watch) => self.of_watch((field, &coordinate), watch)?,
+            FieldKind::Stored(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {
                 demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect()
             }
         };
@@ -143,6 +145,16 @@ impl<'a> Builder<'a> {
         self.add_types(&mut of_types, (coordinate, is_ruled), self.model.read_by(ty, find), AuthAction::Read);
         demands.extend(of_types.into_iter().map(later));
         demands
+    }
+
+    /// The demands of a field of `Subscription`: its own, and those of the type that it watches.
+    fn of_watch(&self, (field, coordinate): (&Field, &str), watch: &'a Watch) -> Result<Vec<Demand>, PlanError> {
+        let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
+        let is_ruled = !demands.is_empty();
+        let mut of_types = Vec::new();
+        self.add_types(&mut of_types, (coordinate, is_ruled), vec![self.type_named(&watch.item)?], AuthAction::Read);
+        demands.extend(of_types.into_iter().map(later));
+        Ok(demands)
     }
 
     /// The demands of a write: its own, those of the item that it finds, of the types and fields that it writes, and of the type that it

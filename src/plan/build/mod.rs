@@ -2,7 +2,7 @@
 //!
 //! | module | in → out |
 //! |---|---|
-//! | `query`, `mutation` | an operation → its steps |
+//! | `query`, `mutation`, `subscription` | an operation → its steps |
 //! | `builder` | an object's selection → its fields: stored, embedded or found |
 //! | `find` | a find field → the relations on its path, and what it gives |
 //! | `relation` | one relation → its reads |
@@ -24,3 +24,4 @@ mod key_condition;
 pub mod mutation;
 pub mod query;
 mod relation;
+pub mod subscription;

@@ -7,6 +7,7 @@
 use super::builder::{Builder, internal, output};
 use super::entity::Entity;
 use super::relation::RelationRequest;
+use crate::plan::attributes;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
@@ -35,7 +36,7 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
             _ => {
                 let object = builder.collected(&Entity::root(root), IndexMap::from([(key, collected)]), false)?;
                 introspects |= builder.introspects;
-                PlanStep { write: None, plan: builder.finish(object) }
+                PlanStep { write: None, watch: None, plan: builder.finish(object) }
             }
         };
         steps.push(step);
@@ -77,7 +78,7 @@ fn write_step<'a>(
     let object =
         Object { type_name: root.name.clone(), guard: None, fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
     let plan = strong(builder.model, builder.finish(object));
-    Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), plan })
+    Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), watch: None, plan })
 }
 
 /// Makes every read strong, except on global indexes, which have no strong reads.
@@ -158,7 +159,7 @@ impl<'a> Lookups<'a, '_> {
             field: self.field,
             find,
             arguments,
-            needs: stored_fields(ty),
+            needs: attributes::stored_fields(ty),
             must_exist: true,
             waits_for_parent: false,
             want,
@@ -226,10 +227,6 @@ impl<'a> Lookups<'a, '_> {
         }
         Ok(seeds)
     }
-}
-
-fn stored_fields(ty: &ObjectType) -> Vec<String> {
-    ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))).map(|field| field.name.clone()).collect()
 }
 
 /// The relations that other paths of a cascade follow from the end of this one.

@@ -14,5 +14,5 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
     let root = Entity::root(builder.type_named(operation.object_type())?);
     let root = builder.object(&root, &[&operation.selection_set], false)?;
     let introspects = builder.introspects;
-    Ok(OperationPlan { steps: vec![PlanStep { write: None, plan: builder.finish(root) }], introspects })
+    Ok(OperationPlan { steps: vec![PlanStep { write: None, watch: None, plan: builder.finish(root) }], introspects })
 }

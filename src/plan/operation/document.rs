@@ -4,7 +4,6 @@ use super::budget::{self, OperationBudgets};
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
 use crate::plan::error::{PlanError, PlanErrorKind};
-use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
 use apollo_compiler::validation::{DiagnosticList, Valid};
@@ -47,11 +46,7 @@ impl Document {
     /// The operation of that name; without a name, the only one.
     pub fn operation(&self, name: Option<&str>) -> Result<&Node<Operation>, PlanError> {
         let name = name.filter(|name| !name.is_empty());
-        let operation = self.parsed.operations.get(name).map_err(|_| PlanError::new(PlanErrorKind::Input, self.choice(name)))?;
-        if operation.operation_type == OperationType::Subscription {
-            return Err(PlanError::new(PlanErrorKind::NotAvailable, "Subscriptions are not available over this transport."));
-        }
-        Ok(operation)
+        self.parsed.operations.get(name).map_err(|_| PlanError::new(PlanErrorKind::Input, self.choice(name)))
     }
 
     /// The message for a name that matches no operation.

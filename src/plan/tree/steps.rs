@@ -1,11 +1,15 @@
-//! The steps of an operation: one for a query, one for each root field of a mutation with what its write reads first. Must not know how
-//! items are read or written.
+//! The steps of an operation: one for a query, one for each root field of a mutation with what its write reads first, and one for the root
+//! field of a subscription with what it watches. Must not know how items are read, written or watched.
 
-use super::ids::{ArgumentsId, SpaceId};
+use super::discriminator::TypeDiscriminator;
+use super::filter::Filter;
+use super::ids::{ArgumentsId, GuardId, SpaceId};
 use super::plan::Plan;
 use super::response::ObjectSource;
+use super::value::{FieldReader, ValueSource};
+use std::sync::Arc;
 
-/// The plan of an operation: one step for a query, one for each root field of a mutation. Steps run one after the other.
+/// The plan of an operation: one step for a query or a subscription, one for each root field of a mutation. Steps run one after the other.
 #[derive(Debug)]
 pub struct OperationPlan {
     /// The steps.
@@ -19,6 +23,8 @@ pub struct OperationPlan {
 pub struct PlanStep {
     /// What is written first.
     pub write: Option<PlannedWrite>,
+    /// What is watched. The step then runs for each change.
+    pub watch: Option<PlannedWatch>,
     /// What is read afterwards, and the step's part of the response.
     pub plan: Plan,
 }
@@ -68,4 +74,51 @@ pub struct WriteLookup {
     pub target: ObjectSource,
     /// The item types in scope, each with the space that takes its item.
     pub seeds: Vec<(String, SpaceId)>,
+}
+
+/// What the root field of a subscription watches.
+#[derive(Debug)]
+pub struct PlannedWatch {
+    /// The field of `Subscription`; the model has its kinds of change.
+    pub field: String,
+    /// The item type.
+    pub item: String,
+    /// The table, by position in the model.
+    pub table: usize,
+    /// How to tell the type's items from others.
+    pub discriminator: Arc<TypeDiscriminator>,
+    /// The field's arguments, in the step's plan.
+    pub arguments: ArgumentsId,
+    /// The values that an image must have.
+    pub bindings: Vec<WatchBinding>,
+    /// The condition that an image must meet.
+    pub filter: Option<Filter>,
+    /// The guard of the field.
+    pub guard: Option<GuardId>,
+    /// The item after the change.
+    pub node: WatchedImage,
+    /// The item before the change.
+    pub previous: WatchedImage,
+    /// The space that takes the change's kind and id, if the field returns a change.
+    pub change: Option<SpaceId>,
+    /// What is read when the subscription begins.
+    pub initial: Option<WriteLookup>,
+}
+
+/// A value that an image must have.
+#[derive(Debug)]
+pub struct WatchBinding {
+    /// How to find it in an image.
+    pub reader: Arc<FieldReader>,
+    /// Where the value to compare with comes from.
+    pub source: ValueSource,
+}
+
+/// An image of a changed item.
+#[derive(Debug)]
+pub struct WatchedImage {
+    /// The space that takes it.
+    pub space: SpaceId,
+    /// The guard that decides whether the caller may see it.
+    pub guard: Option<GuardId>,
 }

@@ -89,7 +89,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                     disclosed_by_write((draft.tables.as_slice(), types), ty, write)
                 }
                 FieldKind::Stored(_) => disclosed_by_default(ty, field),
-                FieldKind::Page | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
+                FieldKind::Watch(_) | FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
             };
             if let Some(disclosed) = disclosed {
                 let message = format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");

@@ -282,9 +282,6 @@ pub const RULES: &[Rule] = &[
     rule("KF0601", "A claim in a key keeps callers apart",
         "A claim in a key template (`{auth.tenant}`) says whose items are meant, and nothing else may lead to these keys. So the primary key has every claim that the key of an index has, all templates of a key have the same claims, and types whose items could have the same key have them in the same place.",
         r##"type Note @item(keys: { PK: "TENANT#{auth.tenant}#NOTE#{id}", SK: "Note" }) { id: ID! title: String! }"##),
-    rule("KF0604", "Subscriptions are not available yet",
-        "Keyfold does not deliver changes of items yet. Remove the subscription.",
-        r#"type Query { post(id: ID!): Post @find }"#),
     rule("KF0605", "Keyfold enforces every rule",
         "A form of `@auth` that Keyfold does not enforce is a mistake: an ignored rule would let everybody in. `hide:` is for types. If the rules of a type need its items and do not hide them, no `through:` goes through the items, and no Boolean asks for them among items of other types.",
         r#"type Note @auth(if: "auth.sub = ownerId", hide: true) @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! ownerId: ID! }"#),
@@ -431,6 +428,19 @@ pub const RULES: &[Rule] = &[
     rule("KF0814", "A write checks every constraint",
         "A warning. Keyfold checks the values that it knows, and DynamoDB checks the numbers that it computes. Nothing checks these: a text or a list that an expression copies from another attribute, a sum of two attributes, and a field of an embedded object that an argument sets as a whole. Give the source the same `@constraint`: the other attribute, or the field of the input object. Or add a condition to `if:`.",
         r#"input AddressInput { city: String! @constraint(maxLength: 80) }"#),
+
+    rule("KF0901", "A subscription watches items",
+        "Each field of `Subscription` has `@watch` and no other field has it. The field returns an item type, or a type with `change: ChangeKind!`, `node` and `previous`, and no list. An item that is removed is null.",
+        r#"type Subscription { foods(containerId: ID!): FoodChange @watch }"#),
+    rule("KF0902", "A watched table has a stream of both images",
+        "Changes come from the stream of the item type's table. Each record must have the item before the change and the item after it.",
+        r#"extend schema @table(name: "pantry", stream: NEW_AND_OLD_IMAGES)"#),
+    rule("KF0903", "A change has a kind and its item",
+        "A type with a field of the type `ChangeKind` is a change of an item. It has no fields but `change: ChangeKind!`, `node` and `previous` of one item type, which may be null, and `id: ID!`.",
+        r#"type FoodChange { id: ID! change: ChangeKind! node: Food previous: Food }"#),
+    rule("KF0904", "A subscription binds fields to values",
+        "Names and `where:` bind fields of the item as they do for `@find`, but to single values: a subscription has no ranges and no shards. Every argument binds a field, is part of `filter:`, or is `after: ID`, which takes the id of a change.",
+        r#"prices(productId: ID!, after: ID): PriceChange @watch(filter: "price < :below")"#),
 ];
 
 /// The page docs/errors.md, with all rules.

@@ -70,6 +70,13 @@ pub fn read_find(
     Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max, consistent })
 }
 
+/// The find of the one item that a field of `Subscription` watches.
+pub fn read_watched(wanted: FindContext, findings: &mut Findings) -> Option<Find> {
+    let (paths, filter) = by_keys(&wanted, findings)?;
+    let consistent = paths.iter().all(|path| path.index.is_none());
+    Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max: prepare::MAX_DEFAULT, consistent })
+}
+
 /// The access paths that serve to read the items of a write, the best first. Unlike in a find, a binding by an argument's name may stay
 /// unused, because the argument may hold a value to write.
 pub fn paths_of_write(

@@ -47,7 +47,7 @@ pub fn target_of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) 
     let named = directive.item.as_ref();
     let of_all = |own: &str| named.is_none_or(|named| named.value == own);
     let (own, returns) = match (draft.kind(inner), definition) {
-        (Some(Kind::NoConnection), _) => return Ok(None),
+        (Some(Kind::Misshapen), _) => return Ok(None),
         (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
         (Some(Kind::Connection(_)), _) if many == Returns::List => {
             return Err(refuse("KF0402", format!("`{coordinate}` is a list of connections"), "make it one connection"));

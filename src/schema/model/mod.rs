@@ -9,12 +9,14 @@ pub mod node;
 pub mod rules;
 pub mod sharding;
 pub mod source;
+pub mod watch;
 pub mod write;
 
 use super::table::Table;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::node::NodeFind;
 use crate::schema::model::rules::{Constraint, Rules};
+use crate::schema::model::watch::{ChangePart, Watch};
 use crate::schema::model::write::{Write, WriteReturns};
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
@@ -28,6 +30,7 @@ use apollo_compiler::{
 };
 
 use indexmap::IndexMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A loaded schema.
@@ -64,6 +67,22 @@ impl Model {
             FieldKind::Write(write) => Some(write),
             _ => None,
         }
+    }
+
+    /// What a field of `Subscription` watches (whatever the root type is called).
+    pub fn subscription(&self, field: &str) -> Option<&Watch> {
+        let root = self.api.root_operation(OperationType::Subscription)?;
+        match &self.types.get(root.as_str())?.fields.get(field)?.kind {
+            FieldKind::Watch(watch) => Some(watch),
+            _ => None,
+        }
+    }
+
+    /// The tables whose changes fields of `Subscription` deliver, by position, each once.
+    pub fn watched_tables(&self) -> BTreeSet<usize> {
+        let fields = self.types.values().flat_map(|ty| ty.fields.values());
+        let watched = fields.filter_map(|field| if let FieldKind::Watch(watch) = &field.kind { Some(&watch.item) } else { None });
+        watched.filter_map(|item| Some(self.item(item)?.1.table)).collect()
     }
 
     /// The item type that the write of a field of `Mutation` returns.
@@ -133,6 +152,8 @@ pub enum TypeKind {
     Edge,
     /// `PageInfo`.
     PageInfo,
+    /// A change of an item of the named type, recognised by its shape.
+    Change(String),
 }
 
 /// A field of an object type.
@@ -177,8 +198,12 @@ pub enum FieldKind {
     Nodes(NodeFind),
     /// The global id of an item, made of its key.
     GlobalId(Arc<GlobalId>),
+    /// The changes of items (`@watch`).
+    Watch(Box<Watch>),
     /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
     Page,
+    /// A part of a change.
+    Change(ChangePart),
 }
 
 /// A stored field: how to find its value in an item and how to read it.

@@ -45,8 +45,10 @@ pub enum Kind {
     Edge,
     /// `PageInfo`.
     PageInfo,
-    /// A type that is meant as a connection but is none, which is reported.
-    NoConnection,
+    /// A change of an item of the named type.
+    Change(String),
+    /// A type that is meant as a connection or a change but is none, which is reported.
+    Misshapen,
 }
 
 /// The stored fields of a type, by name.

@@ -59,10 +59,10 @@ fn declared(
     let inner = field.ty.inner_named_type();
     let coordinate = format!("{}.{}", object.name, field.name);
     let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
-        (_, None) | (Some(Kind::NoConnection), _) => return None,
+        (_, None) | (Some(Kind::Misshapen), _) => return None,
         (Some(Kind::Item), _) => Some((format!("`{coordinate}` holds items of `{inner}`, but an attribute cannot hold items"), true)),
         (Some(Kind::Connection(_)), _) => Some((format!("`{coordinate}` is a connection, but an attribute cannot hold one"), true)),
-        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo), _) | (None, Some(ExtendedType::InputObject(_))) => {
+        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo | Kind::Change(_)), _) | (None, Some(ExtendedType::InputObject(_))) => {
             Some((format!("`{coordinate}` is a `{inner}`, but an attribute cannot hold one"), false))
         }
         (None, Some(ExtendedType::Interface(_) | ExtendedType::Union(_))) => {

@@ -1,7 +1,9 @@
-//! Object types in; out: what each stands for, which is root, item, connection, edge, page info or embedded. Must not know keys or finds.
+//! Object types in; out: what each stands for, which is root, item, connection, edge, page info, change or embedded. Must not know keys or
+//! finds.
 //!
 //! A connection is recognised by its shape, not by its name (Relay cursor connections specification). It is a type without `@item` that has
-//! no fields but `nodes`, `edges` and `pageInfo`, with at least one of the first two. Its nodes are items, or of an abstract type.
+//! no fields but `nodes`, `edges` and `pageInfo`, with at least one of the first two. Its nodes are items, or of an abstract type. A change is
+//! recognised by its field `change: ChangeKind!`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
@@ -15,6 +17,9 @@ use indexmap::IndexMap;
 
 /// The name of the type that tells a page's cursors and whether there are more pages.
 pub const PAGE_INFO: &str = "PageInfo";
+
+/// The name of the enum of the kinds of change.
+const CHANGE_KIND: &str = "ChangeKind";
 
 /// Classifies every object type.
 pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Kind> {
@@ -39,7 +44,15 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
             && let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
         {
             report_no_connection(object, page_info, findings);
-            kinds.insert(object.name.to_string(), Kind::NoConnection);
+            kinds.insert(object.name.to_string(), Kind::Misshapen);
+        }
+    }
+    for object in objects(schema) {
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded)
+            && object.fields.values().any(|field| field.ty.inner_named_type() == CHANGE_KIND)
+        {
+            let kind = change(&kinds, object, findings).map_or(Kind::Misshapen, Kind::Change);
+            kinds.insert(object.name.to_string(), kind);
         }
     }
     kinds
@@ -105,6 +118,38 @@ fn connection<'s>(
     let node = node?;
     let abstract_type = matches!(schema.types.get(node.as_str()), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
     (abstract_type || kinds.get(&node) == Some(&Kind::Item)).then_some((node, edge))
+}
+
+/// The item type of a change. `None` on a mistake, which is reported.
+fn change(kinds: &IndexMap<String, Kind>, object: &ObjectType, findings: &mut Findings) -> Option<String> {
+    let mut item: Option<&str> = None;
+    for (name, field) in &object.fields {
+        let inner = field.ty.inner_named_type().as_str();
+        let fits = field.ty.is_named()
+            && match name.as_str() {
+                "change" => inner == CHANGE_KIND,
+                "id" => inner == "ID",
+                // There is no item before it is inserted, and none after it is removed.
+                "node" | "previous" => {
+                    let is_first = item.is_none_or(|known| known == inner);
+                    item = Some(inner);
+                    is_first && !field.ty.is_non_null() && kinds.get(inner) == Some(&Kind::Item)
+                }
+                _ => false,
+            };
+        if !fits {
+            let message = format!("`{}` is a change of an item, but `{name}: {}` is not part of a change", object.name, field.ty);
+            let help = "a change has `change: ChangeKind!`, `node` and `previous` of one item type, which may be null, and `id: ID!`";
+            findings.error("KF0903", &span::of(name.location()), message, Some(help.into()));
+            return None;
+        }
+    }
+    let Some(item) = item else {
+        let message = format!("`{}` is a change of an item, but it has neither `node` nor `previous`", object.name);
+        findings.error("KF0903", &span::of(object.name.location()), message, None);
+        return None;
+    };
+    Some(item.to_owned())
 }
 
 fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {

@@ -3,12 +3,13 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::Rules;
+use crate::schema::model::watch::ChangePart;
 use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use crate::schema::types::fields;
-use crate::schema::{finds, nodes, rules as field_rules, writes};
+use crate::schema::{finds, nodes, rules as field_rules, watches, writes};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Value};
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -42,7 +43,8 @@ fn type_kind(draft: &SchemaDraft, name: &str, kind: &Kind) -> Option<TypeKind> {
         Kind::Connection(node) => TypeKind::Connection(node.clone()),
         Kind::Edge => TypeKind::Edge,
         Kind::PageInfo => TypeKind::PageInfo,
-        Kind::NoConnection => return None,
+        Kind::Change(item) => TypeKind::Change(item.clone()),
+        Kind::Misshapen => return None,
     })
 }
 
@@ -57,7 +59,23 @@ fn field_kind(
     let coordinate = format!("{type_name}.{}", field.name);
     match kind {
         Kind::Root(OperationType::Subscription) => {
-            findings.error("KF0604", &place, format!("`{coordinate}`: subscriptions are not available yet"), None);
+            if let Some(other) = find.or(write_of(&field.directives)) {
+                let message = format!("`@{}` is on `{coordinate}`, but fields of the Subscription type only watch", other.name);
+                findings.error("KF0901", &named(other), message, Some("use `@watch` alone".into()));
+                return None;
+            }
+            match field.directives.get("watch") {
+                Some(directive) => watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch))),
+                None => {
+                    let message = format!("`{coordinate}` does not say what it watches");
+                    findings.error("KF0901", &place, message, Some("add `@watch`".into()));
+                    None
+                }
+            }
+        }
+        _ if let Some(watch) = field.directives.get("watch") => {
+            let message = format!("`@watch` is on `{coordinate}`, but only fields of the Subscription type watch");
+            findings.error("KF0901", &named(watch), message, None);
             None
         }
         Kind::Root(operation) => {
@@ -104,7 +122,14 @@ fn field_kind(
             }
             Some(FieldKind::Page)
         }
-        Kind::NoConnection => None,
+        Kind::Change(_) => {
+            if let Some(directive) = find.or(write_of(&field.directives)) {
+                let message = format!("`{coordinate}` is part of a change, so `@{}` has no effect", directive.name);
+                findings.error("KF0903", &named(directive), message, Some("leave it out".into()));
+            }
+            ChangePart::named(&field.name).map(FieldKind::Change)
+        }
+        Kind::Misshapen => None,
     }
 }
 

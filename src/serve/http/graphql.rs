@@ -92,7 +92,7 @@ pub async fn handle(
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
         }
         RequestBody::List(list) => match operations.run_list(list, memory).await {
-            Ok(body) => send(&http, client, form, Response { body, refused: None }).await,
+            Ok(body) => send(&http, client, form, Response { body, refused: None, event: None }).await,
             Err(refusal) => refuse(media, &refusal),
         },
     };
@@ -111,7 +111,7 @@ async fn answer(
     memory: Share,
 ) -> Result<axum::response::Response, HttpRefusal> {
     if form.media == MediaType::EventStream {
-        let responses = operations.begin(parameters, memory).await?;
+        let responses = operations.stream(parameters, memory).await?;
         return Ok(sse::respond(http.endpoint.clone(), operations.client, responses));
     }
     let response = operations.run(parameters, memory).await?;
@@ -144,7 +144,7 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
 /// Sends a response in the form that the client accepts.
 async fn send(http: &HttpEndpoint, client: ClientAddress, form: Form, response: Response) -> axum::response::Response {
     let Form { media, accepted } = form;
-    let Response { mut body, refused } = response;
+    let Response { mut body, refused, .. } = response;
     let mut share = match http.endpoint.quotas.hold_response(client, body.len()) {
         Ok(share) => share,
         Err(exhausted) => return refuse(media, &HttpRefusal::ResponseDropped(exhausted)),

@@ -11,7 +11,7 @@ use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream, StreamExt};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 /// The operations of one request.
 pub struct RequestOperations<'e> {
@@ -30,11 +30,24 @@ pub struct RequestOperations<'e> {
 impl RequestOperations<'_> {
     /// Runs an operation that has one response. The operation has the memory of its request. The error is why it did not run.
     pub async fn run(&self, parameters: RequestParameters, memory: Share) -> Result<Response, HttpRefusal> {
-        Ok(self.begin(parameters, memory).await?.next().await.unwrap_or_else(timed_out))
+        Ok(self.begin(parameters, memory, false).await?.next().await.unwrap_or_else(timed_out))
     }
 
-    /// Begins an operation, which runs while its responses are polled.
-    pub async fn begin(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
+    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the caller's token.
+    pub async fn stream(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
+        let responses = self.begin(parameters, memory, true).await?;
+        Ok(match self.identity.ends {
+            Some(ends) => responses.take_until(sleep_until(ends)).boxed(),
+            None => responses,
+        })
+    }
+
+    async fn begin(
+        &self,
+        parameters: RequestParameters,
+        memory: Share,
+        may_last: bool,
+    ) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let request = match self.endpoint.documents.request(parameters) {
             Ok(request) => Request { caller: self.identity.caller.clone(), ..request },
             Err(error) => return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed()),
@@ -42,7 +55,7 @@ impl RequestOperations<'_> {
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
-        let invocation = Invocation { request, may_write: self.may_write, deadline, explain: self.explain };
+        let invocation = Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain };
         self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)
     }
 

@@ -57,18 +57,22 @@ fn events(
 
 /// The event of a response, which has its share until it is sent.
 fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response) -> Bytes {
-    let event = next_event(&response.body);
+    let event = next_event(&response);
     match endpoint.quotas.hold_response(client, event.len()) {
         Ok(share) => unsent(event, share),
-        Err(exhausted) => next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()]).body).into(),
+        Err(exhausted) => next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()])).into(),
     }
 }
 
-/// The event `next` with a response map. Lines may end anywhere between the tokens of JSON, and nowhere else.
-fn next_event(body: &[u8]) -> Vec<u8> {
-    let mut event = Vec::with_capacity(body.len() + 32);
+/// The event `next` with a response map, and with its id if it has one. Lines may end anywhere between the tokens of JSON, and nowhere else.
+fn next_event(response: &gateway::Response) -> Vec<u8> {
+    let id = response.event.as_deref().unwrap_or_default();
+    let mut event = Vec::with_capacity(response.body.len() + id.len() + 40);
     event.extend_from_slice(b"event: next\n");
-    for line in body.split(|byte| matches!(byte, b'\n' | b'\r')) {
+    if !id.is_empty() {
+        event.extend_from_slice(format!("id: {id}\n").as_bytes());
+    }
+    for line in response.body.split(|byte| matches!(byte, b'\n' | b'\r')) {
         event.extend_from_slice(b"data: ");
         event.extend_from_slice(line);
         event.push(b'\n');
@@ -82,12 +86,12 @@ mod tests {
     use super::*;
 
     async fn said(responses: BoxStream<'static, gateway::Response>) -> String {
-        let all: Vec<Bytes> = events(responses, |response| next_event(&response.body).into()).collect().await;
+        let all: Vec<Bytes> = events(responses, |response| next_event(&response).into()).collect().await;
         String::from_utf8_lossy(&all.concat()).into_owned()
     }
 
     fn response(body: &str) -> gateway::Response {
-        gateway::Response { body: body.into(), refused: None }
+        gateway::Response { body: body.into(), refused: None, event: None }
     }
 
     #[tokio::test]

@@ -110,7 +110,7 @@ impl SocketExecutor {
             Err(error) => return Ok(only(gateway::Response::refused(&[error]))),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
-        let invocation = Invocation { request, may_write: true, deadline, explain: false };
+        let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false };
         let endpoint = self.endpoint.clone();
         let responses = async move {
             endpoint

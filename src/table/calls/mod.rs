@@ -25,11 +25,16 @@ use crate::table::data::write::{BatchWrite, WriteCall, WriteError};
 use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
 use crate::table::retry::budget::RetryBudget;
 use crate::table::sdk::store::SdkStore;
+use crate::table::stream::source::ChangeSource;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 use tokio::time::Instant;
 
 impl DataStore for SdkStore {
+    fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
+        Some(Arc::new(self.change_source()))
+    }
+
     fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let make = move || match requests {
             [only] => get_item(self.caller(), *only, deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),

@@ -12,12 +12,16 @@ use aws_sdk_dynamodb::config::{HttpClient, StalledStreamProtectionConfig};
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorSettings, SharedHttpConnector};
+use aws_sdk_dynamodbstreams::Client as Streams;
+use aws_sdk_dynamodbstreams::config::{BehaviorVersion as StreamsVersion, Builder as StreamsBuilder, Config as StreamsConfig};
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
 /// Longest time to make a connection. Within a region it takes milliseconds.
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// Longest call to a stream.
+const STREAM_LIMIT: Duration = Duration::from_secs(10);
 /// Longest wait for credentials for a compatible server, which may not need any.
 const CREDENTIALS_LIMIT: Duration = Duration::from_secs(3);
 /// The region for servers that have none.
@@ -28,6 +32,8 @@ const ANY_REGION: &str = "us-east-1";
 pub(super) struct ConfiguredClient {
     /// The client.
     pub(super) sdk: Client,
+    /// The client of the tables' streams.
+    pub(super) streams: Streams,
     /// What sends requests.
     pub(super) connector: SharedHttpConnector,
     /// What signs them; `None` where nothing needs to be signed.
@@ -40,7 +46,10 @@ pub(super) fn embedded(connector: Connector) -> ConfiguredClient {
     let config = config.endpoint_url("http://embedded").allow_no_auth().http_client(connector.clone());
     let config = config.timeout_config(TimeoutConfig::disabled());
     let sdk = Client::from_conf(without_retries(config).build());
-    ConfiguredClient { sdk, connector: SharedHttpConnector::new(connector), credentials: None }
+    let streams = StreamsConfig::builder().behavior_version(StreamsVersion::latest()).region(Region::new(ANY_REGION));
+    let streams = streams.endpoint_url("http://embedded").allow_no_auth().http_client(connector.clone());
+    let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(TimeoutConfig::disabled()).build());
+    ConfiguredClient { sdk, streams, connector: SharedHttpConnector::new(connector), credentials: None }
 }
 
 /// A client that sends by the given HTTP client, with the settings of [`connect`] but for credentials and region.
@@ -48,8 +57,11 @@ pub(super) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> C
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
     let config = config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
     let sdk = Client::from_conf(with_limits(config).build());
+    let streams = StreamsConfig::builder().behavior_version(StreamsVersion::latest()).region(Region::new(ANY_REGION));
+    let streams = streams.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
+    let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
     let credentials = Some(SharedCredentialsProvider::new(any_credentials()));
-    ConfiguredClient { sdk, connector: SharedHttpConnector::new(http), credentials }
+    ConfiguredClient { sdk, streams, connector: SharedHttpConnector::new(http), credentials }
 }
 
 /// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the environment, the profile,
@@ -64,19 +76,29 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
         loader = loader.endpoint_url(url);
     }
     let found = loader.load().await;
-    let mut config = Builder::from(&found).http_client(https_client(ProxyConfig::from_env()));
+    let http = https_client(ProxyConfig::from_env());
+    let mut config = Builder::from(&found).http_client(http.clone());
+    let mut streams = StreamsBuilder::from(&found).http_client(http);
     if found.region().is_none() {
         if endpoint_url.is_none() {
             return Err(invalid("no AWS region is set; use --region or AWS_REGION".to_owned()));
         }
         config = config.region(Region::new(ANY_REGION));
+        streams = streams.region(Region::new(ANY_REGION));
     }
     let mut credentials = found.credentials_provider();
     if endpoint.is_some_and(|url| !is_of_aws(&url)) && !has_credentials(&found).await {
         config = config.credentials_provider(any_credentials());
+        streams = streams.credentials_provider(any_credentials());
         credentials = Some(SharedCredentialsProvider::new(any_credentials()));
     }
-    Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), connector: connector(), credentials })
+    let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
+    Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), streams, connector: connector(), credentials })
+}
+
+/// The time limits of calls to streams. An answer has up to 1 MB.
+fn stream_limits() -> TimeoutConfig {
+    TimeoutConfig::builder().connect_timeout(CONNECT_LIMIT).operation_timeout(STREAM_LIMIT).build()
 }
 
 /// What sends the requests of calls without the SDK: a pool of connections of its own, with the SDK's time limits.

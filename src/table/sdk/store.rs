@@ -14,14 +14,23 @@ use crate::table::embedded::observer::CallObserver;
 use crate::table::hedge::late_reads::LateReads;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
+use crate::table::stream::sdk_source::SdkChangeSource;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
+use aws_sdk_dynamodbstreams::Client as Streams;
 use aws_smithy_runtime_api::client::http::HttpConnector;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::time::Instant;
+
+/// How long to wait after an answer of a stream without records. A shard answers 5 calls a second (DynamoDB developer guide, "Service,
+/// account, and table quotas"), of two readers together.
+const PAUSE: Duration = Duration::from_millis(400);
+/// The same for the embedded engine, whose answer takes some 50 µs.
+const PAUSE_EMBEDDED: Duration = Duration::from_millis(25);
 
 /// A store over the AWS SDK or the embedded engine; cheap to clone. The embedded store closes when its last clone is dropped.
 #[derive(Clone)]
@@ -71,6 +80,7 @@ pub struct UnknownClient;
 
 struct Inner {
     sdk: Client,
+    streams: Streams,
     direct: DirectMaker,
     retries: RetryBudget,
     health: TableHealth,
@@ -134,14 +144,21 @@ impl SdkStore {
         Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }))
     }
 
-    fn of(ConfiguredClient { sdk, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
+    fn of(ConfiguredClient { sdk, streams, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
         let direct = DirectMaker { connection: DynamoConnection::new(connector, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
-        Self { inner: Arc::new(Inner { sdk, direct, retries, health, embedded }), client: ClientKind::of_environment(), late_reads: None }
+        Self { inner: Arc::new(Inner { sdk, streams, direct, retries, health, embedded }), client: ClientKind::of_environment(), late_reads: None }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
         &self.inner.sdk
+    }
+
+    /// The streams of the tables.
+    pub(in crate::table) fn change_source(&self) -> SdkChangeSource {
+        let Inner { sdk, streams, embedded, .. } = &*self.inner;
+        let pause = if embedded.is_some() { PAUSE_EMBEDDED } else { PAUSE };
+        SdkChangeSource { tables: sdk.clone(), streams: streams.clone(), pause }
     }
 
     /// What makes late reads twice, if anything does.
@@ -161,7 +178,7 @@ impl SdkStore {
 
     /// What the store's calls need. The embedded engine always answers, so it has no circuit.
     pub(in crate::table) fn caller(&self) -> CallMeans<'_> {
-        let Inner { sdk, direct, retries, health, embedded } = &*self.inner;
+        let Inner { sdk, direct, retries, health, embedded, .. } = &*self.inner;
         let maker = match (self.client, embedded) {
             (None, Some(embedded)) => CallMaker::Embedded(&embedded.maker),
             (client, _) => match client.unwrap_or_default() {

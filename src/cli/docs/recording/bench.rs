@@ -83,7 +83,7 @@ impl<'r> Bench<'r> {
             Ok(prepared) => prepared,
             Err(errors) => return Ok(Recording { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),
         };
-        if prepared.mutation {
+        if prepared.writes() {
             self.ready = None;
         }
         let response = gateway.run(prepared, Instant::now() + BOUND, false).await;

@@ -1,0 +1,138 @@
+//! A change and a subscription in; the response to its subscribers out, if the change concerns them and they may see it.
+
+use super::interest::{ImageMatcher, Interest};
+use crate::execute::context::ExecutionContext;
+use crate::execute::error::{ErrorCode, GraphqlError};
+use crate::execute::gateway::{Gateway, PreparedOperation};
+use crate::execute::read::apply::seed;
+use crate::execute::read::executor::run_waves;
+use crate::execute::read::state::{GuardOutcome, ReadState};
+use crate::execute::response::body::ResponseBody;
+use crate::execute::response::writer::Writer;
+use crate::plan::tree::{PlanStep, PlannedWatch, SpaceId, WatchedImage};
+use crate::schema::model::watch::ChangeKind;
+use crate::table::data::attribute::{Attribute, Item};
+use serde_json::{Map, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// How long the reads for a change may take.
+const READ_LIMIT: Duration = Duration::from_secs(10);
+/// How much longer its response may take.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// An item before and after a change.
+#[derive(Debug, Clone, Copy)]
+pub struct Images<'a> {
+    /// Before.
+    pub old: Option<&'a Arc<Item>>,
+    /// After.
+    pub new: Option<&'a Arc<Item>>,
+    /// Whether it is no change, but the item as it is when the subscription begins.
+    pub is_initial: bool,
+}
+
+/// The subscription's step and what it watches.
+pub fn watched(prepared: &PreparedOperation) -> Option<(&PlanStep, &PlannedWatch)> {
+    let step = prepared.plan().steps.first()?;
+    Some((step, step.watch.as_ref()?))
+}
+
+/// The response map to a change, as JSON; `None` if the change does not concern the caller. `id` is the id of the event.
+pub async fn deliver(
+    gateway: &Gateway,
+    prepared: &PreparedOperation,
+    interest: &Interest,
+    images: Images<'_>,
+    id: &str,
+) -> Option<Vec<u8>> {
+    let deadline = Instant::now() + READ_LIMIT;
+    let run = gateway.begin(deadline);
+    let context = gateway.context(&run, prepared);
+    let mut body = ResponseBody::new(gateway.limits());
+    let extensions = || Some(json!({ "keyfold": { "id": id } }));
+    let work = respond(&context, prepared, (interest, images, id), &mut body);
+    let Ok(written) = timeout_at(deadline + GRACE, gateway.share(prepared, &run, work)).await else {
+        let mut body = ResponseBody::new(gateway.limits());
+        body.error(&GraphqlError::new(ErrorCode::Timeout, "The reads for a change took too long."));
+        return Some(body.finish(false, extensions()));
+    };
+    written.map(|has_data| body.finish(has_data, extensions()))
+}
+
+/// Writes the response. `None` if there is none, and false if `data` is null.
+async fn respond(
+    context: &ExecutionContext<'_>,
+    prepared: &PreparedOperation,
+    (interest, images, id): (&Interest, Images<'_>, &str),
+    body: &mut ResponseBody,
+) -> Option<bool> {
+    let (step, watch) = watched(prepared)?;
+    let mut state = ReadState::new(&step.plan, context);
+    if state.refusals.of(watch.guard).is_some() {
+        return None;
+    }
+    let (before, after) = {
+        let matcher = ImageMatcher::new(context, &state, watch, interest).ok()?;
+        (matcher.wanted(images.old), matcher.wanted(images.new))
+    };
+    // A field that begins with the item as it is, begins with null if there is none.
+    let is_null = images.is_initial && watch.change.is_none();
+    if change_kind(before.is_some(), after.is_some()).is_none() && !is_null {
+        return None;
+    }
+    if let Some(space) = watch.change {
+        seed(&mut state, space, vec![Arc::new(Item::new())]);
+    }
+    seed(&mut state, watch.previous.space, before.into_iter().collect());
+    seed(&mut state, watch.node.space, after.into_iter().collect());
+    context.loaders.bound_reads(Some(context.max_read_bytes));
+    run_waves(context, &mut state, false).await;
+    // What could not be decided about the item as it is, the response tells.
+    let before = is_seen(&state, &watch.previous, false);
+    let after = is_seen(&state, &watch.node, true);
+    let kind = match change_kind(before, after) {
+        None if is_null => ChangeKind::Insert,
+        kind => kind?,
+    };
+    if !images.is_initial && !context.model.subscription(&watch.field)?.kinds.contains(&kind) {
+        return None;
+    }
+    hide(&mut state, watch.previous.space, before);
+    hide(&mut state, watch.node.space, after);
+    if let Some(space) = watch.change {
+        let text = |part: &str, value: &str| (part.to_owned(), Attribute::S(value.to_owned()));
+        state.elements[space] = vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())];
+    }
+    Some(Writer::new(&state, &Map::new(), body).write().is_ok())
+}
+
+/// What a change is to somebody who saw the item before, sees it after, or both.
+fn change_kind(before: bool, after: bool) -> Option<ChangeKind> {
+    match (before, after) {
+        (false, false) => None,
+        (false, true) => Some(ChangeKind::Insert),
+        (true, true) => Some(ChangeKind::Modify),
+        (true, false) => Some(ChangeKind::Remove),
+    }
+}
+
+/// Whether the caller may see an image. `undecided` is what counts if that could not be read.
+fn is_seen(state: &ReadState<'_>, image: &WatchedImage, undecided: bool) -> bool {
+    let is_there = state.len(image.space) > 0;
+    is_there
+        && match state.access(image.guard, (image.space, 0)) {
+            GuardOutcome::Granted => true,
+            GuardOutcome::Refused(_) => false,
+            GuardOutcome::Failed(_) | GuardOutcome::Undecided => undecided,
+        }
+}
+
+/// Takes an image away that the caller may not see.
+fn hide(state: &mut ReadState<'_>, space: SpaceId, is_seen: bool) {
+    if !is_seen && state.len(space) > 0 {
+        seed(state, space, Vec::new());
+    }
+}
+

@@ -1,0 +1,11 @@
+//! The changes of a table's items: its stream's shards in, records in order out (DynamoDB developer guide, "Change data capture for DynamoDB
+//! Streams"). Must not know who wants them.
+//!
+//! `source` is what a stream answers, `sdk_source` asks DynamoDB, a compatible server or the embedded engine. `lineage` says which shards
+//! are read when, and `reader` reads them.
+
+pub(in crate::table) mod lineage;
+pub mod reader;
+pub mod record;
+pub(in crate::table) mod sdk_source;
+pub mod source;

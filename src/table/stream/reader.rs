@@ -1,0 +1,203 @@
+//! The stream of a table in; its records out, in the order of each item's changes, as long as somebody takes them. It repeats what fails,
+//! follows shards that split, and says when records are lost.
+
+use super::lineage::{Lineage, StreamStart};
+use super::record::{ChangeRecord, StreamPosition};
+use super::source::{ChangeSource, ShardStart, StreamError};
+use crate::table::retry::backoff::{Backoff, Pace};
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How often the shards are listed. New ones are looked for as soon as a shard ends, too.
+const LIST_EVERY: Duration = Duration::from_secs(15);
+/// How soon they are listed again if what follows a shard is not there yet.
+const LIST_SOON: Duration = Duration::from_millis(500);
+/// The waits after a call that failed.
+const FAILED: Pace = Pace { first: Duration::from_millis(100), longest: Duration::from_secs(5) };
+/// One deadline of a backoff that never ends.
+const FOREVER: Duration = Duration::from_secs(3600);
+
+/// Who takes what a reader reads.
+pub trait ChangeSink: Send + Sync {
+    /// Takes records of one shard, in order. It may let the reader wait.
+    fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()>;
+
+    /// Every shard is read from where it should be: what changes from now on arrives.
+    fn begun(&self);
+
+    /// Records are gone that were not read.
+    fn lost(&self);
+}
+
+/// Reads the stream of a table.
+pub struct StreamReader {
+    source: Arc<dyn ChangeSource>,
+    table: Arc<str>,
+    sink: Arc<dyn ChangeSink>,
+}
+
+/// What a shard's reading came to.
+enum Step {
+    /// The shard has ended.
+    Ended(Arc<str>),
+    /// All of its records so far are read.
+    Current(Box<ShardReader>),
+}
+
+impl StreamReader {
+    /// A reader of a table's stream.
+    pub fn new(source: Arc<dyn ChangeSource>, table: Arc<str>, sink: Arc<dyn ChangeSink>) -> Self {
+        Self { source, table, sink }
+    }
+
+    /// Reads what changes from now on. It ends only when it is dropped.
+    pub async fn follow(&self) {
+        self.run(StreamStart::Latest, false).await;
+    }
+
+    /// Reads what changed after a position, until it is current.
+    pub async fn catch_up(&self, position: StreamPosition) {
+        self.run(StreamStart::After(position), true).await;
+    }
+
+    async fn run(&self, start: StreamStart, until_current: bool) {
+        let mut lineage = Lineage::new(start);
+        let mut reading: FuturesUnordered<BoxFuture<'static, Step>> = FuturesUnordered::new();
+        let (mut open, mut is_begun) = (0_usize, false);
+        let mut list_at = Instant::now();
+        loop {
+            if Instant::now() >= list_at {
+                for (shard, start) in lineage.update(&self.list().await) {
+                    open += 1;
+                    let begun = ShardReader::begin(self, shard, start).await;
+                    reading.push(begun.read().boxed());
+                }
+                list_at = Instant::now() + LIST_EVERY;
+                if !std::mem::replace(&mut is_begun, true) {
+                    self.sink.begun();
+                }
+            }
+            if until_current && open == 0 && reading.is_empty() {
+                return;
+            }
+            tokio::select! {
+                Some(step) = reading.next(), if !reading.is_empty() => match step {
+                    Step::Ended(shard) => {
+                        open -= 1;
+                        lineage.end(&shard);
+                        list_at = Instant::now();
+                    }
+                    Step::Current(_) if until_current => open -= 1,
+                    Step::Current(shard) => reading.push(shard.read_later().boxed()),
+                },
+                () = tokio::time::sleep_until(list_at) => {}
+            }
+            if reading.is_empty() && !until_current {
+                // What follows a shard may be listed a moment after its end.
+                list_at = list_at.max(Instant::now() + LIST_SOON);
+            }
+        }
+    }
+
+    /// The shards, as soon as the stream tells them.
+    async fn list(&self) -> Vec<super::source::Shard> {
+        let mut backoff = Backoff::unbounded(FAILED);
+        loop {
+            match self.source.shards(&self.table).await {
+                Ok(shards) => return shards,
+                Err(error) => self.wait(&mut backoff, "list the shards", &error).await,
+            }
+        }
+    }
+
+    async fn wait(&self, backoff: &mut Backoff<'_>, what: &'static str, error: &StreamError) {
+        tracing::warn!(table = &*self.table, %error, "could not {what} of a stream");
+        backoff.pause(Instant::now() + FOREVER).await;
+    }
+}
+
+/// The reading of one shard.
+struct ShardReader {
+    source: Arc<dyn ChangeSource>,
+    sink: Arc<dyn ChangeSink>,
+    table: Arc<str>,
+    shard: Arc<str>,
+    /// Where to go on if the iterator is lost.
+    at: ShardStart,
+    iterator: Option<String>,
+}
+
+impl ShardReader {
+    /// Begins to read a shard: once this is done, no later record is missed.
+    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart) -> Self {
+        let StreamReader { source, table, sink } = reader;
+        let mut begun = Self { source: source.clone(), sink: sink.clone(), table: table.clone(), shard, at, iterator: None };
+        begun.renew().await;
+        begun
+    }
+
+    /// Gets an iterator; none if the shard is gone.
+    async fn renew(&mut self) {
+        let mut backoff = Backoff::unbounded(FAILED);
+        self.iterator = loop {
+            match self.source.iterator(&self.table, &self.shard, &self.at).await {
+                Ok(iterator) => break Some(iterator),
+                Err(StreamError::Trimmed) => {
+                    self.sink.lost();
+                    self.at = ShardStart::TrimHorizon;
+                }
+                Err(StreamError::Missing(_)) => {
+                    if self.at != ShardStart::Latest {
+                        self.sink.lost();
+                    }
+                    break None;
+                }
+                Err(error) => self.wait(&mut backoff, &error).await,
+            }
+        };
+    }
+
+    /// Reads until the shard ends, or until there is nothing more for now.
+    async fn read(mut self) -> Step {
+        let mut backoff = Backoff::unbounded(FAILED);
+        loop {
+            let Some(iterator) = self.iterator.clone() else { return Step::Ended(self.shard) };
+            match self.source.records((&self.table, &self.shard), &iterator).await {
+                Ok((records, next)) => {
+                    backoff = Backoff::unbounded(FAILED);
+                    self.iterator = next;
+                    let is_current = records.is_empty() && self.iterator.is_some();
+                    if let Some(last) = records.last() {
+                        self.at = ShardStart::After(last.position.clone());
+                        self.sink.take(records).await;
+                    }
+                    if is_current {
+                        return Step::Current(Box::new(self));
+                    }
+                }
+                Err(StreamError::Expired) => self.renew().await,
+                Err(StreamError::Trimmed) => {
+                    self.sink.lost();
+                    self.at = ShardStart::TrimHorizon;
+                    self.renew().await;
+                }
+                Err(StreamError::Missing(_)) => self.iterator = None,
+                Err(error) => self.wait(&mut backoff, &error).await,
+            }
+        }
+    }
+
+    /// Reads on after a pause.
+    async fn read_later(self) -> Step {
+        sleep(self.source.pause()).await;
+        self.read().await
+    }
+
+    async fn wait(&self, backoff: &mut Backoff<'_>, error: &StreamError) {
+        tracing::warn!(table = &*self.table, shard = &*self.shard, %error, "could not read a shard of a stream");
+        backoff.pause(Instant::now() + FOREVER).await;
+    }
+}

@@ -1,0 +1,132 @@
+//! The AWS SDK in, what a table's stream answers out: DynamoDB Streams, a compatible server, or the embedded engine.
+
+use super::record::{ChangeRecord, StreamPosition};
+use super::source::{ChangeSource, Shard, ShardStart, StreamError};
+use crate::table::data::attribute::{Attribute, Item};
+use aws_sdk_dynamodb::Client as Tables;
+use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata};
+use aws_sdk_dynamodbstreams::Client;
+use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType};
+use futures_util::future::{BoxFuture, FutureExt};
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The streams of the tables that a client sees.
+pub(in crate::table) struct SdkChangeSource {
+    /// Names the streams.
+    pub(in crate::table) tables: Tables,
+    /// Reads them.
+    pub(in crate::table) streams: Client,
+    /// How long to wait after an answer without records. DynamoDB answers 5 calls a second and shard, of all readers together.
+    pub(in crate::table) pause: Duration,
+}
+
+impl SdkChangeSource {
+    /// The ARN of a table's newest stream.
+    async fn stream(&self, table: &str) -> Result<String, StreamError> {
+        let described = self.tables.describe_table().table_name(table).send().await.map_err(|error| error_of(&error))?;
+        let arn = described.table.and_then(|table| table.latest_stream_arn);
+        arn.ok_or_else(|| StreamError::Missing(format!("the table {table} has no stream")))
+    }
+}
+
+impl ChangeSource for SdkChangeSource {
+    fn shards<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Vec<Shard>, StreamError>> {
+        async move {
+            let (arn, mut all, mut last) = (self.stream(table).await?, Vec::new(), None);
+            loop {
+                let call = self.streams.describe_stream().stream_arn(&arn).set_exclusive_start_shard_id(last.take());
+                let answer = call.send().await.map_err(|error| error_of(&error))?;
+                let Some(description) = answer.stream_description else { return Ok(all) };
+                let shards = description.shards.unwrap_or_default().into_iter();
+                all.extend(shards.filter_map(|shard| Some(Shard { id: shard.shard_id?.into(), parent: shard.parent_shard_id.map(Arc::from) })));
+                last = description.last_evaluated_shard_id;
+                if last.is_none() {
+                    return Ok(all);
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn iterator<'a>(&'a self, table: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
+        async move {
+            let (kind, sequence) = match start {
+                ShardStart::TrimHorizon => (ShardIteratorType::TrimHorizon, None),
+                ShardStart::Latest => (ShardIteratorType::Latest, None),
+                ShardStart::After(position) => (ShardIteratorType::AfterSequenceNumber, Some(position.sequence.to_string())),
+            };
+            let call = self.streams.get_shard_iterator().stream_arn(self.stream(table).await?).shard_id(shard);
+            let answer = call.shard_iterator_type(kind).set_sequence_number(sequence).send().await.map_err(|error| error_of(&error))?;
+            answer.shard_iterator.ok_or_else(|| StreamError::Missing(format!("the shard {shard} has no iterator")))
+        }
+        .boxed()
+    }
+
+    fn records<'a>(
+        &'a self,
+        (table, shard): (&'a Arc<str>, &'a Arc<str>),
+        iterator: &'a str,
+    ) -> BoxFuture<'a, Result<(Vec<ChangeRecord>, Option<String>), StreamError>> {
+        async move {
+            let answer = self.streams.get_records().shard_iterator(iterator).send().await.map_err(|error| error_of(&error))?;
+            let records = answer.records.unwrap_or_default().into_iter().map(|record| {
+                read(record, table, shard).ok_or_else(|| StreamError::Unavailable("a record has a value of an unknown type".into()))
+            });
+            Ok((records.collect::<Result<_, _>>()?, answer.next_shard_iterator))
+        }
+        .boxed()
+    }
+
+    fn pause(&self) -> Duration {
+        self.pause
+    }
+}
+
+fn read(record: Record, table: &Arc<str>, shard: &Arc<str>) -> Option<ChangeRecord> {
+    let record = record.dynamodb?;
+    let image = |image: Option<HashMap<String, AttributeValue>>| match image.filter(|image| !image.is_empty()) {
+        Some(image) => item(image).map(|item| Some(Arc::new(item))),
+        None => Some(None),
+    };
+    Some(ChangeRecord {
+        table: table.clone(),
+        position: StreamPosition { shard: shard.clone(), sequence: record.sequence_number?.into() },
+        created: record.approximate_creation_date_time.map_or(0, |time| time.secs()),
+        old: image(record.old_image)?,
+        new: image(record.new_image)?,
+    })
+}
+
+fn item(image: HashMap<String, AttributeValue>) -> Option<Item> {
+    image.into_iter().map(|(name, value)| Some((name, attribute(value)?))).collect()
+}
+
+fn attribute(value: AttributeValue) -> Option<Attribute> {
+    Some(match value {
+        AttributeValue::S(text) => Attribute::S(text),
+        AttributeValue::N(text) => Attribute::N(text),
+        AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
+        AttributeValue::Bool(truth) => Attribute::Bool(truth),
+        AttributeValue::Null(_) => Attribute::Null,
+        AttributeValue::Ss(texts) => Attribute::Ss(texts),
+        AttributeValue::Ns(texts) => Attribute::Ns(texts),
+        AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(|bytes| bytes.into_inner()).collect()),
+        AttributeValue::L(values) => Attribute::L(values.into_iter().map(attribute).collect::<Option<_>>()?),
+        AttributeValue::M(members) => Attribute::M(item(members)?),
+        _ => return None,
+    })
+}
+
+/// The kind of an error, by its code.
+fn error_of<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(error: &E) -> StreamError {
+    let said = || DisplayErrorContext(error).to_string();
+    match error.code() {
+        Some("ExpiredIteratorException") => StreamError::Expired,
+        Some("TrimmedDataAccessException") => StreamError::Trimmed,
+        Some("ResourceNotFoundException") => StreamError::Missing(said()),
+        _ => StreamError::Unavailable(said()),
+    }
+}

@@ -1,0 +1,114 @@
+//! A gateway with a hub on a store in memory, and subscribers who listen.
+
+use crate::support;
+use futures_util::stream::{BoxStream, StreamExt};
+use keyfold::execute::gateway::{Gateway, Response};
+use keyfold::execute::request::Request;
+use keyfold::execute::watch::hub::Hub;
+use keyfold::schema::load;
+use keyfold::table::embedded::observer::Recorder;
+use keyfold::table::sdk::store::SdkStore;
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Longer than any event takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A gateway and its subscriptions.
+pub struct Watching {
+    pub gateway: Mutex<Gateway>,
+    store: SdkStore,
+    pub hub: Hub,
+    calls: Arc<Recorder>,
+}
+
+/// What one subscriber hears.
+pub struct Listener(BoxStream<'static, Response>);
+
+/// A gateway for a schema on an empty store.
+pub async fn watching(schema: &str) -> Watching {
+    let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let calls = Arc::new(Recorder::default());
+    let store = SdkStore::in_memory_observed(calls.clone()).unwrap();
+    store.create_missing(&model.tables).await.unwrap();
+    let gateway = Gateway::new(Arc::new(model), store.clone(), support::settings());
+    let hub = Hub::new(&gateway);
+    Watching { gateway: Mutex::new(gateway), store, hub, calls }
+}
+
+impl Watching {
+    fn gateway(&self) -> Gateway {
+        self.gateway.lock().unwrap().clone()
+    }
+
+    /// The same store with subscriptions of its own.
+    pub fn with_fresh_hub(&self) -> Self {
+        let gateway = self.gateway();
+        let hub = Hub::new(&gateway);
+        Self { gateway: Mutex::new(gateway), store: self.store.clone(), hub, calls: self.calls.clone() }
+    }
+
+    /// Serves another schema.
+    pub async fn replace(&self, schema: &str) {
+        let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let gateway = Gateway::new(Arc::new(model), self.store.clone(), support::settings());
+        *self.gateway.lock().unwrap() = gateway.clone();
+        self.hub.replace(&gateway).await;
+    }
+
+    /// The reads of items since this was last asked.
+    pub fn reads(&self) -> usize {
+        let reads = ["GetItem", "BatchGetItem", "Query"];
+        self.calls.take().iter().filter(|(operation, _)| reads.contains(&operation.as_str())).count()
+    }
+
+    /// Subscribes. The subscription begins when the listener first listens.
+    pub async fn subscribe(&self, query: &str) -> Listener {
+        self.subscribe_as(Request { query: query.to_owned(), ..Request::default() }).await
+    }
+
+    pub async fn subscribe_as(&self, request: Request) -> Listener {
+        match self.gateway().prepare(&request).await {
+            Ok(prepared) => Listener(self.hub.subscribe(&self.gateway(), prepared, request)),
+            Err(errors) => panic!("{errors:?}"),
+        }
+    }
+
+    /// Runs an operation that has no errors.
+    pub async fn run(&self, query: &str) -> Value {
+        let request = Request { query: query.to_owned(), ..Request::default() };
+        let prepared = self.gateway().prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
+        let response = self.gateway().run(prepared, support::deadline(), false).await;
+        let body: Value = serde_json::from_slice(&response.body).unwrap();
+        assert!(body.get("errors").is_none(), "{query}: {body}");
+        body["data"].clone()
+    }
+}
+
+impl Listener {
+    /// The next response.
+    pub async fn whole(&mut self) -> Option<Value> {
+        let response = timeout(LONG, self.0.next()).await.expect("an event in time")?;
+        Some(serde_json::from_slice(&response.body).unwrap())
+    }
+
+    /// The data of the next response, which has no errors.
+    pub async fn next(&mut self) -> Value {
+        let body = self.whole().await.expect("an event");
+        assert!(body.get("errors").is_none(), "{body}");
+        body["data"].clone()
+    }
+
+    /// The id of the next event, and its data.
+    pub async fn next_with_id(&mut self) -> (String, Value) {
+        let body = self.whole().await.expect("an event");
+        (body["extensions"]["keyfold"]["id"].as_str().unwrap().to_owned(), body["data"].clone())
+    }
+
+    /// Begins to listen.
+    pub async fn begin(&mut self) {
+        assert!(timeout(Duration::from_millis(200), self.0.next()).await.is_err(), "nothing has changed");
+    }
+}

@@ -1,0 +1,8 @@
+//! Subscriptions on the embedded store: which changes reach whom, in which order, and with what.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod delivery;
+mod listener;
+#[path = "../support/mod.rs"]
+mod support;
