@@ -24,6 +24,8 @@ mod protocol;
 mod response;
 #[path = "http/sse.rs"]
 mod sse;
+#[path = "http/subscriptions.rs"]
+mod subscriptions;
 #[path = "http/transport_ws.rs"]
 mod transport_ws;
 #[path = "http/validation.rs"]

@@ -17,6 +17,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Asks whether operations can be run; the error is the kind of trouble, without internals.
     fn ready(&self) -> BoxFuture<'static, Result<(), String>>;
+
+    /// Ends all subscriptions, and begins no more: the server stops.
+    fn close(&self) {}
 }
 
 /// An operation, and how its request wants it to be run.
@@ -78,10 +81,6 @@ impl CurrentGateway {
         self.hub.replace(&gateway).await;
     }
 
-    /// Ends all subscriptions, and begins no more: the server stops.
-    pub fn close(&self) {
-        self.hub.close();
-    }
 }
 
 impl Backend for CurrentGateway {
@@ -114,5 +113,9 @@ impl Backend for CurrentGateway {
             })
         }
         .boxed()
+    }
+
+    fn close(&self) {
+        self.hub.close();
     }
 }

@@ -68,6 +68,7 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         });
     }
     drop(listener);
+    routes.backend.close();
     routes.connections.close();
     let finished = async {
         routes.connections.closed().await;

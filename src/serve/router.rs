@@ -62,6 +62,8 @@ pub struct Routes {
     pub quotas: Quotas,
     /// The open connections. A server that stops asks them to close, and waits for them.
     pub connections: OpenConnections,
+    /// Runs the operations. A server that stops asks it to end its subscriptions.
+    pub backend: Arc<dyn Backend>,
 }
 
 /// A text that is not an origin.
@@ -76,7 +78,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
-    let endpoint = Arc::new(Endpoint { backend, limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
+    let endpoint = Arc::new(Endpoint { backend: backend.clone(), limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
@@ -102,7 +104,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
     let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
-    Ok(Routes { router, quotas, connections: open })
+    Ok(Routes { router, quotas, connections: open, backend })
 }
 
 /// Whether all of these are origins, or `*`.

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Opens a WebSocket as a page of this origin.
 pub async fn socket(server: &Running, origin: Option<&'static str>) -> Result<Socket, String> {
@@ -55,7 +55,7 @@ async fn a_page_of_another_origin_opens_no_web_socket() {
 }
 
 /// Starts an operation `a`, after the handshake.
-async fn begin(socket: &mut Socket, query: &str) {
+pub async fn begin(socket: &mut Socket, query: &str) {
     for message in [json!({"type": "connection_init"}), json!({"id": "a", "type": "subscribe", "payload": {"query": query}})] {
         socket.send(Message::text(message.to_string())).await.unwrap();
     }

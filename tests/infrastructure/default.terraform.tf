@@ -3,6 +3,8 @@ resource "aws_dynamodb_table" "nishiki_table_dev_db" {
   billing_mode = "PAY_PER_REQUEST"
   hash_key = "PK"
   range_key = "SK"
+  stream_enabled = true
+  stream_view_type = "NEW_AND_OLD_IMAGES"
 
   attribute {
     name = "PK"

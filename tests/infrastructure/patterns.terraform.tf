@@ -252,6 +252,8 @@ resource "aws_dynamodb_table" "productcatalog" {
   billing_mode = "PAY_PER_REQUEST"
   hash_key = "ProductId"
   range_key = "SK"
+  stream_enabled = true
+  stream_view_type = "NEW_AND_OLD_IMAGES"
 
   attribute {
     name = "ProductId"

@@ -78,12 +78,16 @@ impl Watching {
 
     /// Runs an operation that has no errors.
     pub async fn run(&self, query: &str) -> Value {
-        let request = Request { query: query.to_owned(), ..Request::default() };
-        let prepared = self.gateway().prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
-        let response = self.gateway().run(prepared, support::deadline(), false).await;
-        let body: Value = serde_json::from_slice(&response.body).unwrap();
+        let body = self.run_as(Request { query: query.to_owned(), ..Request::default() }).await;
         assert!(body.get("errors").is_none(), "{query}: {body}");
         body["data"].clone()
+    }
+
+    /// The response to a request.
+    pub async fn run_as(&self, request: Request) -> Value {
+        let prepared = self.gateway().prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
+        let response = self.gateway().run(prepared, support::deadline(), false).await;
+        serde_json::from_slice(&response.body).unwrap()
     }
 }
 

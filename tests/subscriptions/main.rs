@@ -4,5 +4,6 @@
 
 mod delivery;
 mod listener;
+mod rules;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,7 @@
 //! The rows of docs/systems.md, and checks of the rows that no golden can show.
 
+use futures_util::StreamExt;
+use keyfold::execute::watch::hub::Hub;
 use libtest_mimic::Failed;
 use serde_json::Value;
 
@@ -40,8 +42,48 @@ pub fn read(page: &str) -> Vec<Row> {
 /// A check: its row, its name, and its function.
 type Check = (&'static str, &'static str, fn() -> Result<(), Failed>);
 
-/// Checks of rows about a command or about costs.
-pub const CHECKS: [Check; 2] = [("D11", "shards_are_reckoned_as_in_the_deck", d11), ("D12", "an_operation_tells_what_it_costs", d12)];
+/// Checks of rows about subscriptions, a command or costs.
+pub const CHECKS: [Check; 3] = [
+    ("D10", "a_price_that_is_set_reaches_those_who_listen", d10),
+    ("D11", "shards_are_reckoned_as_in_the_deck", d11),
+    ("D12", "an_operation_tells_what_it_costs", d12),
+];
+
+/// The operation of D10 that sets a price is one change of the product and one event, each for those who watch it.
+fn d10() -> Result<(), Failed> {
+    let file = super::places("patterns").0.with_file_name("operations").join("d10_set_price.graphql");
+    let set_price = super::request(&std::fs::read_to_string(file)?, Value::Null);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let heard = runtime.block_on(async {
+        let (gateway, _) = super::system("patterns").await;
+        let hub = Hub::new(&gateway);
+        let mut listeners = Vec::new();
+        for field in ["priceChanges(productId: \"B00TSUGXKE\") { change node { price } previous { price } }", "productEvents(productId: \"B00TSUGXKE\") { kind price }"] {
+            let request = super::request(&format!("subscription {{ {field} }}"), Value::Null);
+            let prepared = gateway.prepare(&request).await.map_err(|errors| format!("{errors:?}"))?;
+            let mut responses = hub.subscribe(&gateway, prepared, request);
+            // It begins to listen when it is asked.
+            if tokio::time::timeout(std::time::Duration::from_millis(200), responses.next()).await.is_ok() {
+                return Err(Failed::from("something was heard before the price was set"));
+            }
+            listeners.push(responses);
+        }
+        super::run(&gateway, &set_price, false).await;
+        let mut heard = Vec::new();
+        for responses in &mut listeners {
+            let response = tokio::time::timeout(std::time::Duration::from_secs(60), responses.next()).await.map_err(|_| "nothing is heard")?;
+            let body: Value = serde_json::from_slice(&response.ok_or("the subscription ended")?.body)?;
+            heard.push(body["data"].clone());
+        }
+        Ok(heard)
+    })?;
+    let change = &heard[0]["priceChanges"];
+    let is_right = change["change"] == "MODIFY" && change["node"]["price"] == "29.99" && change["previous"]["price"] != "29.99";
+    match is_right && heard[1]["productEvents"] == serde_json::json!({ "kind": "PRICE_SET", "price": "29.99" }) {
+        true => Ok(()),
+        false => Err(format!("heard {heard:?}").into()),
+    }
+}
 
 /// The deck's two numbers: 17 partitions for its reads and 100 for its writes.
 fn d11() -> Result<(), Failed> {

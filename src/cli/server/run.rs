@@ -79,7 +79,6 @@ impl Server {
         let parts = PageParts { plan: explain, development: development.is_some(), callers };
         let operations = development.as_ref().map(|development| development.operations.clone()).unwrap_or_default();
         let console = self.has_playground().then(|| Console::new(current.get().model(), parts, operations));
-        let closing = current.clone();
         let routes = router(Parts {
             backend: current,
             authenticator,
@@ -95,7 +94,6 @@ impl Server {
         let (mut first, mut second) = (self.first, self.second);
         let stop = async move {
             let name = first.next().await;
-            closing.close();
             tracing::info!(signal = name, "stopping when the running requests have ended");
         };
         let at_once = async move {

@@ -2,7 +2,7 @@
 //! Must not know how a rule is written.
 
 use super::contradiction::never_holds;
-use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_write};
+use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_watch, disclosed_by_write};
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
@@ -89,7 +89,8 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                     disclosed_by_write((draft.tables.as_slice(), types), ty, write)
                 }
                 FieldKind::Stored(_) => disclosed_by_default(ty, field),
-                FieldKind::Watch(_) | FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
+                FieldKind::Watch(watch) => disclosed_by_watch(types, watch),
+                FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
             };
             if let Some(disclosed) = disclosed {
                 let message = format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");

@@ -6,6 +6,7 @@ use crate::schema::expression::operand::Operand;
 use crate::schema::model::auth::{AuthAction, LetsIn};
 use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::model::source::Source;
+use crate::schema::model::watch::Watch;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use crate::schema::model::{Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::table::Table;
@@ -33,6 +34,13 @@ pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Fin
         by_key.or_else(|| find.filter.as_ref().and_then(|filter| disclosed_by_condition(member, filter)))
     };
     of_parent().or_else(|| members.into_iter().filter_map(|member| types.get(member)).find_map(of_member))
+}
+
+/// A guarded field that the changes which a subscription delivers disclose.
+pub fn disclosed_by_watch(types: &IndexMap<String, ObjectType>, watch: &Watch) -> Option<String> {
+    let ty = types.get(&watch.item)?;
+    let bound = watch.bindings.keys().find_map(|field| guarded(ty, field));
+    bound.or_else(|| watch.filter.as_ref().and_then(|filter| disclosed_by_condition(ty, filter)))
 }
 
 /// A guarded field that the success or the failure of a write discloses.

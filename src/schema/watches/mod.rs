@@ -11,7 +11,7 @@ use crate::schema::finds::wanted::{Bindings, FindContext};
 use crate::schema::finds::{filter, read_watched, scope, where_clause};
 use crate::schema::model::find::Returns;
 use crate::schema::model::watch::{AFTER, ChangeKind, Watch};
-use crate::schema::syntax::directives::{FindDirective, argument, flag, items, named, text};
+use crate::schema::syntax::directives::{FindDirective, argument, flag, items, name, named};
 use crate::schema::syntax::span;
 use crate::schema::table::StreamView;
 use crate::schema::types::draft::{Kind, SchemaDraft};
@@ -91,7 +91,7 @@ fn watched_item(
             return None;
         }
     };
-    if let Some(written) = text(directive, "item").filter(|written| written.value != item) {
+    if let Some(written) = name(directive, "item").filter(|written| written.value != item) {
         let message = format!("`item:` names `{}`, but `{coordinate}` returns changes of `{item}`", written.value);
         findings.error("KF0901", &written.span, message, Some("leave `item:` out".into()));
         return None;

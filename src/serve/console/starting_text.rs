@@ -1,7 +1,7 @@
 //! The API of a schema in, the operations in the editor at the start out. Must not know the page nor where items are.
 
 use apollo_compiler::Node;
-use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type};
 use apollo_compiler::schema::{ExtendedType, Schema};
 use std::fmt::Write;
 
@@ -19,11 +19,15 @@ pub struct FittingOperations {
     pub query: Option<String>,
     /// A mutation.
     pub mutation: Option<String>,
+    /// A subscription.
+    pub subscription: Option<String>,
 }
 
 /// The texts in the editor at the start, each in a tab. What does not fit the items fits the API at least.
 pub fn starting_texts(api: &Schema, fitting: FittingOperations) -> Vec<String> {
-    let texts = [Some(starting_text(api, fitting.query)), fitting.mutation.or_else(|| starting_mutation(api))];
+    let mutation = fitting.mutation.or_else(|| starting_operation(api, OperationType::Mutation));
+    let subscription = fitting.subscription.or_else(|| starting_operation(api, OperationType::Subscription));
+    let texts = [Some(starting_text(api, fitting.query)), mutation, subscription];
     texts.into_iter().flatten().collect()
 }
 
@@ -49,13 +53,13 @@ fn starting_text(api: &Schema, query_that_answers: Option<String>) -> String {
     text
 }
 
-/// A mutation of the API: its first, with an empty value for each argument that it needs. `None` without mutations.
-fn starting_mutation(api: &Schema) -> Option<String> {
-    let mutation = api.get_object(api.schema_definition.mutation.as_ref()?)?;
-    let field = &mutation.fields.values().next()?.node;
+/// A mutation or a subscription of the API: the first, with an empty value for each argument that it needs. `None` if there are none.
+fn starting_operation(api: &Schema, kind: OperationType) -> Option<String> {
+    let root = api.get_object(api.root_operation(kind)?)?;
+    let field = &root.fields.values().next()?.node;
     let arguments = object_fields(api, &field.arguments, 0);
     let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
-    Some(format!("mutation {{\n  {}{arguments}{}\n}}\n", field.name, selection(api, field, "  ")?))
+    Some(format!("{kind} {{\n  {}{arguments}{}\n}}\n", field.name, selection(api, field, "  ")?))
 }
 
 /// The needed ones of arguments or input fields, each with an empty value.
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_mutation_has_the_arguments_that_it_needs() {
-        let starting = |text: &str| starting_mutation(&Schema::parse_and_validate(text, "a.graphql").unwrap());
+        let starting = |text: &str| starting_operation(&Schema::parse_and_validate(text, "a.graphql").unwrap(), OperationType::Mutation);
         let api =
             "type Query { a: Int } type Mutation { add(id: ID!, count: Int!, kind: Kind!, tags: [String!]!, more: More!, note: String): A }
             enum Kind { BIG SMALL } input More { name: String! size: Float } type A { id: ID }";
@@ -139,7 +143,7 @@ mod tests {
     #[test]
     fn operations_that_fit_the_items_come_before_those_that_fit_the_api() {
         let api = Schema::parse_and_validate("type Query { a: Int } type Mutation { b: Int }", "a.graphql").unwrap();
-        let fitting = FittingOperations { query: Some("{ a }\n".into()), mutation: Some("mutation { b }\n".into()) };
+        let fitting = FittingOperations { query: Some("{ a }\n".into()), mutation: Some("mutation { b }\n".into()), subscription: None };
         let texts = starting_texts(&api, fitting);
         assert!(texts[0].contains("#   a: Int\n") && texts[0].ends_with("\n\n{ a }\n") && texts[1] == "mutation { b }\n", "{texts:?}");
         assert_eq!(starting_texts(&api, FittingOperations::default())[1], "mutation {\n  b\n}\n");

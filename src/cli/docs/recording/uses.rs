@@ -10,9 +10,9 @@ use crate::schema::describe::{describe, rows_of_action};
 use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write};
-use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType};
 use crate::table::data::attribute::Item;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 /// How many paths to an object are compared.
 const WAYS: usize = 8;
@@ -83,6 +83,31 @@ pub fn first_write(model: &Model, records: &Records) -> Option<String> {
     ways::fields(model).into_iter().find_map(|(root, field)| match &field.kind {
         FieldKind::Write(write) => writing(model, &ways, (records, 0), (root, field, write)),
         _ => None,
+    })
+}
+
+/// The first subscription of the schema to an item of the records; one that begins with the item as it is comes before others.
+pub fn first_watch(model: &Model, records: &Records) -> Option<String> {
+    let ways = Ways::of(model);
+    let mut watched: Vec<_> = ways::fields(model)
+        .into_iter()
+        .filter_map(|(root, field)| if let FieldKind::Watch(watch) = &field.kind { Some((root, field, watch)) } else { None })
+        .collect();
+    watched.sort_by_key(|(_, _, watch)| watch.initial.is_none());
+    watched.into_iter().find_map(|(root, field, watch)| {
+        let records_of_type = records.list.iter().filter(|record| record.ty.as_deref() == Some(watch.item.as_str()));
+        records_of_type.take(SAMPLES).find_map(|record| {
+            let bound = |argument: &Argument| {
+                let is_it = |source: &Source| matches!(source, Source::Argument(name) if *name == argument.name);
+                let (name, _) = watch.bindings.iter().find(|(_, source)| is_it(source))?;
+                record.fields.get(name).cloned().filter(|_| !argument.ty.is_list())
+            };
+            let needed = field.arguments.iter().filter(|argument| argument.ty.is_non_null() && argument.default.is_none());
+            let given: Vec<(&Argument, Value)> = needed.map(|argument| Some((argument, bound(argument)?))).collect::<Option<_>>()?;
+            let own = Records { list: vec![record.clone()] };
+            let call = Examples { model, records: &own, ways: &ways }.call(root, field, &given);
+            operation::text(model, "subscription", &[call], true)
+        })
     })
 }
 

@@ -25,7 +25,7 @@ pub async fn operations(gateway: &Gateway, caller: &Caller) -> FittingOperations
     let records = records(gateway, deadline).await;
     let mutation = uses::first_write(gateway.model(), &records);
     let query = timeout_at(deadline, first_that_answers(gateway, caller, &records, deadline)).await.ok().flatten();
-    FittingOperations { query, mutation }
+    FittingOperations { query, mutation, subscription: uses::first_watch(gateway.model(), &records) }
 }
 
 async fn first_that_answers(gateway: &Gateway, caller: &Caller, records: &Records, deadline: Instant) -> Option<String> {
