@@ -1,7 +1,7 @@
 // The page of `keyfold dev` in a browser that can reach nothing else: as a user sees it, and as a keyboard alone drives it.
 
 import assert from "node:assert/strict";
-import { PATIENCE, focusEditor, run, typeOperation } from "./browser.js";
+import { EXECUTE, PATIENCE, focusEditor, run, typeOperation } from "./browser.js";
 import { fits, hindrances, pagesOf } from "./pages.js";
 
 const { onPage, server } = pagesOf("members");
@@ -42,6 +42,21 @@ onPage("a mutation writes and shows its plan", {}, async (page) => {
   const { data, errors } = await run(page);
   assert.deepEqual({ data, errors }, { data: { createGroup: { name: "From a browser" } }, errors: undefined });
   await page.waitForFunction(() => document.querySelector("#plan").textContent.includes("Mutation.createGroup"));
+});
+
+onPage("a subscription shows each change", {}, async (page) => {
+  await typeOperation(page, 'subscription { container(groupId: "flat", id: "fridge") { foods { name } } }');
+  const { data } = await run(page);
+  assert.ok(data.container.foods.length > 0);
+  const mutation = 'mutation { addFood(groupId: "flat", containerId: "fridge", food: { name: "Bread of a browser" }) { id } }';
+  await page.evaluate(async (query) => {
+    const [{ token }] = await (await fetch("dev/callers")).json();
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
+    await fetch("graphql", { method: "POST", headers, body: JSON.stringify({ query }) });
+  }, mutation);
+  await page.waitForFunction(() => document.querySelector(".graphiql-response .CodeMirror").CodeMirror.getValue().includes("Bread of a browser"));
+  // The same button stops it.
+  await page.click(EXECUTE);
 });
 
 onPage("the caller decides what is seen", {}, async (page) => {

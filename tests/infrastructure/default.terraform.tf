@@ -3,8 +3,6 @@ resource "aws_dynamodb_table" "nishiki_table_dev_db" {
   billing_mode = "PAY_PER_REQUEST"
   hash_key = "PK"
   range_key = "SK"
-  stream_enabled = true
-  stream_view_type = "NEW_AND_OLD_IMAGES"
 
   attribute {
     name = "PK"
@@ -156,6 +154,8 @@ resource "aws_dynamodb_table" "data" {
   billing_mode = "PAY_PER_REQUEST"
   hash_key = "PK"
   range_key = "SK"
+  stream_enabled = true
+  stream_view_type = "NEW_AND_OLD_IMAGES"
 
   attribute {
     name = "PK"

@@ -6,9 +6,11 @@ pub mod golden;
 pub mod made;
 pub mod rows;
 
+use futures_util::StreamExt;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
+use keyfold::execute::watch::hub::Hub;
 use keyfold::plan::passes::Passes;
 use keyfold::schema;
 use keyfold::schema::model::Model;
@@ -108,9 +110,13 @@ pub fn request(query: &str, variables: Value) -> Request {
     Request { query: query.to_owned(), variables, ..Request::default() }
 }
 
-/// Runs a request. A refusal before it runs is a response, too.
+/// Runs a request. A refusal before it runs is a response, too. A subscription gives its first one.
 pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
     let response = match gateway.prepare(request).await {
+        Ok(prepared) if prepared.watches() => {
+            let mut responses = Hub::new(gateway).subscribe(gateway, prepared, request.clone());
+            tokio::time::timeout_at(deadline(), responses.next()).await.ok().flatten().expect("a subscription with `initial: true`")
+        }
         Ok(prepared) => gateway.run(prepared, deadline(), explain).await,
         Err(errors) => Response::refused(&errors),
     };

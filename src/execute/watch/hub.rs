@@ -139,7 +139,11 @@ impl Hub {
                         state.register(&group, &operation);
                     }
                 }
-                None => group.end(&SubscriptionEnd::SchemaChanged),
+                None => {
+                    // Whoever subscribes again begins another group.
+                    state.groups.remove(&key);
+                    group.end(&SubscriptionEnd::SchemaChanged);
+                }
             }
         }
     }

@@ -68,7 +68,7 @@ impl Interest {
                 None => vec![None],
                 Some(texts) => texts.iter().cloned().map(Some).collect(),
             };
-            all.iter().flat_map(|first| texts.iter().map(move |text| [first.as_slice(), &[text.clone()]].concat())).collect()
+            all.iter().flat_map(|first| texts.iter().map(move |text| [first.as_slice(), std::slice::from_ref(text)].concat())).collect()
         })
     }
 

@@ -8,6 +8,7 @@ use crate::table::embedded::tokens::Tokens;
 use crate::table::embedded::turns::{EngineStopped, Length, Turns};
 use crate::table::embedded::values::item_to_engine;
 use crate::table::embedded::{data_file, refusal, storage_failure};
+use crate::table::stream::engine_records;
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -66,7 +67,11 @@ impl fmt::Debug for EmbeddedEngine {
 impl EmbeddedEngine {
     /// An empty engine in memory.
     pub(in crate::table) fn in_memory() -> Result<Arc<Self>, TableError> {
-        let database = Database::memory().map_err(|error| unavailable(format!("cannot create a store in memory: {error}")))?;
+        let broken = |error: &dyn fmt::Display| unavailable(format!("cannot create a store in memory: {error}"));
+        // Another connection of this process finds it by its name.
+        let name = format!("file:keyfold-{}?mode=memory&cache=shared", uuid::Uuid::new_v4().simple());
+        let database = Database::new(&name).map_err(|error| broken(&error))?;
+        engine_records::prepare(&name).map_err(|error| broken(&error))?;
         Ok(Self::on(database, None, None))
     }
 
@@ -93,6 +98,7 @@ impl EmbeddedEngine {
             unavailable(format!("cannot open the data in {}: {cause}", directory.display()))
         };
         let database = Database::new(path).map_err(broken)?;
+        engine_records::prepare(path).map_err(|error| unavailable(format!("cannot open the data in {}: {error}", directory.display())))?;
         if std::fs::metadata(&data).is_ok_and(|data| data.len() <= READ_WHOLE) {
             // It counts the items, and so finds every damaged page of them.
             database.table_stats().map_err(broken)?;
@@ -185,7 +191,8 @@ impl EmbeddedEngine {
                 return Err(TableError { kind: TableErrorKind::Invalid, detail });
             }
             let name = table.to_owned();
-            let options = || ImportOptions { record_streams: true, set_cached_at: false };
+            // What is loaded has been there before anybody listens.
+            let options = || ImportOptions { record_streams: false, set_cached_at: false };
             let loaded = self.run(Length::Long, move |database| database.import_items(&name, part, options())).await;
             match loaded {
                 Ok(Ok(_)) => {}

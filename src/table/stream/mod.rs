@@ -2,8 +2,9 @@
 //! Streams"). Must not know who wants them.
 //!
 //! `source` is what a stream answers, `sdk_source` asks DynamoDB, a compatible server or the embedded engine. `lineage` says which shards
-//! are read when, and `reader` reads them.
+//! are read when, and `reader` reads them. `engine_records` keeps the records of the embedded engine in order.
 
+pub(in crate::table) mod engine_records;
 pub(in crate::table) mod lineage;
 pub mod reader;
 pub mod record;

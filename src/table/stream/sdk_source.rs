@@ -1,7 +1,7 @@
 //! The AWS SDK in, what a table's stream answers out: DynamoDB Streams, a compatible server, or the embedded engine.
 
 use super::record::{ChangeRecord, StreamPosition};
-use super::source::{ChangeSource, Shard, ShardStart, StreamError};
+use super::source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use crate::table::data::attribute::{Attribute, Item};
 use aws_sdk_dynamodb::Client as Tables;
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata};
@@ -69,7 +69,7 @@ impl ChangeSource for SdkChangeSource {
         &'a self,
         (table, shard): (&'a Arc<str>, &'a Arc<str>),
         iterator: &'a str,
-    ) -> BoxFuture<'a, Result<(Vec<ChangeRecord>, Option<String>), StreamError>> {
+    ) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
         async move {
             let answer = self.streams.get_records().shard_iterator(iterator).send().await.map_err(|error| error_of(&error))?;
             let records = answer.records.unwrap_or_default().into_iter().map(|record| {

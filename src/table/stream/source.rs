@@ -19,11 +19,14 @@ pub trait ChangeSource: Send + Sync {
         &'a self,
         of: (&'a Arc<str>, &'a Arc<str>),
         iterator: &'a str,
-    ) -> BoxFuture<'a, Result<(Vec<ChangeRecord>, Option<String>), StreamError>>;
+    ) -> BoxFuture<'a, Result<RecordPage, StreamError>>;
 
     /// How long to wait after an answer without records.
     fn pause(&self) -> Duration;
 }
+
+/// Records of a shard, and the iterator after them; `None` if the shard has ended.
+pub type RecordPage = (Vec<ChangeRecord>, Option<String>);
 
 /// A shard of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
