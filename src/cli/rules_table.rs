@@ -54,7 +54,8 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             (format!("{}as the type of each item", own.unwrap_or_default()), String::new())
         }
         FieldKind::Watch(watch) => {
-            (all(own(AuthAction::Read), of_types(model.types.get(&watch.item).into_iter().collect(), AuthAction::Read).into_iter()), String::new())
+            let of_watch = |ty: &ObjectType| Asked::of(ty, AuthAction::Read, claims(watch.bindings.iter()));
+            (all(own(AuthAction::Read), model.types.get(&watch.item).map(of_watch).into_iter()), String::new())
         }
         FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {
             let as_type = || format!("as {}", ty.name);

@@ -80,7 +80,6 @@ impl CurrentGateway {
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = gateway.clone();
         self.hub.replace(&gateway).await;
     }
-
 }
 
 impl Backend for CurrentGateway {

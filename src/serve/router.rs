@@ -78,7 +78,8 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
-    let endpoint = Arc::new(Endpoint { backend: backend.clone(), limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
+    let endpoint =
+        Arc::new(Endpoint { backend: backend.clone(), limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };

@@ -37,7 +37,8 @@ async fn a_change_needs_the_rule_of_its_item_when_it_arrives() {
     run(&clubs, &joins("join", "ann"), user("ann")).await;
     clubs.run_as(request(&put("for ann"), user("x"))).await;
     let inserted = |text: &str| json!({ "notes": { "change": "INSERT", "node": { "text": text }, "previous": null } });
-    let modified = |text: &str, before: &str| json!({ "notes": { "change": "MODIFY", "node": { "text": text }, "previous": { "text": before } } });
+    let modified =
+        |text: &str, before: &str| json!({ "notes": { "change": "MODIFY", "node": { "text": text }, "previous": { "text": before } } });
     assert_eq!(ann.next().await, inserted("for ann"));
     run(&clubs, &joins("join", "ben"), user("ben")).await;
     run(&clubs, &joins("leave", "ann"), user("ann")).await;
@@ -58,7 +59,8 @@ async fn a_hidden_item_comes_when_it_can_be_seen_and_goes_when_it_cannot() {
     ann.begin().await;
     ben.begin().await;
     for owner in ["ann", "ben", "cy", "ben"] {
-        run(&clubs, &format!(r#"mutation {{ putDraft(clubId: "c", id: "1", ownerId: "{owner}", text: "t") {{ id }} }}"#), user(owner)).await;
+        run(&clubs, &format!(r#"mutation {{ putDraft(clubId: "c", id: "1", ownerId: "{owner}", text: "t") {{ id }} }}"#), user(owner))
+            .await;
     }
     let of = |change: &str, who: &str| match change {
         "INSERT" => json!({ "drafts": { "change": change, "node": { "ownerId": who }, "previous": null } }),
@@ -83,7 +85,10 @@ async fn a_guarded_field_is_refused_where_it_stands() {
     run(&clubs, r#"mutation { putDraft(clubId: "c", id: "1", ownerId: "ann", text: "t") { id } }"#, user("ann")).await;
     assert_eq!(editor.next().await, json!({ "drafts": { "node": { "id": "1", "text": "t" } } }));
     let refused = ann.whole().await.unwrap();
-    assert_eq!((&refused["data"], &refused["errors"][0]["extensions"]["code"]), (&json!({ "drafts": { "node": null } }), &json!("FORBIDDEN")));
+    assert_eq!(
+        (&refused["data"], &refused["errors"][0]["extensions"]["code"]),
+        (&json!({ "drafts": { "node": null } }), &json!("FORBIDDEN"))
+    );
 }
 
 #[tokio::test]

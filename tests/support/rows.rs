@@ -58,7 +58,10 @@ fn d10() -> Result<(), Failed> {
         let (gateway, _) = super::system("patterns").await;
         let hub = Hub::new(&gateway);
         let mut listeners = Vec::new();
-        for field in ["priceChanges(productId: \"B00TSUGXKE\") { change node { price } previous { price } }", "productEvents(productId: \"B00TSUGXKE\") { kind price }"] {
+        for field in [
+            "priceChanges(productId: \"B00TSUGXKE\") { change node { price } previous { price } }",
+            "productEvents(productId: \"B00TSUGXKE\") { kind price }",
+        ] {
             let request = super::request(&format!("subscription {{ {field} }}"), Value::Null);
             let prepared = gateway.prepare(&request).await.map_err(|errors| format!("{errors:?}"))?;
             let mut responses = hub.subscribe(&gateway, prepared, request);
@@ -71,7 +74,8 @@ fn d10() -> Result<(), Failed> {
         super::run(&gateway, &set_price, false).await;
         let mut heard = Vec::new();
         for responses in &mut listeners {
-            let response = tokio::time::timeout(std::time::Duration::from_secs(60), responses.next()).await.map_err(|_| "nothing is heard")?;
+            let response =
+                tokio::time::timeout(std::time::Duration::from_secs(60), responses.next()).await.map_err(|_| "nothing is heard")?;
             let body: Value = serde_json::from_slice(&response.ok_or("the subscription ended")?.body)?;
             heard.push(body["data"].clone());
         }

@@ -2,8 +2,9 @@
 
 use super::interest::{ImageMatcher, Interest};
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::{ErrorCode, GraphqlError};
+use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::gateway::{Gateway, PreparedOperation};
+use crate::execute::read::admit;
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{GuardOutcome, ReadState};
@@ -12,6 +13,7 @@ use crate::execute::response::writer::Writer;
 use crate::plan::tree::{PlanStep, PlannedWatch, SpaceId, WatchedImage};
 use crate::schema::model::watch::ChangeKind;
 use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::error::TableError;
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,14 +41,15 @@ pub fn watched(prepared: &PreparedOperation) -> Option<(&PlanStep, &PlannedWatch
     Some((step, step.watch.as_ref()?))
 }
 
-/// The response map to a change, as JSON; `None` if the change does not concern the caller. `id` is the id of the event.
+/// The response map to a change, as JSON; `None` if the change does not concern the caller. `id` is the id of the event. Fails if what
+/// decides that could not be read.
 pub async fn deliver(
     gateway: &Gateway,
     prepared: &PreparedOperation,
     interest: &Interest,
     images: Images<'_>,
     id: &str,
-) -> Option<Vec<u8>> {
+) -> Result<Option<Vec<u8>>, Arc<Failure>> {
     let deadline = Instant::now() + READ_LIMIT;
     let run = gateway.begin(deadline);
     let context = gateway.context(&run, prepared);
@@ -54,11 +57,9 @@ pub async fn deliver(
     let extensions = || Some(json!({ "keyfold": { "id": id } }));
     let work = respond(&context, prepared, (interest, images, id), &mut body);
     let Ok(written) = timeout_at(deadline + GRACE, gateway.share(prepared, &run, work)).await else {
-        let mut body = ResponseBody::new(gateway.limits());
-        body.error(&GraphqlError::new(ErrorCode::Timeout, "The reads for a change took too long."));
-        return Some(body.finish(false, extensions()));
+        return Err(Failure::new(ErrorCode::Timeout, "The reads for a change took too long."));
     };
-    written.map(|has_data| body.finish(has_data, extensions()))
+    Ok(written?.map(|has_data| body.finish(has_data, extensions())))
 }
 
 /// Writes the response. `None` if there is none, and false if `data` is null.
@@ -67,37 +68,40 @@ async fn respond(
     prepared: &PreparedOperation,
     (interest, images, id): (&Interest, Images<'_>, &str),
     body: &mut ResponseBody,
-) -> Option<bool> {
-    let (step, watch) = watched(prepared)?;
+) -> Result<Option<bool>, Arc<Failure>> {
+    let Some((step, watch)) = watched(prepared) else { return Ok(None) };
+    let (Some(ty), Some(of)) = (context.model.types.get(&watch.item), context.model.subscription(&watch.field)) else { return Ok(None) };
     let mut state = ReadState::new(&step.plan, context);
     if state.refusals.of(watch.guard).is_some() {
-        return None;
+        return Ok(None);
     }
     let (before, after) = {
-        let matcher = ImageMatcher::new(context, &state, watch, interest).ok()?;
+        let matcher = ImageMatcher::new(context, &state, watch, interest)?;
         (matcher.wanted(images.old), matcher.wanted(images.new))
     };
+    let unread = |error: TableError| Failure::of_table(&error);
+    let before = admit::of_write(context, ty, before).await.map_err(unread)?;
+    let after = admit::of_write(context, ty, after).await.map_err(unread)?;
     // A field that begins with the item as it is, begins with null if there is none.
     let is_null = images.is_initial && watch.change.is_none();
-    if change_kind(before.is_some(), after.is_some()).is_none() && !is_null {
-        return None;
+    if change_kind(!before.is_empty(), !after.is_empty()).is_none() && !is_null {
+        return Ok(None);
     }
     if let Some(space) = watch.change {
         seed(&mut state, space, vec![Arc::new(Item::new())]);
     }
-    seed(&mut state, watch.previous.space, before.into_iter().collect());
-    seed(&mut state, watch.node.space, after.into_iter().collect());
+    seed(&mut state, watch.previous.space, before);
+    seed(&mut state, watch.node.space, after);
     context.loaders.bound_reads(Some(context.max_read_bytes));
     run_waves(context, &mut state, false).await;
-    // What could not be decided about the item as it is, the response tells.
-    let before = is_seen(&state, &watch.previous, false);
-    let after = is_seen(&state, &watch.node, true);
+    let (before, after) = (is_seen(&state, &watch.previous)?, is_seen(&state, &watch.node)?);
     let kind = match change_kind(before, after) {
+        Some(kind) => kind,
         None if is_null => ChangeKind::Insert,
-        kind => kind?,
+        None => return Ok(None),
     };
-    if !images.is_initial && !context.model.subscription(&watch.field)?.kinds.contains(&kind) {
-        return None;
+    if !images.is_initial && !of.kinds.contains(&kind) {
+        return Ok(None);
     }
     hide(&mut state, watch.previous.space, before);
     hide(&mut state, watch.node.space, after);
@@ -105,7 +109,7 @@ async fn respond(
         let text = |part: &str, value: &str| (part.to_owned(), Attribute::S(value.to_owned()));
         state.elements[space] = vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())];
     }
-    Some(Writer::new(&state, &Map::new(), body).write().is_ok())
+    Ok(Some(Writer::new(&state, &Map::new(), body).write().is_ok()))
 }
 
 /// What a change is to somebody who saw the item before, sees it after, or both.
@@ -118,15 +122,17 @@ fn change_kind(before: bool, after: bool) -> Option<ChangeKind> {
     }
 }
 
-/// Whether the caller may see an image. `undecided` is what counts if that could not be read.
-fn is_seen(state: &ReadState<'_>, image: &WatchedImage, undecided: bool) -> bool {
-    let is_there = state.len(image.space) > 0;
-    is_there
-        && match state.access(image.guard, (image.space, 0)) {
-            GuardOutcome::Granted => true,
-            GuardOutcome::Refused(_) => false,
-            GuardOutcome::Failed(_) | GuardOutcome::Undecided => undecided,
-        }
+/// Whether the caller may see an image. Fails if what decides that could not be read.
+fn is_seen(state: &ReadState<'_>, image: &WatchedImage) -> Result<bool, Arc<Failure>> {
+    if state.len(image.space) == 0 {
+        return Ok(false);
+    }
+    match state.access(image.guard, (image.space, 0)) {
+        GuardOutcome::Granted => Ok(true),
+        GuardOutcome::Refused(_) => Ok(false),
+        GuardOutcome::Failed(failure) => Err(failure),
+        GuardOutcome::Undecided => Err(Failure::new(ErrorCode::Internal, "A rule could not be decided.")),
+    }
 }
 
 /// Takes an image away that the caller may not see.
@@ -135,4 +141,3 @@ fn hide(state: &mut ReadState<'_>, space: SpaceId, is_seen: bool) {
         seed(state, space, Vec::new());
     }
 }
-

@@ -5,6 +5,7 @@ use super::delivery::{Images, deliver};
 use super::event_id::EventPosition;
 use super::interest::Interest;
 use super::subscriber::{Event, Subscriber, SubscriptionEnd};
+use crate::execute::error::Failure;
 use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::request::Request;
 use crate::table::stream::record::ChangeRecord;
@@ -54,12 +55,12 @@ impl Drop for Running {
 }
 
 impl WatchedOperation {
-    /// The event of a change; `None` if it does not concern the operation.
-    pub async fn event(&self, record: Arc<ChangeRecord>) -> Option<Event> {
+    /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be read.
+    pub async fn event(&self, record: Arc<ChangeRecord>) -> Result<Option<Event>, Arc<Failure>> {
         let id: Arc<str> = EventPosition::of(&record).id().into();
         let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };
         let body = deliver(&self.gateway, &self.prepared, &self.interest, images, &id).await?;
-        Some(Event { id, body, record: Some(record) })
+        Ok(body.map(|body| Event { id, body, record: Some(record) }))
     }
 }
 
@@ -134,9 +135,15 @@ impl Group {
 impl Running {
     async fn run(mut self) {
         while let Some((record, operation)) = self.group.take() {
-            let Some(event) = operation.event(record).await else { continue };
-            let event = Arc::new(event);
-            self.group.members().iter().for_each(|member| member.offer(&event));
+            match operation.event(record).await {
+                Ok(None) => {}
+                Ok(Some(event)) => {
+                    let event = Arc::new(event);
+                    self.group.members().iter().for_each(|member| member.offer(&event));
+                }
+                // They go on after their last event, so this one is not lost.
+                Err(failure) => self.group.end(&SubscriptionEnd::Failed(failure)),
+            }
         }
         // Another task may run already.
         self.is_over = true;

@@ -353,7 +353,8 @@ async fn begin(
     let table = table_of(operation);
     let begun = hub.state().feeds.get(&table).map(|feed| feed.begun.subscribe());
     let Some(mut begun) = begun else { return Err(SubscriptionEnd::SchemaChanged) };
-    let silent = || SubscriptionEnd::Failed(Failure::new(ErrorCode::Unavailable, "The stream of the table cannot be read. Try again later."));
+    let silent =
+        || SubscriptionEnd::Failed(Failure::new(ErrorCode::Unavailable, "The stream of the table cannot be read. Try again later."));
     match timeout(BEGIN_LIMIT, begun.wait_for(|begun| *begun)).await {
         Ok(Ok(_)) => {}
         _ => return Err(silent()),
@@ -361,7 +362,7 @@ async fn begin(
     if let Some(from) = after {
         let logged = hub.state().feeds.get(&table).and_then(|feed| feed.log.after(&from));
         if let Some(records) = logged {
-            return Ok(resume::replay(operation, subscriber, records).await);
+            return resume::replay(operation, subscriber, records).await;
         }
         let Some(source) = operation.gateway.store().changes() else { return Err(SubscriptionEnd::Past) };
         let Ok(_turn) = hub.inner.catching_up.acquire().await else { return Err(SubscriptionEnd::Past) };

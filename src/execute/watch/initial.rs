@@ -21,7 +21,7 @@ pub async fn begin(operation: &WatchedOperation, id: Arc<str>) -> Result<Option<
     let Some(lookup) = watched(prepared).and_then(|(_, watch)| watch.initial.as_ref()) else { return Ok(None) };
     let item = read(operation, lookup).await?;
     let images = Images { old: None, new: item.as_ref(), is_initial: true };
-    let body = deliver(gateway, prepared, interest, images, &id).await;
+    let body = deliver(gateway, prepared, interest, images, &id).await?;
     let attributes = lookup.plan.reads.last().map(|read| read.projection.clone()).unwrap_or_default();
     let event = body.map(|body| Event { id, body, record: None });
     Ok(Some((event, SeenItem { item, attributes })))
@@ -42,4 +42,3 @@ async fn read(operation: &WatchedOperation, lookup: &WriteLookup) -> Result<Opti
     }
     Ok(None)
 }
-

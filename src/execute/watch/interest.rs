@@ -5,7 +5,6 @@ use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::filter::ItemFilter;
 use crate::execute::expression::scope::Scope;
 use crate::execute::key::values::MAX_COMBINATIONS;
-use crate::execute::read::admit;
 use crate::execute::read::state::ReadState;
 use crate::execute::values::{decode, encode};
 use crate::plan::tree::{PlannedWatch, WatchBinding};
@@ -74,9 +73,10 @@ impl Interest {
 
     /// Whether an image has the values.
     fn is_met(&self, watch: &PlannedWatch, image: &Item) -> bool {
-        self.bound.iter().zip(&watch.bindings).all(|(texts, binding)| {
-            texts.as_ref().is_none_or(|texts| value_of(binding, image).is_some_and(|value| texts.contains(&value)))
-        })
+        self.bound
+            .iter()
+            .zip(&watch.bindings)
+            .all(|(texts, binding)| texts.as_ref().is_none_or(|texts| value_of(binding, image).is_some_and(|value| texts.contains(&value))))
     }
 }
 
@@ -95,7 +95,6 @@ fn value_of(binding: &WatchBinding, image: &Item) -> Option<String> {
 
 /// Says of images whether a subscription wants them.
 pub struct ImageMatcher<'a> {
-    context: &'a ExecutionContext<'a>,
     watch: &'a PlannedWatch,
     interest: &'a Interest,
     filter: Option<ItemFilter<'a>>,
@@ -116,16 +115,16 @@ impl<'a> ImageMatcher<'a> {
                 Some(ItemFilter::new(filter, scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))?)
             }
         };
-        Ok(Self { context, watch, interest, filter })
+        Ok(Self { watch, interest, filter })
     }
 
-    /// The image, if it is of the watched type and has what the subscription asks for, and if no rule hides it from the caller.
-    pub fn wanted(&self, image: Option<&Arc<Item>>) -> Option<Arc<Item>> {
-        let image = image?;
-        let is_wanted = self.watch.discriminator.recognises(image)
-            && self.interest.is_met(self.watch, image)
-            && self.filter.as_ref().is_none_or(|filter| filter.lets_through(image).unwrap_or(false));
-        let ty = self.context.model.types.get(&self.watch.item)?;
-        (is_wanted && !admit::is_hidden(self.context, ty, image)).then(|| image.clone())
+    /// The image, if it is of the watched type and has what the subscription asks for.
+    pub fn wanted(&self, image: Option<&Arc<Item>>) -> Vec<Arc<Item>> {
+        let is_wanted = |image: &&Arc<Item>| {
+            self.watch.discriminator.recognises(image)
+                && self.interest.is_met(self.watch, image)
+                && self.filter.as_ref().is_none_or(|filter| filter.lets_through(image).unwrap_or(false))
+        };
+        image.into_iter().filter(is_wanted).cloned().collect()
     }
 }

@@ -12,12 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Sends a subscriber these changes. Gives what it has had.
-pub async fn replay(operation: &WatchedOperation, subscriber: &Subscriber, records: Vec<Arc<ChangeRecord>>) -> Seen {
+pub async fn replay(
+    operation: &WatchedOperation,
+    subscriber: &Subscriber,
+    records: Vec<Arc<ChangeRecord>>,
+) -> Result<Seen, SubscriptionEnd> {
     let mut seen = Seen::default();
     for record in records {
-        send(operation, subscriber, &mut seen, record).await;
+        send(operation, subscriber, &mut seen, record).await?;
     }
-    seen
+    Ok(seen)
 }
 
 /// Reads the stream again for a subscriber, until it is current.
@@ -36,12 +40,17 @@ pub async fn catch_up(
     Ok(std::mem::take(&mut *sink.seen.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-async fn send(operation: &WatchedOperation, subscriber: &Subscriber, seen: &mut Seen, record: Arc<ChangeRecord>) {
+async fn send(
+    operation: &WatchedOperation,
+    subscriber: &Subscriber,
+    seen: &mut Seen,
+    record: Arc<ChangeRecord>,
+) -> Result<(), SubscriptionEnd> {
     subscriber.has_room().await;
     seen.note(&record.position);
-    if let Some(event) = operation.event(record).await {
-        subscriber.send(event);
-    }
+    let event = operation.event(record).await.map_err(SubscriptionEnd::Failed)?;
+    event.into_iter().for_each(|event| subscriber.send(event));
+    Ok(())
 }
 
 /// Takes the records for one subscriber.
@@ -58,7 +67,10 @@ impl ChangeSink for CatchUp {
         async move {
             let mut seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
             for record in records.into_iter().filter(|record| is_after(record, &self.from)) {
-                send(&self.operation, &self.subscriber, &mut seen, Arc::new(record)).await;
+                if let Err(end) = send(&self.operation, &self.subscriber, &mut seen, Arc::new(record)).await {
+                    self.subscriber.end(end);
+                    return;
+                }
             }
             let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             all.replayed.extend(seen.replayed);

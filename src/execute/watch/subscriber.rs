@@ -258,7 +258,9 @@ impl SubscriptionEnd {
             Self::TooSlow => (ErrorCode::LimitExceeded, "The events were not taken fast enough. Go on after the last one."),
             Self::Lost => (ErrorCode::Unavailable, "Some changes were lost. Read the items again."),
             Self::Past => (ErrorCode::BadUserInput, "The changes after this id are no longer there. Read the items again."),
-            Self::SchemaChanged => (ErrorCode::GraphqlValidationFailed, "The schema has changed, and the subscription does not fit it any longer."),
+            Self::SchemaChanged => {
+                (ErrorCode::GraphqlValidationFailed, "The schema has changed, and the subscription does not fit it any longer.")
+            }
             Self::Failed(failure) => (failure.code, failure.message.as_str()),
             Self::Closing => return None,
         };

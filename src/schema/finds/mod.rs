@@ -74,7 +74,14 @@ pub fn read_find(
 pub fn read_watched(wanted: FindContext, findings: &mut Findings) -> Option<Find> {
     let (paths, filter) = by_keys(&wanted, findings)?;
     let consistent = paths.iter().all(|path| path.index.is_none());
-    Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max: prepare::MAX_DEFAULT, consistent })
+    Some(Find {
+        item: wanted.target.item,
+        returns: wanted.target.returns,
+        via: Via::Keys(paths),
+        filter,
+        max: prepare::MAX_DEFAULT,
+        consistent,
+    })
 }
 
 /// The access paths that serve to read the items of a write, the best first. Unlike in a find, a binding by an argument's name may stay

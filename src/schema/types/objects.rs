@@ -65,7 +65,9 @@ fn field_kind(
                 return None;
             }
             match field.directives.get("watch") {
-                Some(directive) => watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch))),
+                Some(directive) => {
+                    watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch)))
+                }
                 None => {
                     let message = format!("`{coordinate}` does not say what it watches");
                     findings.error("KF0901", &place, message, Some("add `@watch`".into()));

@@ -147,7 +147,11 @@ impl SdkStore {
     fn of(ConfiguredClient { sdk, streams, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
         let direct = DirectMaker { connection: DynamoConnection::new(connector, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
-        Self { inner: Arc::new(Inner { sdk, streams, direct, retries, health, embedded }), client: ClientKind::of_environment(), late_reads: None }
+        Self {
+            inner: Arc::new(Inner { sdk, streams, direct, retries, health, embedded }),
+            client: ClientKind::of_environment(),
+            late_reads: None,
+        }
     }
 
     pub(in crate::table) fn client(&self) -> &Client {

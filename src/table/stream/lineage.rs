@@ -106,11 +106,19 @@ mod tests {
     }
 
     fn ids(begun: Vec<(Arc<str>, ShardStart)>) -> Vec<String> {
-        begun.iter().map(|(id, start)| format!("{id} {}", match start {
-            ShardStart::Latest => "latest",
-            ShardStart::TrimHorizon => "all",
-            ShardStart::After(_) => "after",
-        })).collect()
+        begun
+            .iter()
+            .map(|(id, start)| {
+                format!(
+                    "{id} {}",
+                    match start {
+                        ShardStart::Latest => "latest",
+                        ShardStart::TrimHorizon => "all",
+                        ShardStart::After(_) => "after",
+                    }
+                )
+            })
+            .collect()
     }
 
     #[test]
@@ -131,8 +139,7 @@ mod tests {
     fn a_position_leaves_out_what_precedes_it() {
         let position = StreamPosition { shard: "b".into(), sequence: "5".into() };
         let mut lineage = Lineage::new(StreamStart::After(position));
-        let listed =
-            [shard("root", None), shard("b", Some("root")), shard("b1", Some("b")), shard("c", Some("root"))];
+        let listed = [shard("root", None), shard("b", Some("root")), shard("b1", Some("b")), shard("c", Some("root"))];
         assert_eq!(ids(lineage.update(&listed)), ["b after", "c all"]);
         lineage.end(&"b".into());
         assert_eq!(ids(lineage.update(&listed)), ["b1 all"]);

@@ -41,7 +41,9 @@ impl ChangeSource for SdkChangeSource {
                 let answer = call.send().await.map_err(|error| error_of(&error))?;
                 let Some(description) = answer.stream_description else { return Ok(all) };
                 let shards = description.shards.unwrap_or_default().into_iter();
-                all.extend(shards.filter_map(|shard| Some(Shard { id: shard.shard_id?.into(), parent: shard.parent_shard_id.map(Arc::from) })));
+                all.extend(
+                    shards.filter_map(|shard| Some(Shard { id: shard.shard_id?.into(), parent: shard.parent_shard_id.map(Arc::from) })),
+                );
                 last = description.last_evaluated_shard_id;
                 if last.is_none() {
                     return Ok(all);

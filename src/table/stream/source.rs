@@ -15,11 +15,7 @@ pub trait ChangeSource: Send + Sync {
     fn iterator<'a>(&'a self, table: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>>;
 
     /// The next records of a table's shard, and the iterator after them; `None` if the shard has ended. The records may be none although there are more.
-    fn records<'a>(
-        &'a self,
-        of: (&'a Arc<str>, &'a Arc<str>),
-        iterator: &'a str,
-    ) -> BoxFuture<'a, Result<RecordPage, StreamError>>;
+    fn records<'a>(&'a self, of: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>>;
 
     /// How long to wait after an answer without records.
     fn pause(&self) -> Duration;
