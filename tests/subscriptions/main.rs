@@ -5,5 +5,6 @@
 mod delivery;
 mod listener;
 mod rules;
+mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -8,13 +8,16 @@ use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep};
 
 /// How often the shards are listed. New ones are looked for as soon as a shard ends, too.
 const LIST_EVERY: Duration = Duration::from_secs(15);
 /// How soon they are listed again if what follows a shard is not there yet.
 const LIST_SOON: Duration = Duration::from_millis(500);
+/// After how many answers without records, one after the other, a shard counts as read for now. DynamoDB may give none although there are
+/// more (API reference, `GetRecords`).
+const EMPTY_ANSWERS: u32 = 5;
 /// The waits after a call that failed.
 const FAILED: Pace = Pace { first: Duration::from_millis(100), longest: Duration::from_secs(5) };
 /// One deadline of a backoff that never ends.
@@ -75,7 +78,8 @@ impl StreamReader {
                     let begun = ShardReader::begin(self, shard, start).await;
                     reading.push(begun.read().boxed());
                 }
-                list_at = Instant::now() + LIST_EVERY;
+                // What follows a shard may be listed a moment after its end.
+                list_at = Instant::now() + if reading.is_empty() { LIST_SOON } else { LIST_EVERY };
                 if !std::mem::replace(&mut is_begun, true) {
                     self.sink.begun();
                 }
@@ -90,14 +94,10 @@ impl StreamReader {
                         lineage.end(&shard);
                         list_at = Instant::now();
                     }
-                    Step::Current(_) if until_current => open -= 1,
+                    Step::Current(shard) if until_current && shard.empty >= EMPTY_ANSWERS => open -= 1,
                     Step::Current(shard) => reading.push(shard.read_later().boxed()),
                 },
                 () = tokio::time::sleep_until(list_at) => {}
-            }
-            if reading.is_empty() && !until_current {
-                // What follows a shard may be listed a moment after its end.
-                list_at = list_at.max(Instant::now() + LIST_SOON);
             }
         }
     }
@@ -128,13 +128,20 @@ struct ShardReader {
     /// Where to go on if the iterator is lost.
     at: ShardStart,
     iterator: Option<String>,
+    /// The second in which the reading began. Older records do not count if the iterator is lost before the first record.
+    begun: i64,
+    /// The answers without records since the last record.
+    empty: u32,
 }
 
 impl ShardReader {
     /// Begins to read a shard: once this is done, no later record is missed.
     async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart) -> Self {
         let StreamReader { source, table, sink } = reader;
-        let mut begun = Self { source: source.clone(), sink: sink.clone(), table: table.clone(), shard, at, iterator: None };
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = if at == ShardStart::Latest { i64::try_from(since.as_secs()).unwrap_or(i64::MAX) } else { 0 };
+        let (source, sink, table) = (source.clone(), sink.clone(), table.clone());
+        let mut begun = Self { source, sink, table, shard, at, iterator: None, begun: time, empty: 0 };
         begun.renew().await;
         begun
     }
@@ -170,15 +177,23 @@ impl ShardReader {
                     backoff = Backoff::unbounded(FAILED);
                     self.iterator = next;
                     let is_current = records.is_empty() && self.iterator.is_some();
+                    self.empty = if records.is_empty() { self.empty.saturating_add(1) } else { 0 };
                     if let Some(last) = records.last() {
                         self.at = ShardStart::After(last.position.clone());
-                        self.sink.take(records).await;
+                        let begun = self.begun;
+                        self.sink.take(records.into_iter().filter(|record| record.created >= begun).collect()).await;
                     }
                     if is_current {
                         return Step::Current(Box::new(self));
                     }
                 }
-                Err(StreamError::Expired) => self.renew().await,
+                Err(StreamError::Expired) => {
+                    // What came since the lost iterator comes again with what was before it.
+                    if self.at == ShardStart::Latest {
+                        self.at = ShardStart::TrimHorizon;
+                    }
+                    self.renew().await;
+                }
                 Err(StreamError::Trimmed) => {
                     self.sink.lost();
                     self.at = ShardStart::TrimHorizon;
