@@ -7,7 +7,12 @@ export function graphiql(element, { address, authorization, fetch, startingTexts
   const fetcher = window.GraphiQL.createFetcher({
     url: address("graphql").href,
     subscriptionUrl: socket.href,
-    wsConnectionParams: () => ({ Authorization: authorization() }),
+    // Read again for each subscription: the caller may be another one.
+    wsConnectionParams: {
+      get Authorization() {
+        return authorization();
+      },
+    },
     fetch,
   });
   const settings = {
