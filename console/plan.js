@@ -26,7 +26,7 @@ export function showPlan(element, explained) {
 function summary(waves, calls, capacity, end) {
   if (!calls.length) return `${counted(waves, "wave")}. No call was made, or rules hide what was read.`;
   const units = [["read", capacity.read], ["write", capacity.write]].filter(([, units]) => units > 0);
-  const parts = [counted(waves, "wave"), counted(calls.length, "call"), ...units.map(([name, units]) => counted(units, `${name} unit`))];
+  const parts = [counted(waves, "wave"), counted(calls.filter((call) => !call.cached).length, "call"), ...units.map(([name, units]) => counted(units, `${name} unit`))];
   return `${parts.join(" · ")} · ${rounded(end, 1)} ms`;
 }
 
@@ -86,7 +86,7 @@ function callItem(call, end) {
   const what = [
     call.keys > 1 && counted(call.keys, "key"),
     counted(call.items, "item"),
-    counted(call.capacity, "unit"),
+    call.cached ? "from the cache" : counted(call.capacity, "unit"),
     `${rounded(call.ms, 1)} ms`,
   ].filter(Boolean).join(" · ");
   return make("li", {}, make("strong", {}, call.operation), " ", make("span", { className: "where" }, where),

@@ -2,6 +2,8 @@
 //! schema on the embedded store. Each request goes to a socket of this process; nothing waits longer than an answer takes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "http/caching.rs"]
+mod caching;
 #[path = "http/coding.rs"]
 mod coding;
 #[path = "http/coercion.rs"]

@@ -23,6 +23,8 @@ pub enum System {
     Groups,
     /// The same, with rules that the key and the caller's claims decide.
     RuledGroups,
+    /// The same as [`System::Groups`], of which the cache keeps everything.
+    KeptGroups,
     /// A shop's 100 items, links to them, and ten shelves of ten items.
     Shop,
     /// A shop with ten times as many items, links and shelves.
@@ -64,7 +66,7 @@ fn nothing() -> Value {
 }
 
 /// Every case.
-pub const CASES: [Case; 11] = [
+pub const CASES: [Case; 13] = [
     Case { name: "100-objects-ruled", system: System::RuledGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
     Case { name: "transaction-ruled", system: System::RuledGroups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
     Case { name: "one-object-ruled", system: System::RuledGroups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
@@ -105,6 +107,8 @@ pub const CASES: [Case; 11] = [
         holds: ("title", 1000),
     },
     Case { name: "transaction", system: System::Groups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
+    Case { name: "100-objects-kept", system: System::KeptGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
+    Case { name: "one-object-kept", system: System::KeptGroups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
     Case { name: "one-object", system: System::Groups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
 ];
 
@@ -122,6 +126,7 @@ impl System {
         match self {
             Self::Groups => ("groups.graphql", groups()),
             Self::RuledGroups => ("groups.graphql", RULES.iter().fold(groups(), |text, (from, to)| text.replace(from, to))),
+            Self::KeptGroups => ("groups.graphql", groups().replace(" @item(keys", " @cacheControl(maxAge: 3600) @item(keys")),
             Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql").to_owned()),
         }
     }
@@ -129,7 +134,7 @@ impl System {
     /// The items, as lines of DynamoDB JSON.
     pub fn items(self) -> Vec<Value> {
         match self {
-            Self::Groups | Self::RuledGroups => groups(),
+            Self::Groups | Self::RuledGroups | Self::KeptGroups => groups(),
             Self::Shop => shop(100),
             Self::LargeShop => shop(1000),
         }

@@ -12,9 +12,10 @@ use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
-use crate::plan::tree::OperationPlan;
+use crate::plan::tree::{CachePolicy, OperationPlan};
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
+use crate::table::cache::table_cache::{HOLD_OFF, TableCache};
 use crate::table::data_store::DataStore;
 use crate::table::request::gate::CallGate;
 use crate::table::request::loaders::Loaders;
@@ -37,6 +38,8 @@ pub struct Gateway {
 struct Inner {
     model: Arc<Model>,
     store: Arc<dyn DataStore>,
+    /// `None` if nothing may be kept.
+    cache: Option<Arc<TableCache>>,
     operations: OperationCache,
     heavy_work: Arc<HeavyWork>,
     limits: ResponseLimits,
@@ -89,10 +92,12 @@ pub(super) struct OperationRun {
 }
 
 /// The response to a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Response {
     /// The response map, as JSON.
     pub body: Vec<u8>,
+    /// How long it may be kept.
+    pub policy: CachePolicy,
     /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request errors").
     pub refused: Option<ErrorCode>,
     /// Of a subscription: the id of the event, with which the client goes on after it.
@@ -109,8 +114,11 @@ impl Gateway {
         let lanes = Lanes::default();
         let calls = CallGate::new(settings.max_calls_in_flight);
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
-        let max_read_bytes = settings.max_read_bytes;
-        Self { inner: Arc::new(Inner { model, store, operations, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls }) }
+        let Settings { max_read_bytes, cache_bytes, .. } = settings;
+        let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };
+        let keeps = cache_bytes > 0 && !model.cache.is_empty();
+        let cache = keeps.then(|| Arc::new(TableCache::new(&model.tables, cache_bytes, hold_off)));
+        Self { inner: Arc::new(Inner { model, store, cache, operations, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls }) }
     }
 
     /// The schema's model.
@@ -121,6 +129,11 @@ impl Gateway {
     /// The store.
     pub fn store(&self) -> &Arc<dyn DataStore> {
         &self.inner.store
+    }
+
+    /// What reads found, kept for later requests; `None` if nothing is kept.
+    pub fn cache(&self) -> Option<&Arc<TableCache>> {
+        self.inner.cache.as_ref()
     }
 
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
@@ -136,7 +149,7 @@ impl Gateway {
 
     /// Begins a run that ends at the deadline.
     pub(super) fn begin(&self, deadline: Instant) -> OperationRun {
-        let loaders = Loaders::through(&self.inner.calls, self.inner.store.clone(), deadline);
+        let loaders = Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
         let now_millis = now_millis();
         let now = instant_text(now_millis).unwrap_or_default();
         OperationRun { loaders, work: WorkDone::default(), now, now_millis, deadline }
@@ -192,9 +205,11 @@ impl Gateway {
                 false
             }
         };
+        // Another time, an error may be gone; and whoever asks for an explanation wants that of now.
+        let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
         let cost = || cost_of_operation(model, plan, variables);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &run.loaders.calls(), refused));
-        Response { body: body.finish(has_data, extensions), refused: None, event: None }
+        Response { body: body.finish(has_data, extensions), policy, refused: None, event: None }
     }
 }
 
@@ -214,6 +229,7 @@ impl Response {
     pub fn refused(errors: &[GraphqlError]) -> Self {
         let code = errors.first().map_or(ErrorCode::Internal, |error| error.code);
         let list: Vec<Value> = errors.iter().map(GraphqlError::to_json).collect();
-        Self { body: serde_json::json!({ "errors": list }).to_string().into_bytes(), refused: Some(code), event: None }
+        let body = serde_json::json!({ "errors": list }).to_string().into_bytes();
+        Self { body, refused: Some(code), ..Self::default() }
     }
 }

@@ -29,6 +29,8 @@ pub struct Settings {
     pub max_plan_bytes: u64,
     /// The memory for parsed operations and their plans, in bytes, about.
     pub plan_cache_bytes: u64,
+    /// The memory for what reads found, in bytes, about; 0 keeps nothing.
+    pub cache_bytes: u64,
     /// Whether clients may introspect the schema.
     pub introspection: bool,
     /// The secret that encrypts cursors. All processes of a gateway must share it.
@@ -52,6 +54,7 @@ impl Default for Settings {
             max_calls_in_flight: 256,
             max_plan_bytes: 4 << 20,
             plan_cache_bytes: 64 << 20,
+            cache_bytes: 64 << 20,
             introspection: true,
             cursor_key: Vec::new(),
             passes: Passes::default(),

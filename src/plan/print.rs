@@ -89,6 +89,9 @@ impl Plan {
                     let _ = writeln!(text, "     over  {over}");
                 }
                 let _ = writeln!(text, "     asks  {}", asks(read));
+                if let Some(age) = read.max_age {
+                    let _ = writeln!(text, "     cache maxAge {age}");
+                }
                 if read.filter.is_some() {
                     let _ = writeln!(text, "     wants items that match the filter");
                 }
@@ -126,6 +129,9 @@ impl Plan {
             }
             if let (Some(index), Value::Object(step)) = (read.index, &mut step) {
                 step.insert("index".into(), json!(table.indexes[index].name));
+            }
+            if let (Some(age), Value::Object(step)) = (read.max_age, &mut step) {
+                step.insert("maxAge".into(), json!(age));
             }
             if let (Some(over), Value::Object(step)) = (over(read), &mut step) {
                 step.insert("over".into(), json!(over.to_string()));

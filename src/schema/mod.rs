@@ -14,12 +14,14 @@
 //! | `writes` | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
 //! | `watches` | `@watch` → what a field of `Subscription` watches |
 //! | `auth` | `@auth` → who may read and write each type and field |
+//! | `cache_control` | `@cacheControl` → how long what is read may be kept |
 //! | `api` | the schema → what clients see of it |
 //!
 //! [`scalar`] knows leaf values, [`diagnostics`] reports mistakes, and [`model`] is the result.
 
 mod api;
 mod auth;
+mod cache_control;
 pub mod describe;
 pub mod diagnostics;
 pub mod expression;
@@ -68,13 +70,14 @@ fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>,
     keys::ambiguity::check(&mut draft, findings);
     let mut types = types::objects::read_object_types(&draft, findings);
     auth::read_rules(&draft, &mut types, findings);
+    let cache = cache_control::read_hints(&draft, findings);
     nodes::types::check(&draft, &types, findings);
     api::check(&schema, findings);
     if findings.failed() {
         return None;
     }
     let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
-    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints, ruled })
+    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
 }
 
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.

@@ -204,6 +204,10 @@ pub struct Budgets {
     /// Memory for parsed operations and their plans
     #[arg(long, env = "KEYFOLD_PLAN_CACHE_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
     pub plan_cache_bytes: u64,
+
+    /// Memory for what reads of types and fields with @cacheControl found; 0 keeps nothing
+    #[arg(long, env = "KEYFOLD_CACHE_SIZE", value_name = "BYTES", default_value_t = 64 << 20)]
+    pub cache_size: u64,
 }
 
 /// Logs.
@@ -269,6 +273,7 @@ impl Budgets {
             max_calls_in_flight: self.max_calls_in_flight,
             max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
+            cache_bytes: self.cache_size,
             introspection,
             cursor_key,
             passes: Default::default(),

@@ -3,11 +3,13 @@
 //! [`data`] holds what travels: items, keys, calls and errors. [`data_store::DataStore`] says what a store must do.
 //! [`request`] bundles the calls of one request and asks a store. [`sdk`] is the store: `calls` has a file for each kind of call, `attempt`
 //! repeats calls, and the AWS SDK, `client` or [`embedded`], in this process, makes them one by one. [`hedge`] makes late reads a second
-//! time. [`stream`] reads the changes of items. [`admin`] creates and compares tables, [`bulk`] moves many items at once.
+//! time. [`cache`] keeps what reads found for later requests. [`stream`] reads the changes of items. [`admin`] creates and compares tables,
+//! [`bulk`] moves many items at once.
 
 pub mod admin;
 pub(in crate::table) mod attempt;
 pub mod bulk;
+pub mod cache;
 pub(in crate::table) mod calls;
 pub(in crate::table) mod client;
 pub mod data;

@@ -31,6 +31,7 @@ fn settings() -> Settings {
         max_calls_in_flight: 256,
         max_plan_bytes: 4 << 20,
         plan_cache_bytes: 1 << 20,
+        cache_bytes: 1 << 20,
         introspection: true,
         cursor_key: b"a secret of the tests".to_vec(),
         passes: Default::default(),

@@ -9,10 +9,12 @@
 //! | `collection_reads` | one Query of an item and its neighbours returns the same as separate reads |
 //! | `shared_queries` | reads of one partition that share a Query change no response and make no more calls |
 //! | `operations` | any valid operation gets a well-formed response by few batches |
+//! | `cached_reads` | a cached answer is the uncached one, whatever is written in between |
 //! | `conditions` | the gateway evaluates conditions as DynamoDB does |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod abstract_types;
+mod cached_reads;
 mod choices;
 mod collection_reads;
 mod conditions;

@@ -10,12 +10,14 @@
 //! | `random_schemas` | so do random operations on random items of random schemas |
 //! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
+//! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
 //!
 //! `random` makes the operations and the finds, tries them, and reduces a failing operation to the smallest.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bounds;
+mod cached;
 mod edge_cases;
 mod goldens;
 mod naive;

@@ -42,12 +42,39 @@ pub fn read(page: &str) -> Vec<Row> {
 /// A check: its row, its name, and its function.
 type Check = (&'static str, &'static str, fn() -> Result<(), Failed>);
 
-/// Checks of rows about subscriptions, a command or costs.
-pub const CHECKS: [Check; 3] = [
+/// Checks of rows about the cache, subscriptions, a command or costs.
+pub const CHECKS: [Check; 4] = [
+    ("D9", "a_popular_product_is_read_once", d09),
     ("D10", "a_price_that_is_set_reaches_those_who_listen", d10),
     ("D11", "shards_are_reckoned_as_in_the_deck", d11),
     ("D12", "an_operation_tells_what_it_costs", d12),
 ];
+
+/// Of three requests, the first reads the table. The others get the same from the cache, which consumes nothing.
+fn d09() -> Result<(), Failed> {
+    let file = super::places("patterns").0.with_file_name("operations").join("d09_popular_product.graphql");
+    let request = super::request(&std::fs::read_to_string(file)?, Value::Null);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (responses, calls) = runtime.block_on(async {
+        let (gateway, recorder) = super::system("patterns").await;
+        let mut responses = Vec::new();
+        for _ in 0..3 {
+            responses.push(super::run(&gateway, &request, true).await);
+        }
+        (responses, recorder.take().len())
+    });
+    let seen = |response: &Value| {
+        let keyfold = &response["extensions"]["keyfold"];
+        (response["data"].clone(), keyfold["calls"][0]["cached"] == true, keyfold["capacity"]["read"].as_f64())
+    };
+    let data = responses[0]["data"].clone();
+    let expected = [(data.clone(), false, Some(0.5)), (data.clone(), true, Some(0.0)), (data, true, Some(0.0))];
+    let is: Vec<_> = responses.iter().map(seen).collect();
+    match (is == expected, calls) {
+        (true, 1) => Ok(()),
+        _ => Err(format!("{calls} calls gave {is:?}").into()),
+    }
+}
 
 /// The operation of D10 that sets a price is one change of the product and one event, each for those who watch it.
 fn d10() -> Result<(), Failed> {

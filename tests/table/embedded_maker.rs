@@ -225,6 +225,7 @@ impl Calls {
             limit: self.dice.of(&[0, 1, 2, 100, u32::MAX]),
             start,
             consistent: !matches!(index, Some("ByGroup" | "ByMail")) && self.dice.half(),
+            max_age: None,
         }
     }
 

@@ -179,6 +179,7 @@ fn of_number(number: usize) -> Get {
         key: Key { partition: ("PK".into(), KeyValue::S("p".into())), sort: Some(("n".into(), KeyValue::N(number.to_string()))) },
         projection: Arc::new(["PK".into(), "n".into()]),
         consistent: false,
+        max_age: None,
     }
 }
 

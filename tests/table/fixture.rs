@@ -63,6 +63,7 @@ pub fn get(table: &str, pk: &str, sk: &str) -> Get {
         key: Key { partition: ("PK".into(), KeyValue::S(pk.into())), sort: Some(("SK".into(), KeyValue::S(sk.into()))) },
         projection: Arc::new(["PK".into(), "SK".into(), "name".into()]),
         consistent: false,
+        max_age: None,
     }
 }
 
@@ -78,6 +79,7 @@ pub fn query(table: &str, pk: &str) -> Query {
         limit: 100,
         start: None,
         consistent: false,
+        max_age: None,
     }
 }
 

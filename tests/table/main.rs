@@ -4,6 +4,7 @@
 mod admin;
 mod applied;
 mod bulk;
+mod cache;
 mod circuit;
 mod compatible_server;
 mod embedded;

@@ -188,6 +188,7 @@ impl Dice {
             limit: self.of(&[0, 1, 100, u32::MAX]),
             start: self.half().then(|| attributes(&self.key())),
             consistent: self.half(),
+            max_age: None,
         }
     }
 

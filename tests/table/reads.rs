@@ -163,6 +163,7 @@ async fn numbers_match_in_any_spelling() {
         key: Key { partition: ("PK".into(), KeyValue::S("p".into())), sort: Some(("n".into(), KeyValue::N(text.into()))) },
         projection: Arc::new(["PK".into(), "n".into()]),
         consistent: false,
+        max_age: None,
     };
     let found = Loaders::new(&store, deadline()).get(&[get("1.50"), get("15e-1"), get("2E1"), get("-3.0"), get("7"), get("many")]).await;
     let found: Vec<Option<Attribute>> = found.into_iter().map(|outcome| outcome.unwrap().map(|item| item["n"].clone())).collect();

@@ -141,5 +141,5 @@ fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let of_condition = if let Settled::Open(condition) = condition { condition.attributes() } else { Vec::new() };
     let names: BTreeSet<String> = of_key.chain(of_type).chain(of_condition).map(str::to_owned).collect();
     let table = model.tables[keys.table].name.as_str().into();
-    Get { table, key: key.clone(), projection: names.into_iter().collect(), consistent }
+    Get { table, key: key.clone(), projection: names.into_iter().collect(), consistent, max_age: None }
 }

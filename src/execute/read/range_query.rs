@@ -54,6 +54,8 @@ pub struct RangeQuery {
     pub last_first: bool,
     /// Whether to read strongly.
     pub consistent: bool,
+    /// The greatest age in seconds of what the cache may answer.
+    pub max_age: Option<u32>,
     /// How many items are wanted at first; `None` counts all of them.
     pub wanted: Option<u32>,
     /// The position to resume at: its range starts after its key.
@@ -102,7 +104,7 @@ impl QueryResult {
 impl RangeQuery {
     /// Two queries with equal identities find the same.
     pub fn identity(&self) -> Vec<u8> {
-        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, wanted, start, gate, .. } = self;
+        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, max_age, wanted, start, gate, .. } = self;
         let types = &gate.types().types;
         let mut encoding = Encoding::default();
         // Items of different types may lie in one range, so the types are part of it.
@@ -118,6 +120,7 @@ impl RangeQuery {
             names.iter().for_each(|name| encoding.bytes(name.as_bytes()));
         });
         [forward, last_first, consistent].into_iter().for_each(|flag| encoding.tag(u8::from(*flag)));
+        encoding.option(*max_age, |encoding, age| encoding.number(age as usize));
         encoding.option(*wanted, |encoding, wanted| encoding.number(wanted as usize));
         encoding.option(start.as_ref(), |encoding, start| {
             encoding.number(start.range);
@@ -257,6 +260,7 @@ impl RangeQuery {
             limit,
             start,
             consistent: self.consistent,
+            max_age: self.max_age,
         }
     }
 

@@ -90,7 +90,14 @@ impl WaveRequests {
             BoundRow::Absent => RowRequest::Absent,
             BoundRow::Failed(why) => RowRequest::Failed(why),
             BoundRow::Keys(keys) => {
-                let get = |key: Key| Get { table: table.clone(), key, projection: read.projection.clone(), consistent: read.consistent };
+                let Read { consistent, max_age, projection, .. } = read;
+                let get = |key: Key| Get {
+                    table: table.clone(),
+                    key,
+                    projection: projection.clone(),
+                    consistent: *consistent,
+                    max_age: *max_age,
+                };
                 RowRequest::Gets(keys.into_iter().map(|key| key.map_or(NOTHING, |key| self.get(get(key)))).collect())
             }
             BoundRow::Query(query, page) => match self.query(sources, (id, read), *query) {

@@ -97,6 +97,11 @@ impl ResponseBody {
         let _ = serde_json::to_writer(&mut self.errors, &error.to_json());
     }
 
+    /// Whether it has errors.
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
     /// Whether a rule has refused something, even where its error was dropped.
     pub fn refused(&self) -> bool {
         self.refused

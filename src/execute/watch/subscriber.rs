@@ -185,7 +185,7 @@ impl Subscriber {
                 if let Some(event) = state.queue.pop_front() {
                     state.give_back(size_of_event(&event));
                     state.last = Some(event.id.clone());
-                    return Some(Response { body: event.body.clone(), refused: None, event: Some(event.id.clone()) });
+                    return Some(Response { body: event.body.clone(), event: Some(event.id.clone()), ..Response::default() });
                 }
                 if let Some(end) = state.end.clone() {
                     // The error is the last response.

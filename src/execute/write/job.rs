@@ -83,7 +83,7 @@ impl WriteJob<'_> {
     /// The strong read of a whole item.
     pub fn get(&self, ty: &ObjectType, key: &Key) -> Get {
         let projection = attributes(self.context.model, ty).into();
-        Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true }
+        Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true, max_age: None }
     }
 }
 

@@ -4,6 +4,7 @@ use super::entity::{Entity, Variants};
 use crate::plan::attributes;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
+use crate::plan::passes::cache_policy::Caching;
 use crate::plan::passes::{Passes, collections, projection, waves};
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
@@ -30,6 +31,8 @@ pub struct Builder<'a> {
     /// The guard behind which fields are planned now.
     pub guard: Option<GuardId>,
     pub introspects: bool,
+    /// What the hints say of what is planned.
+    pub caching: Caching,
     /// How many objects of interfaces and unions enclose the object that is being planned.
     variant_depth: usize,
     /// Fields planned within such objects so far, counted once per type.
@@ -57,6 +60,7 @@ impl<'a> Builder<'a> {
             guards: vec![],
             guard: None,
             introspects: false,
+            caching: Caching::default(),
             variant_depth: 0,
             variant_fields: 0,
             as_stored: false,
@@ -84,7 +88,9 @@ impl<'a> Builder<'a> {
     /// Plans an object as one of the types that it can have.
     pub fn variant(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
         self.variant_depth += 1;
+        let around = self.enter_cached_type(of);
         let object = self.object(of, sets, inside);
+        self.caching.age = around;
         self.variant_depth -= 1;
         object
     }
@@ -104,7 +110,7 @@ impl<'a> Builder<'a> {
         let own = if inside { None } else { self.enter_item(of)? };
         let mut fields = Vec::new();
         for (key, collected) in all {
-            let outer = self.guard;
+            let (outer, around_age) = (self.guard, self.caching.age);
             let (guard, value) = match collected.field.name.as_str() {
                 "__typename" => (None, OutputValue::Typename),
                 "__schema" | "__type" => {
@@ -113,10 +119,11 @@ impl<'a> Builder<'a> {
                 }
                 name => {
                     let field = self.field_of(ty, name)?;
+                    self.enter_cached(of, field);
                     (self.enter(of, field, &collected)?, self.field(of, field, &collected, inside)?)
                 }
             };
-            self.guard = outer;
+            (self.guard, self.caching.age) = (outer, around_age);
             let mut output = output(&key, &collected, (guard, value));
             // An interface may allow null where the object's own type does not (GraphQL spec section 6.4, "Executing Fields").
             if let Some(own) = ty.fields.get(collected.field.name.as_str()) {

@@ -13,6 +13,7 @@ impl<'a> Builder<'a> {
         for (key, collected) in self.context.fields(type_name, sets) {
             let ty = collected.field.definition.ty.clone();
             let inner = ty.inner_named_type().to_string();
+            let around = self.enter_cached_part(node, type_name, &collected.field.name);
             let part = match collected.field.name.as_str() {
                 "__typename" => PagePart::Typename(type_name.to_owned()),
                 "nodes" => PagePart::Nodes(ty, self.object(node, &collected.sets, false)?),
@@ -26,6 +27,7 @@ impl<'a> Builder<'a> {
                 "endCursor" => PagePart::EndCursor,
                 other => return Err(internal(&format!("{type_name}.{other} in a connection"))),
             };
+            self.caching.age = around;
             parts.push(PageOutput { label: label(&key), key: key.to_string(), location: collected.location, part });
         }
         Ok(parts)

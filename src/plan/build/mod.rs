@@ -11,11 +11,13 @@
 //! | `binding` | what a find is bound to → the sources of a read's key |
 //! | `key_condition` | a key condition → whether it lets in items of other types |
 //! | `guard` | the rules of a field and of the types behind it → its guard |
+//! | `cache` | the hints of a field and its type → how old its reads may be |
 //! | `entity` | what is known of an object before it is read |
 
 mod abstract_type;
 mod binding;
 mod builder;
+mod cache;
 mod connection;
 mod entity;
 mod find;

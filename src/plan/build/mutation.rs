@@ -41,7 +41,7 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
         };
         steps.push(step);
     }
-    Ok(OperationPlan { steps, introspects })
+    Ok(OperationPlan { steps, introspects, policy: CachePolicy::NONE })
 }
 
 fn write_step<'a>(
@@ -81,12 +81,14 @@ fn write_step<'a>(
     Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), watch: None, plan })
 }
 
-/// Makes every read strong, except on global indexes, which have no strong reads.
+/// Makes every read strong, except on global indexes, which have no strong reads. The cache answers none.
 fn strong(model: &Model, mut plan: Plan) -> Plan {
     for read in &mut plan.reads {
         let local = read.index.is_none_or(|index| model.tables[read.table].indexes[index].local);
         read.consistent |= local;
+        read.max_age = None;
     }
+    plan.collections.iter_mut().for_each(|collection| collection.max_age = None);
     plan
 }
 

@@ -189,6 +189,7 @@ impl<'a> Builder<'a> {
             elements: Vec::new(),
             ruled: Vec::new(),
             consistent: relation.find.consistent,
+            max_age: self.max_age(relation.find.consistent),
             projection: [].into(),
             max: None,
             answers_each_value: false,

@@ -27,7 +27,7 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
     let field = builder.field_of(root, &collected.field.name)?;
     let FieldKind::Watch(watch) = &field.kind else { return Err(internal(&field.name)) };
     let step = Subscribed { root, field, watch, collected }.step(builder, key)?;
-    Ok(OperationPlan { steps: vec![step], introspects: false })
+    Ok(OperationPlan { steps: vec![step], introspects: false, policy: CachePolicy::NONE })
 }
 
 /// A field of a subscription.

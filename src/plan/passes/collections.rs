@@ -103,7 +103,7 @@ fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Argu
     let collection = |group: shared_query::QueryGroup| {
         let mut reads: Vec<ReadId> = group.members.iter().map(|(member, _)| ids[*member]).collect();
         reads.sort_unstable();
-        Collection { reads, occupants: occupants.clone(), projection: [].into() }
+        Collection { reads, occupants: occupants.clone(), projection: [].into(), max_age: None }
     };
     shared_query::groups(&members, &between).into_iter().map(collection).collect()
 }

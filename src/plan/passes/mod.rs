@@ -2,8 +2,9 @@
 //!
 //! The passes run in this order: `waves` puts each read into the wave after the last read that it depends on; `collections` groups the
 //! reads of one wave that one Query can make together, by the cost rule of [`shared_query`]; `projection` says which attributes each read
-//! asks for.
+//! asks for. `cache_policy` says how long the response may be kept.
 
+pub mod cache_policy;
 pub mod collections;
 pub mod projection;
 pub mod shared_query;

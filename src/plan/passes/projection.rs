@@ -37,11 +37,13 @@ pub fn of_whole_items<'m>(model: &'m Model, reads: &[Read]) -> Vec<Vec<(&'m Obje
     reads.iter().map(|read| types(read).into_iter().flat_map(fields).collect()).collect()
 }
 
-/// Gives every collection the attributes that its reads ask for together.
+/// Gives every collection the attributes that its reads ask for together, and the age that all of them allow.
 pub fn share(reads: &[Read], collections: &mut [Collection]) {
     for collection in collections {
         let all: BTreeSet<&String> = collection.reads.iter().flat_map(|read| reads[*read].projection.iter()).collect();
         collection.projection = all.into_iter().cloned().collect();
+        let ages: Option<Vec<u32>> = collection.reads.iter().map(|read| reads[*read].max_age).collect();
+        collection.max_age = ages.and_then(|ages| ages.into_iter().min());
     }
 }
 

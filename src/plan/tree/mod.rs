@@ -25,8 +25,10 @@
 //! | `guard` | what a caller must meet to see a field |
 //! | `value` | where the values of keys come from |
 //! | `discriminator` | how the items of a type are told from others |
+//! | `cache_policy` | how long the response may be kept |
 //! | `response` | objects, lists and connections of the response |
 
+mod cache_policy;
 mod discriminator;
 mod filter;
 mod guard;
@@ -37,6 +39,7 @@ mod response;
 mod steps;
 mod value;
 
+pub use cache_policy::CachePolicy;
 pub use discriminator::{TypeDiscriminator, TypeMarks};
 pub use filter::{Conjunct, Filter};
 pub use guard::{DecidedBy, Demand, Guard};

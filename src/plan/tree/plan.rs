@@ -64,6 +64,8 @@ pub struct Collection {
     pub occupants: Vec<Occupant>,
     /// The attributes that all of them ask for, sorted.
     pub projection: Arc<[String]>,
+    /// The least age in seconds that its reads allow; `None` if one of them is not cached.
+    pub max_age: Option<u32>,
 }
 
 /// Where the items of a type are in a partition.

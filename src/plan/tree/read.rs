@@ -43,6 +43,8 @@ pub struct Read {
     pub ruled: Vec<String>,
     /// Whether to read strongly.
     pub consistent: bool,
+    /// The greatest age in seconds of what the cache may answer; `None` if it is not cached, as no strong read is.
+    pub max_age: Option<u32>,
     /// The attributes that it asks for, sorted, including keys.
     pub projection: Arc<[String]>,
     /// For a list that is read by Gets: its most items.

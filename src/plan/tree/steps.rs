@@ -1,6 +1,7 @@
 //! The steps of an operation: one for a query, one for each root field of a mutation with what its write reads first, and one for the root
 //! field of a subscription with what it watches. Must not know how items are read, written or watched.
 
+use super::cache_policy::CachePolicy;
 use super::discriminator::TypeDiscriminator;
 use super::filter::Filter;
 use super::ids::{ArgumentsId, GuardId, SpaceId};
@@ -16,6 +17,8 @@ pub struct OperationPlan {
     pub steps: Vec<PlanStep>,
     /// Whether the root selects `__schema` or `__type`.
     pub introspects: bool,
+    /// How long the response may be kept.
+    pub policy: CachePolicy,
 }
 
 /// One step of an operation.

@@ -24,6 +24,8 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("KF06", "Not available yet"),
     ("KF07", "Writes"),
     ("KF08", "Rules for written values"),
+    ("KF09", "Subscriptions"),
+    ("KF10", "Caching"),
 ];
 
 const fn rule(code: &'static str, title: &'static str, explanation: &'static str, example: &'static str) -> Rule {
@@ -441,6 +443,18 @@ pub const RULES: &[Rule] = &[
     rule("KF0904", "A subscription binds fields to values",
         "Names and `where:` bind fields of the item as they do for `@find`, but to single values: a subscription has no ranges and no shards. Every argument binds a field, is part of `filter:`, or is `after: ID`, which takes the id of a change.",
         r#"prices(productId: ID!, after: ID): PriceChange @watch(filter: "price < :below")"#),
+    rule("KF1001", "An age is a number of seconds",
+        "`maxAge` is the greatest age of what the cache may answer, in seconds. It is 0 or more; 0 caches nothing.",
+        r#"product(id: ID!): Product @find @cacheControl(maxAge: 60)"#),
+    rule("KF1002", "A hint has an age of its own or inherits one",
+        "`inheritMaxAge: true` gives a field the age of the field around it. With `maxAge`, it would have two.",
+        r#"owner: User @find @cacheControl(inheritMaxAge: true)"#),
+    rule("KF1003", "Only queries are cached",
+        "A mutation changes something each time, and a subscription delivers what is new. `@cacheControl` belongs on fields of `Query`, on the types that they return, and on the fields of these.",
+        r#"type Product @cacheControl(maxAge: 60) @item(keys: { PK: "{id}", SK: "Product" }) { id: ID! }"#),
+    rule("KF1004", "A strong read is not cached",
+        "`@find(consistent: true)` reads what is stored now. The cache would give what was stored up to `maxAge` seconds ago.",
+        r#"balance(id: ID!): Account @find(consistent: true)"#),
 ];
 
 /// The page docs/errors.md, with all rules.

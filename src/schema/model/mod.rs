@@ -2,6 +2,7 @@
 //! (names resolve, templates invert, every find has an access path), so later layers look up and do not check again.
 
 pub mod auth;
+pub mod cache;
 pub mod demanded;
 pub mod find;
 pub mod keys;
@@ -14,6 +15,7 @@ pub mod write;
 
 use super::table::Table;
 use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::cache::CacheHints;
 use crate::schema::model::node::NodeFind;
 use crate::schema::model::rules::{Constraint, Rules};
 use crate::schema::model::watch::{ChangePart, Watch};
@@ -47,6 +49,8 @@ pub struct Model {
     pub constraints: IndexMap<String, Constraint>,
     /// Whether there is any `@auth`. If so, what has no rule is for callers who are signed in.
     pub ruled: bool,
+    /// How long what is read of types and fields may be kept.
+    pub cache: CacheHints,
 }
 
 impl Model {

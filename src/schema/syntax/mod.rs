@@ -5,6 +5,7 @@ pub mod definitions;
 pub mod directives;
 pub mod environment;
 pub mod input_defaults;
+mod misspelt;
 pub mod one_of;
 pub mod parse;
 pub mod span;

@@ -4,6 +4,7 @@ use super::body::accepted::Accepted;
 use super::body::arriving::BodyCoding;
 use super::body::compressor::Compressor;
 use super::body::read;
+use super::caching::{self, KnownResponses, VARY};
 use super::media_type::{MediaType, negotiate};
 use super::operations::RequestOperations;
 use super::request::{RequestBody, from_json, from_query_string, is_json};
@@ -27,6 +28,9 @@ use std::sync::Arc;
 /// The header that asks for the plan and the calls of an operation.
 pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
 
+/// The `Cache-Control` of a response that no cache may keep.
+const NOT_KEPT: &str = "no-store";
+
 /// The name of the operation that a response answers, for the request log.
 #[derive(Debug, Clone)]
 pub struct OperationName(pub String);
@@ -41,10 +45,12 @@ pub struct HttpEndpoint {
 }
 
 /// The form of a response that the client accepts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Form {
     media: MediaType,
     accepted: Accepted,
+    /// The responses that it has already.
+    known: KnownResponses,
 }
 
 /// Handles every method, so that every refusal has a GraphQL error as its body.
@@ -62,7 +68,8 @@ pub async fn handle(
     if media == MediaType::EventStream && !accepted.plain() {
         return refuse(media, &HttpRefusal::CodingNotAcceptable);
     }
-    let (form, endpoint) = (Form { media, accepted }, &http.endpoint);
+    let known = KnownResponses::of(request.method(), request.headers());
+    let (form, endpoint) = (Form { media, accepted, known }, &http.endpoint);
     let origin = RequestOrigin::new(client, request.extensions());
     let identity = match endpoint.authenticator.identify(Credentials::of_headers(request.headers()), &origin).await {
         Ok(identity) => identity,
@@ -82,7 +89,7 @@ pub async fn handle(
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();
             let mut response =
-                answer(&http, form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal));
+                answer(&http, &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal));
             if let Some(name) = name {
                 response.extensions_mut().insert(OperationName(name));
             }
@@ -92,11 +99,12 @@ pub async fn handle(
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
         }
         RequestBody::List(list) => match operations.run_list(list, memory).await {
-            Ok(body) => send(&http, client, form, Response { body, refused: None, event: None }).await,
+            Ok(body) => send(&http, client, &form, Response { body, ..Response::default() }).await,
             Err(refusal) => refuse(media, &refusal),
         },
     };
-    if is_signed_in {
+    // What may not be kept is not for caches that callers share, either.
+    if is_signed_in && response.headers().get(header::CACHE_CONTROL).is_some_and(|value| value == NOT_KEPT) {
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     }
     response
@@ -105,7 +113,7 @@ pub async fn handle(
 /// Runs an operation, and answers in the form that the client accepts.
 async fn answer(
     http: &HttpEndpoint,
-    form: Form,
+    form: &Form,
     operations: &RequestOperations<'_>,
     parameters: RequestParameters,
     memory: Share,
@@ -142,9 +150,18 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
 }
 
 /// Sends a response in the form that the client accepts.
-async fn send(http: &HttpEndpoint, client: ClientAddress, form: Form, response: Response) -> axum::response::Response {
-    let Form { media, accepted } = form;
-    let Response { mut body, refused, .. } = response;
+async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response: Response) -> axum::response::Response {
+    let Form { media, accepted, known } = form;
+    let media = *media;
+    let Response { mut body, policy, refused, .. } = response;
+    let name = known.name(policy, media, &body);
+    if let Some(name) = name.as_ref().filter(|name| known.has(name)) {
+        let mut response = StatusCode::NOT_MODIFIED.into_response();
+        caching::allow(policy, response.headers_mut());
+        // It has no body whose coding would matter.
+        response.headers_mut().extend(name.value(false).map(|value| (header::ETAG, value)));
+        return response;
+    }
     let mut share = match http.endpoint.quotas.hold_response(client, body.len()) {
         Ok(share) => share,
         Err(exhausted) => return refuse(media, &HttpRefusal::ResponseDropped(exhausted)),
@@ -161,15 +178,17 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: Form, response: 
     if let Some(coding) = coding {
         response.headers_mut().insert(header::CONTENT_ENCODING, coding.header_value());
     }
+    caching::allow(policy, response.headers_mut());
+    response.headers_mut().extend(name.and_then(|name| name.value(coding.is_some())).map(|value| (header::ETAG, value)));
     response
 }
 
-/// A response is for its client only: no cache may keep it.
+/// A response that no cache may keep, unless more is said.
 fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::Response {
     let headers = [
         (header::CONTENT_TYPE, media.content_type()),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
+        (header::CACHE_CONTROL, HeaderValue::from_static(NOT_KEPT)),
+        (header::VARY, HeaderValue::from_static(VARY)),
     ];
     (status, headers, Body::from(body)).into_response()
 }

@@ -1,6 +1,7 @@
 //! HTTP requests in, responses out: operations at `/graphql`, and health checks. The log has a line for each request.
 
 pub mod body;
+pub mod caching;
 pub mod graphql;
 pub mod health;
 pub mod host;

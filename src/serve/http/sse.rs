@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn response(body: &str) -> gateway::Response {
-        gateway::Response { body: body.into(), refused: None, event: None }
+        gateway::Response { body: body.into(), ..gateway::Response::default() }
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 /// An attribute value (DynamoDB API reference, `AttributeValue`). Numbers stay text: 38 digits, never through a float.
-#[derive(Debug, Clone, PartialEq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// String.
     S(String),
@@ -39,7 +39,7 @@ const FEW: usize = 16;
 ///
 /// An item has few attributes, and a page has many items with the same ones. So an item is a sorted list, which is smaller and faster to
 /// make and to read than a hash map, and the items of a page share their names.
-#[derive(Clone, Default, PartialEq, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Item {
     /// Sorted by name, each name once.
     members: Vec<(AttributeName, Attribute)>,

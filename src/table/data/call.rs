@@ -16,6 +16,8 @@ pub struct Get {
     pub projection: Arc<[String]>,
     /// Whether to read strongly.
     pub consistent: bool,
+    /// The greatest age in seconds of what the cache may answer; `None` if it may not.
+    pub max_age: Option<u32>,
 }
 
 /// Hashes the key's values only: Gets of one request rarely differ in anything else.
@@ -49,10 +51,12 @@ pub struct Query {
     pub start: Option<Item>,
     /// Whether to read strongly.
     pub consistent: bool,
+    /// The greatest age in seconds of what the cache may answer; `None` if it may not.
+    pub max_age: Option<u32>,
 }
 
 /// A condition on a sort key (DynamoDB developer guide, "Key condition expressions for the Query operation").
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SortCondition {
     /// `= v`
     Equal(KeyValue),
@@ -71,7 +75,7 @@ pub enum SortCondition {
 }
 
 /// A condition or filter expression with its placeholders.
-#[derive(Debug, Clone, PartialEq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Expression {
     /// The text, with `#n0` and `:v0` placeholders.
     pub text: String,

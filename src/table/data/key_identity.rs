@@ -29,14 +29,16 @@ pub(in crate::table) fn canonical(key: &Key) -> Cow<'_, Key> {
     if !is_number(&key.partition) && !key.sort.as_ref().is_some_and(is_number) {
         return Cow::Borrowed(key);
     }
-    let one = |(name, value): &(String, KeyValue)| {
-        let value = match value {
-            KeyValue::N(text) => KeyValue::N(canonical_number(text)),
-            _ => value.clone(),
-        };
-        (name.clone(), value)
-    };
+    let one = |(name, value): &(String, KeyValue)| (name.clone(), canonical_value(value).into_owned());
     Cow::Owned(Key { partition: one(&key.partition), sort: key.sort.as_ref().map(one) })
+}
+
+/// The same value of a key, as a canonical number if it is one.
+pub(in crate::table) fn canonical_value(value: &KeyValue) -> Cow<'_, KeyValue> {
+    match value {
+        KeyValue::N(text) => Cow::Owned(KeyValue::N(canonical_number(text))),
+        KeyValue::S(_) | KeyValue::B(_) => Cow::Borrowed(value),
+    }
 }
 
 fn canonical_number(text: &str) -> String {

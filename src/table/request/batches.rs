@@ -1,16 +1,14 @@
 //! The ids of Gets in; what they found out. Each Get is read once until the next write: 100 keys in each BatchGetItem, side by side, or a
 //! single one by GetItem. Must not know how its callers join.
 
+use super::cached_reads::{Wanted, read_items};
 use super::interner::GetId;
-use super::session::Session;
+use super::session::{Session, lost};
 use crate::table::data::attribute::Key;
 use crate::table::data::call::Get;
-use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::key_identity::{canonical, key_can_exist};
-use crate::table::data::limits::KEYS_PER_BATCH;
 use crate::table::data_store::{GetResult, ItemRequest};
 use dataloader::BatchFn;
-use futures_util::future::join_all;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -105,16 +103,18 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
     asked.sort_by(|a, b| a.item().cmp(&b.item()).then_with(|| a.get.cmp(b.get)));
     let items: Vec<&[Asked<'_>]> = asked.chunk_by(|a, b| a.item() == b.item()).collect();
     let projections = projections(&asked);
-    let wanted: Vec<ItemRequest<'_>> = items
+    let wanted: Vec<Wanted<'_>> = items
         .iter()
         .filter_map(|item| {
             let Get { table, key, .. } = item.first()?.get;
             let projection = projections.get(&**table).map_or(&[][..], Vec::as_slice);
-            Some(ItemRequest { table, key, projection, consistent: item.iter().any(|asked| asked.id.consistent()) })
+            let consistent = item.iter().any(|asked| asked.id.consistent());
+            // The cache answers only if it may answer every Get of the item.
+            let max_age = item.iter().map(|asked| asked.get.max_age).min().flatten().filter(|_| !consistent);
+            Some(Wanted { request: ItemRequest { table, key, projection, consistent }, max_age })
         })
         .collect();
-    let calls: Vec<_> = wanted.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk)).collect();
-    let outcomes = join_all(calls).await.into_iter().flatten();
+    let outcomes = read_items(session, &wanted).await;
     found.keep(items.into_iter().zip(outcomes).flat_map(|(item, outcome)| item.iter().map(move |asked| (asked.id, outcome.clone()))));
 }
 
@@ -139,9 +139,4 @@ fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<String>> {
         }
     }
     attributes.into_iter().map(|(table, names)| (table, names.into_iter().cloned().collect())).collect()
-}
-
-/// The error of a Get whose batch nobody has read.
-pub(super) fn lost() -> TableError {
-    TableError { kind: TableErrorKind::Unavailable, detail: "the batch with this key was dropped".to_owned() }
 }

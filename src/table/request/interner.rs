@@ -33,8 +33,8 @@ struct Distinct(Arc<Get>);
 
 impl PartialEq for Distinct {
     fn eq(&self, other: &Self) -> bool {
-        let (Get { table, key, projection, .. }, other) = (&*self.0, &*other.0);
-        *key == other.key && *table == other.table && *projection == other.projection
+        let (Get { table, key, projection, consistent: _, max_age }, other) = (&*self.0, &*other.0);
+        *key == other.key && *table == other.table && *projection == other.projection && *max_age == other.max_age
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     fn get(id: &str, projection: &[&str], consistent: bool) -> Arc<Get> {
         let projection = projection.iter().map(|name| (*name).to_owned()).collect();
         let key = Key { partition: ("id".into(), KeyValue::S(id.into())), sort: None };
-        Arc::new(Get { table: "things".into(), key, projection, consistent })
+        Arc::new(Get { table: "things".into(), key, projection, consistent, max_age: None })
     }
 
     #[test]
@@ -87,6 +87,8 @@ mod tests {
         assert_eq!(interner.id(get("a", &["id"], false)), first);
         assert_ne!(interner.id(get("b", &["id"], false)), first);
         assert_ne!(interner.id(get("a", &["id", "name"], false)), first, "it reads less than this one wants");
+        let kept = Arc::new(Get { max_age: Some(1), ..(*get("a", &["id"], false)).clone() });
+        assert_ne!(interner.id(kept), first, "the cache may not answer the first");
         assert_ne!(interner.id(Arc::new(Get { table: "others".into(), ..(*get("a", &["id"], false)).clone() })), first);
     }
 

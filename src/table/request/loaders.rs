@@ -1,15 +1,17 @@
 //! The reads of one request as plain data in, items out. Gets are batched and read once; calls are bounded, counted, and ended by the
 //! deadline. Must not know plans or the AWS SDK.
 
-use super::batches::{self, FoundGets, JoinedGets, lost};
+use super::batches::{self, FoundGets, JoinedGets};
+use super::cached_reads;
 use super::gate::CallGate;
 use super::interner::GetId;
-use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, milliseconds};
+use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, lost, milliseconds};
+use crate::table::cache::table_cache::TableCache;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page, Query};
 use crate::table::data::error::TableError;
 use crate::table::data::sort_range::satisfiable;
-use crate::table::data_store::{DataStore, GetResult};
+use crate::table::data_store::{DataStore, GetResult, Metered};
 use dataloader::cached::Loader;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,12 +36,12 @@ struct Gets {
 impl Loaders {
     /// Loaders on a store, for one request that ends at the deadline and shares its calls with no other.
     pub fn new(store: impl Into<Arc<dyn DataStore>>, deadline: Instant) -> Self {
-        Self::through(&CallGate::new(CALLS_IN_FLIGHT), store, deadline)
+        Self::through(&CallGate::new(CALLS_IN_FLIGHT), (store.into(), None), deadline)
     }
 
-    /// Loaders whose calls take turns with those of all requests of a gate.
-    pub fn through(gate: &Arc<CallGate>, store: impl Into<Arc<dyn DataStore>>, deadline: Instant) -> Self {
-        let session = Arc::new(Session::new(gate, store.into(), deadline));
+    /// Loaders whose calls take turns with those of all requests of a gate, and which share a cache with them.
+    pub fn through(gate: &Arc<CallGate>, store: (Arc<dyn DataStore>, Option<Arc<TableCache>>), deadline: Instant) -> Self {
+        let session = Arc::new(Session::new(gate, store, deadline));
         let gets = Mutex::new(Gets::new(&session));
         Self { session, gets }
     }
@@ -103,22 +105,35 @@ impl Loaders {
     pub async fn query_after(&self, query: &Query, pages: usize) -> Result<Page, TableError> {
         let Some(query) = satisfiable(query) else { return Ok(Page::default()) };
         let session = &self.session;
-        let operation = if query.partition.is_some() { "Query" } else { "Scan" };
         let slot = session.reserve_after(pages);
+        match (query.max_age, &session.cache) {
+            (Some(age), Some(cache)) => {
+                let read = async |query: &Query| self.read_page(query, slot).await;
+                cached_reads::read_page(session, (cache, slot), (&query, age), read).await
+            }
+            _ => self.read_page(&query, slot).await.map(|(page, _)| page),
+        }
+    }
+
+    /// Reads one page by a call.
+    async fn read_page(&self, query: &Query, slot: usize) -> Result<Metered<Page>, TableError> {
+        let session = &self.session;
+        let operation = if query.partition.is_some() { "Query" } else { "Scan" };
         let _permit = session.permit(query.limit as usize).await?;
         session.bytes.check()?;
         let begun = Instant::now();
-        let answer = session.store.read_page(&query, session.deadline).await;
+        let answer = session.store.read_page(query, session.deadline).await;
         if let Ok((page, capacity)) = &answer {
-            session.bytes.add_page(&query, page, *capacity);
+            session.bytes.add_page(query, page, *capacity);
         }
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
+        let ms = milliseconds(begun);
         session.record(
             slot,
-            CallRecord { operation, table, index, keys: 1, items, capacity, write: false, ms: milliseconds(begun), start: 0.0, wave: 0 },
+            CallRecord { operation, table, index, keys: 1, items, capacity, cached: false, write: false, ms, start: 0.0, wave: 0 },
         );
-        answer.map(|(page, _)| page)
+        answer
     }
 
     /// Whether global indexes may be behind their tables.

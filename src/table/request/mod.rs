@@ -1,6 +1,7 @@
 //! The reads and writes of one request in, items out: bundled, bounded, counted, and ended by the request's deadline.
 
 mod batches;
+mod cached_reads;
 pub mod gate;
 mod interner;
 pub mod loaders;

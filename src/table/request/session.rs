@@ -3,6 +3,7 @@
 use super::gate::{CallGate, CallPlace, Turnstile};
 use super::interner::Interner;
 use super::read_bytes::ReadBytes;
+use crate::table::cache::table_cache::TableCache;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data_store::{DataStore, GetResult, ItemRequest};
 use std::collections::BTreeSet;
@@ -29,6 +30,9 @@ pub struct CallRecord {
     pub items: usize,
     /// Consumed capacity units, as the server reports them.
     pub capacity: f64,
+    /// Whether the cache answered, so that no call was made.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
     /// Whether those are write capacity units.
     #[serde(skip)]
     pub write: bool,
@@ -50,6 +54,8 @@ pub(super) struct CallPermit<'s> {
 pub(super) struct Session {
     /// The store.
     pub(super) store: Arc<dyn DataStore>,
+    /// What the reads of all requests found, if anything may be kept.
+    pub(super) cache: Option<Arc<TableCache>>,
     /// When its execution began.
     begun: Instant,
     /// When the request ends.
@@ -69,9 +75,10 @@ pub(super) struct Session {
 
 impl Session {
     /// A session that has made no call.
-    pub(super) fn new(gate: &Arc<CallGate>, store: Arc<dyn DataStore>, deadline: Instant) -> Self {
+    pub(super) fn new(gate: &Arc<CallGate>, (store, cache): (Arc<dyn DataStore>, Option<Arc<TableCache>>), deadline: Instant) -> Self {
         Self {
             store,
+            cache,
             begun: Instant::now(),
             deadline,
             permits: Semaphore::new(CALLS_IN_FLIGHT),
@@ -145,7 +152,19 @@ impl Session {
         let ms = milliseconds(begun);
         self.record(
             slot,
-            CallRecord { operation, table, index: None, keys: wanted.len(), items, capacity, write: false, ms, start: 0.0, wave: 0 },
+            CallRecord {
+                operation,
+                table,
+                index: None,
+                keys: wanted.len(),
+                items,
+                capacity,
+                cached: false,
+                write: false,
+                ms,
+                start: 0.0,
+                wave: 0,
+            },
         );
         outcomes
     }
@@ -154,4 +173,9 @@ impl Session {
 /// The time since then, in milliseconds.
 pub(super) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
+}
+
+/// The error of a Get whose batch nobody has read.
+pub(super) fn lost() -> TableError {
+    TableError { kind: TableErrorKind::Unavailable, detail: "the batch with this key was dropped".to_owned() }
 }

@@ -3,6 +3,7 @@
 
 use super::loaders::Loaders;
 use super::session::{CallRecord, milliseconds};
+use crate::table::cache::pending_write::PendingWrite;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::key_identity::{canonical, key_can_exist};
@@ -26,7 +27,13 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit(1).await.map_err(WriteError::Failed)?;
         let begun = Instant::now();
+        let writing = session.cache.as_deref().map(|cache| PendingWrite::of_calls(cache, std::slice::from_ref(call)));
         let answer = session.store.write(call, session.deadline).await;
+        match (writing, &answer) {
+            (Some(writing), Ok((item, _))) => writing.made(call, item.as_ref()),
+            (Some(writing), Err(error)) => end(writing, error),
+            (None, _) => {}
+        }
         self.forget();
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
         if let Some(operation) = call.action.operation() {
@@ -46,7 +53,11 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit(calls.len()).await.map_err(WriteError::Failed)?;
         let begun = Instant::now();
+        let writing = session.cache.as_deref().map(|cache| PendingWrite::of_calls(cache, calls));
         let answer = session.store.transact(calls, token, session.deadline).await;
+        if let (Some(writing), Err(error)) = (writing, &answer) {
+            end(writing, error);
+        }
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
         session.record(slot, record("TransactWriteItems", transaction::tables_of(calls), (calls.len(), 0), capacity, begun));
@@ -88,7 +99,9 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit(writes.len()).await?;
         let (begun, keys) = (Instant::now(), writes.len());
+        let writing = session.cache.as_deref().map(|cache| PendingWrite::of_batch(cache, table, &writes));
         let answer = session.store.write_batch(table, writes, session.deadline).await;
+        drop(writing);
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
         session.record(slot, record("BatchWriteItem", table.to_owned(), (keys, 0), capacity, begun));
@@ -96,7 +109,26 @@ impl Loaders {
     }
 }
 
+/// Ends a write that has failed. It may have been made all the same.
+fn end(writing: PendingWrite<'_>, error: &WriteError) {
+    if !matches!(error, WriteError::Uncertain(_)) {
+        writing.not_made();
+    }
+}
+
 /// The record of a write, with the number of keys it wrote and of items it returned.
 fn record(operation: &'static str, table: String, (keys, items): (usize, usize), capacity: f64, begun: Instant) -> CallRecord {
-    CallRecord { operation, table, index: None, keys, items, capacity, write: true, ms: milliseconds(begun), start: 0.0, wave: 0 }
+    CallRecord {
+        operation,
+        table,
+        index: None,
+        keys,
+        items,
+        capacity,
+        cached: false,
+        write: true,
+        ms: milliseconds(begun),
+        start: 0.0,
+        wave: 0,
+    }
 }

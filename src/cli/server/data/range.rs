@@ -132,6 +132,7 @@ impl SearchedRange {
             limit: PAGE,
             start,
             consistent: false,
+            max_age: None,
         }
     }
 

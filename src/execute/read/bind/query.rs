@@ -64,6 +64,7 @@ pub fn range_query(
         forward,
         last_first: backward,
         consistent: read.consistent,
+        max_age: read.max_age,
         wanted,
         start,
         others: query.others,

@@ -106,6 +106,7 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
             limit: 0,
             start: None,
             consistent: read.consistent,
+            max_age: collection.max_age,
         };
         let sort = table.keys_of(read.index).1.map(|key| key.name.as_str());
         shared.extend(of_collection(collection, (&call, sort), offers, &mut taken));

@@ -44,7 +44,8 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
             let (of_table, others) = (job.table_of(ty), others(job, ty, key));
             let wanted = std::iter::once(key).chain(others.iter().map(|(_, key)| key));
             // Read every attribute, because a put writes a whole replica.
-            let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent: true };
+            let (consistent, max_age) = (true, None);
+            let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent, max_age };
             let mut found = job.context.loaders.get(wanted.map(get).collect::<Vec<_>>()).await.into_iter();
             let Some(first) = found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))
             else {

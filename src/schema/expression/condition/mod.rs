@@ -56,6 +56,13 @@ impl Condition {
         names
     }
 
+    /// Whether the condition uses a claim of the caller.
+    pub fn has_claims(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |leaf| found |= matches!(leaf, Leaf::Claim));
+        found
+    }
+
     /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if no conjunct is left.
     pub fn without(&self, is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
         let kept = self.conjuncts().into_iter().filter(|conjunct| !conjunct.arguments().into_iter().any(is_null));
@@ -88,7 +95,7 @@ impl Condition {
         }
     }
 
-    /// Calls `see` with every path and argument, in the order of the text.
+    /// Calls `see` with every path, argument and claim, in the order of the text.
     fn walk<'a>(&'a self, see: &mut dyn FnMut(Leaf<'a>)) {
         match self {
             Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().for_each(|condition| condition.walk(see)),
@@ -110,13 +117,15 @@ impl Operand {
         match self {
             Operand::Path(path) | Operand::Size(path) => see(Leaf::Path(path)),
             Operand::Argument(name, _) => see(Leaf::Argument(name)),
-            Operand::Claim(..) | Operand::Now(_) | Operand::Literal(..) => {}
+            Operand::Claim(..) => see(Leaf::Claim),
+            Operand::Now(_) | Operand::Literal(..) => {}
         }
     }
 }
 
-/// A path or an argument that a condition uses.
+/// A path, an argument or a claim that a condition uses.
 enum Leaf<'a> {
     Path(&'a Path),
     Argument(&'a str),
+    Claim,
 }

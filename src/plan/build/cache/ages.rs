@@ -1,0 +1,113 @@
+//! The `@cacheControl` of a field and of its type in; out: how old its reads may be. Must not know callers or HTTP.
+//!
+//! The rules are those of Apollo Server ("Server-side caching"): a field's hint comes before its type's. Without an age, a field that finds
+//! something else has the age 0, as every field of a root type has, and a field of the object itself has the age of the object. Keyfold
+//! counts embedded objects and the parts of a page among the latter, because nothing is read for them.
+
+use crate::plan::build::builder::Builder;
+use crate::plan::build::entity::Entity;
+use crate::plan::tree::{Holder, Origin};
+use crate::schema::model::cache::CacheHint;
+use crate::schema::model::find::{Find, Returns};
+use crate::schema::model::{Field, FieldKind, Stored, TypeKind};
+use crate::schema::scalar::value_type::ValueType;
+
+impl<'a> Builder<'a> {
+    /// Enters a field: what is planned within is as old as its hint allows. Gives the age around it, to be set again afterwards.
+    pub fn enter_cached(&mut self, of: &Entity<'a>, field: &'a Field) -> Option<u32> {
+        let around = self.caching.age;
+        if self.model.cache.is_empty() {
+            return around;
+        }
+        let hint = self.hint_of(&of.ty.name, field);
+        let is_root = matches!(of.ty.kind, TypeKind::Root);
+        let reads = matches!(field.kind, FieldKind::Nodes(_)) || matches!(&field.kind, FieldKind::Find(find) if !is_scalar(find));
+        let is_strong = matches!(&field.kind, FieldKind::Find(find) if find.consistent);
+        let age = match (hint.max_age, around) {
+            _ if is_strong => 0,
+            (Some(age), _) => age,
+            (None, None) => 0,
+            (None, Some(_)) if is_root || (reads && !hint.inherits) => 0,
+            (None, Some(around)) => around,
+        };
+        self.caching.private |= hint.private == Some(true);
+        self.caching.restrict(age);
+        self.caching.age = Some(age);
+        if matches!(field.kind, FieldKind::Stored(_) | FieldKind::GlobalId(_)) {
+            self.limit_age(of, age);
+        }
+        around
+    }
+
+    /// Enters an object of an interface or a union as one of its types: its hint holds as well.
+    pub fn enter_cached_type(&mut self, of: &Entity<'a>) -> Option<u32> {
+        self.enter_within(of, self.model.cache.of_type(&of.ty.name))
+    }
+
+    /// Enters a part of a page, such as `Connection.edges`: its hint holds as well. `node` is the object that the page shows.
+    pub fn enter_cached_part(&mut self, node: &Entity<'a>, ty: &str, part: &str) -> Option<u32> {
+        match self.model.cache.is_empty() {
+            true => self.caching.age,
+            false => self.enter_within(node, self.model.cache.of_field(ty, part)),
+        }
+    }
+
+    /// Enters something for which nothing more is read.
+    fn enter_within(&mut self, of: &Entity<'a>, hint: CacheHint) -> Option<u32> {
+        let around = self.caching.age;
+        self.caching.private |= hint.private == Some(true);
+        if let (Some(age), Some(outer)) = (hint.max_age, around) {
+            let age = age.min(outer);
+            self.caching.restrict(age);
+            self.caching.age = Some(age);
+            self.limit_age(of, age);
+        }
+        around
+    }
+
+    /// The greatest age of a read that is planned now; `None` if it is not cached.
+    pub fn max_age(&self, is_strong: bool) -> Option<u32> {
+        self.caching.age.filter(|age| *age > 0 && self.caching.is_query && !is_strong && !self.unhidden)
+    }
+
+    /// The hint of a field, over that of its type.
+    fn hint_of(&self, ty: &str, field: &Field) -> CacheHint {
+        let hints = &self.model.cache;
+        let named = field.ty.inner_named_type().as_str();
+        let of_type = match &field.kind {
+            // A connection has the hint of its nodes' type, if it has none.
+            FieldKind::Find(find) if find.returns == Returns::Connection => hints.of_type(named).over(hints.of_type(&find.item)),
+            FieldKind::Find(find) if is_scalar(find) => CacheHint::default(),
+            FieldKind::Find(_) | FieldKind::Nodes(_) | FieldKind::Stored(Stored { value: ValueType::Embedded(_), .. }) => {
+                hints.of_type(named)
+            }
+            _ => CacheHint::default(),
+        };
+        hints.of_field(ty, &field.name).over(of_type)
+    }
+
+    /// Lowers the age of every read that holds the attributes of an object.
+    fn limit_age(&mut self, of: &Entity<'a>, age: u32) {
+        for (holder, _) in &of.held {
+            let mut next = Some(*holder);
+            while let Some(holder) = next {
+                next = match holder {
+                    Holder::Read(read) => {
+                        let read = &mut self.reads[read];
+                        read.max_age = read.max_age.map(|known| known.min(age)).filter(|age| *age > 0);
+                        None
+                    }
+                    Holder::Element(space) => match &self.spaces[space].origin {
+                        Origin::Elements(outer, _) => Some(*outer),
+                        _ => None,
+                    },
+                };
+            }
+        }
+    }
+}
+
+/// Whether a find gives no objects: a Boolean or a count.
+fn is_scalar(find: &Find) -> bool {
+    matches!(find.returns, Returns::Exists | Returns::Count)
+}

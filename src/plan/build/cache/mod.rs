@@ -1,0 +1,3 @@
+//! Hints of the schema in, how old the reads of an operation may be out.
+
+mod ages;

@@ -1,0 +1,53 @@
+//! A call that is being made in, its answer for all who wait for it out. Must not know who makes it.
+
+use super::entry::{CacheAnswer, covers};
+use super::watches::WatchedTags;
+use crate::table::data::error::TableError;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What a call found.
+pub(in crate::table) type Outcome = Result<CacheAnswer, TableError>;
+
+/// A call that others may wait for.
+#[derive(Debug)]
+pub(super) struct Flight {
+    /// The attributes that it asks for at least.
+    pub(super) projection: Arc<[String]>,
+    /// What its answer hangs on.
+    pub(super) watch: WatchedTags,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+impl Flight {
+    /// A call that begins.
+    pub(super) fn new(projection: Arc<[String]>, watch: WatchedTags) -> Self {
+        Self { projection, watch, outcome: watch::Sender::new(None) }
+    }
+
+    /// Whether a request for these attributes may wait for it: nothing has changed since it began.
+    pub(super) fn serves(&self, projection: &[String]) -> bool {
+        self.watch.is_current() && covers(&self.projection, projection)
+    }
+
+    /// Waits for it from now on.
+    pub(super) fn join(&self) -> Joined {
+        Joined(self.outcome.subscribe())
+    }
+
+    /// Gives the answer to all who wait.
+    pub(super) fn end(&self, outcome: Outcome) {
+        self.outcome.send_replace(Some(outcome));
+    }
+}
+
+/// The place of one who waits for another's call.
+#[derive(Debug)]
+pub(in crate::table) struct Joined(watch::Receiver<Option<Outcome>>);
+
+impl Joined {
+    /// Waits for the answer; `None` if the call was dropped.
+    pub(in crate::table) async fn outcome(mut self) -> Option<Outcome> {
+        self.0.wait_for(Option::is_some).await.ok()?.clone()
+    }
+}
