@@ -3,7 +3,7 @@
 use crate::support;
 use futures_util::stream::{BoxStream, StreamExt};
 use keyfold::execute::gateway::{Gateway, Response};
-use keyfold::execute::request::Request;
+use keyfold::execute::request::{Request, Settings};
 use keyfold::execute::watch::hub::Hub;
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
@@ -48,6 +48,13 @@ impl Watching {
         let gateway = self.gateway();
         let hub = Hub::new(&gateway);
         Self { gateway: Mutex::new(gateway), store: self.store.clone(), hub, calls: self.calls.clone() }
+    }
+
+    /// The same store by a gateway that keeps no reads.
+    pub fn without_cache(self) -> Self {
+        let settings = Settings { cache_bytes: 0, ..support::settings() };
+        let gateway = Gateway::new(self.gateway().model().clone(), self.store.clone(), settings);
+        Self { gateway: Mutex::new(gateway), ..self }
     }
 
     /// Serves another schema.

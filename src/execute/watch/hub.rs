@@ -11,10 +11,14 @@ use super::{initial, resume};
 use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation, Response};
+use crate::execute::key::values::key_of;
 use crate::execute::read::state::ReadState;
 use crate::execute::request::Request;
 use crate::plan::tree::PlannedWatch;
 use crate::schema::model::watch::AFTER;
+use crate::schema::table::{StreamView, Table};
+use crate::table::cache::change::{Image, ItemChange};
+use crate::table::cache::table_cache::TableCache;
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use crate::table::stream::record::ChangeRecord;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -55,6 +59,8 @@ struct HubState {
     by_values: HashMap<ValuesKey, Vec<Arc<Group>>>,
     /// For each table, which fields its subscriptions bind.
     shapes: HashMap<Arc<str>, Vec<BoundShape>>,
+    /// What the gateway keeps of reads. The changes of other copies drop what they touch.
+    cache: Option<Arc<TableCache>>,
     is_closed: bool,
 }
 
@@ -74,6 +80,7 @@ struct BoundShape {
 
 /// A table that is followed.
 struct Feed {
+    table: Table,
     log: ChangeLog,
     begun: watch::Sender<bool>,
     task: AbortHandle,
@@ -106,7 +113,7 @@ impl Drop for Membership {
 }
 
 impl Hub {
-    /// Follows the tables that the gateway's schema watches. It must be called inside a Tokio runtime.
+    /// Follows the tables that the gateway's schema watches, and those of which it keeps reads. It must be called inside a Tokio runtime.
     pub fn new(gateway: &Gateway) -> Self {
         let (state, next, waiting) = (Mutex::default(), AtomicU64::new(0), Arc::default());
         let hub = Self { inner: Arc::new(HubInner { state, next, catching_up: Semaphore::new(CATCHING_UP), waiting }) };
@@ -156,21 +163,26 @@ impl Hub {
         state.groups.values().for_each(|group| group.end(&SubscriptionEnd::Closing));
     }
 
-    /// Follows the watched tables, and no others.
+    /// Follows the watched tables, and if anything is cached, those that tell both images. Follows no others.
     fn follow(&self, gateway: &Gateway) {
-        let model = gateway.model();
-        let tables: Vec<Arc<str>> = model.watched_tables().into_iter().map(|table| Arc::from(model.tables[table].name.as_str())).collect();
+        let (model, watched) = (gateway.model(), gateway.model().watched_tables());
+        let tells = |table: &Table| gateway.cache().is_some() && table.stream == Some(StreamView::NewAndOldImages);
+        let followed = model.tables.iter().enumerate().filter(|(position, table)| watched.contains(position) || tells(table));
+        let tables: Vec<&Table> = followed.map(|(_, table)| table).collect();
         let mut state = self.state();
-        state.feeds.retain(|table, _| tables.contains(table));
+        state.cache = gateway.cache().cloned();
+        state.feeds.retain(|name, _| tables.iter().any(|table| *table.name == **name));
         let Some(source) = gateway.store().changes() else { return };
         for table in tables {
-            if state.is_closed || state.feeds.contains_key(&table) {
+            let name: Arc<str> = table.name.as_str().into();
+            if state.is_closed || state.feeds.contains_key(&name) {
                 continue;
             }
-            let sink = Arc::new(FeedSink { hub: Arc::downgrade(&self.inner), table: table.clone() });
-            let reader = StreamReader::new(source.clone(), table.clone(), sink);
+            let sink = Arc::new(FeedSink { hub: Arc::downgrade(&self.inner), table: name.clone() });
+            let reader = StreamReader::new(source.clone(), name.clone(), sink);
             let task = tokio::spawn(async move { reader.follow().await }).abort_handle();
-            state.feeds.insert(table, Feed { log: ChangeLog::new(now()), begun: watch::Sender::new(false), task });
+            let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), task };
+            state.feeds.insert(name, feed);
         }
     }
 
@@ -181,7 +193,7 @@ impl Hub {
         prepared: PreparedOperation,
         request: Request,
     ) -> Result<(Membership, Option<EventPosition>), GraphqlError> {
-        let key = key_of(&prepared, &request);
+        let key = group_key(&prepared, &request);
         let (operation, after) = bind(gateway, prepared)?;
         let mut state = self.state();
         let unavailable = |message: &str| GraphqlError::new(ErrorCode::Unavailable, message);
@@ -255,6 +267,16 @@ impl HubState {
         }
     }
 
+    /// Drops what is cached and may be no longer right.
+    fn invalidate(&self, record: &ChangeRecord) {
+        let (Some(cache), Some(feed)) = (&self.cache, self.feeds.get(&record.table)) else { return };
+        let image = record.new.as_ref().or(record.old.as_ref());
+        if let Some(key) = image.and_then(|image| key_of(&feed.table, image)) {
+            let (before, after) = (Image::of(record.old.as_deref()), Image::of(record.new.as_deref()));
+            cache.invalidate(&ItemChange { table: &record.table, key: &key, before, after, attributes: None });
+        }
+    }
+
     /// The groups that a change concerns, each once.
     fn concerned(&self, record: &ChangeRecord) -> Vec<Arc<Group>> {
         let mut found: Vec<Arc<Group>> = Vec::new();
@@ -284,6 +306,7 @@ impl ChangeSink for FeedSink {
         if let Some(hub) = self.hub.upgrade() {
             let mut state = hub.state();
             for record in records.into_iter().map(Arc::new) {
+                state.invalidate(&record);
                 if let Some(feed) = state.feeds.get_mut(&self.table) {
                     feed.log.add(record.clone());
                 }
@@ -411,7 +434,7 @@ fn error(watch: &PlannedWatch, prepared: &PreparedOperation, code: ErrorCode, me
     GraphqlError { locations: locations.into_iter().collect(), ..GraphqlError::new(code, message) }
 }
 
-fn key_of(prepared: &PreparedOperation, request: &Request) -> GroupKey {
+fn group_key(prepared: &PreparedOperation, request: &Request) -> GroupKey {
     let caller = prepared.caller().identity();
     let variables = serde_json::to_string(prepared.variables()).unwrap_or_default();
     (request.query.clone(), request.operation_name.clone(), variables, caller)
