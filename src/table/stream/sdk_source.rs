@@ -61,7 +61,11 @@ impl ChangeSource for SdkChangeSource {
                 ShardStart::After(position) => (ShardIteratorType::AfterSequenceNumber, Some(position.sequence.to_string())),
             };
             let call = self.streams.get_shard_iterator().stream_arn(self.stream(table).await?).shard_id(shard);
-            let answer = call.shard_iterator_type(kind).set_sequence_number(sequence).send().await.map_err(|error| error_of(&error))?;
+            let answer = call.shard_iterator_type(kind).set_sequence_number(sequence).send().await.map_err(|error| match error.code() {
+                // The number is of no record of the shard.
+                Some("ValidationException") => StreamError::Trimmed,
+                _ => error_of(&error),
+            })?;
             answer.shard_iterator.ok_or_else(|| StreamError::Missing(format!("the shard {shard} has no iterator")))
         }
         .boxed()
