@@ -11,7 +11,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import WebSocket from 'ws';
-import { ADD_NOTE, NOTE, recorded, socketUrl, url, WRONG } from './server.js';
+import { ADD_NOTE, NOTE, recorded, socketUrl, url, WATCH_NOTE, WRONG } from './server.js';
 
 // Apollo's link looks for the browser's own, which Node has from version 22 on.
 globalThis.WebSocket ??= WebSocket;
@@ -26,6 +26,24 @@ async function works(client, id) {
   const added = await client.mutate({ mutation: gql(ADD_NOTE), variables: { id, text: 'A text' } });
   assert.equal(added.data.addNote.id, id);
   await assert.rejects(client.query({ query: gql(WRONG) }), /nothing/);
+}
+
+/** Hears that there is no note, and then of the note that is added. */
+async function hears(client, id) {
+  const texts = [];
+  await new Promise((resolve, reject) => {
+    const subscription = client.subscribe({ query: gql(WATCH_NOTE), variables: { id } }).subscribe({
+      next: ({ data }) => {
+        texts.push(data.note?.text);
+        if (texts.length === 1) client.mutate({ mutation: gql(ADD_NOTE), variables: { id, text: 'A text' } }).catch(reject);
+        if (texts.length < 2) return;
+        subscription.unsubscribe();
+        resolve();
+      },
+      error: reject,
+    });
+  });
+  assert.deepEqual(texts, [undefined, 'A text']);
 }
 
 describe('Apollo Client', () => {
@@ -63,6 +81,7 @@ describe('Apollo Client', () => {
   it('runs operations over a WebSocket', async () => {
     const socket = createSocketClient({ url: socketUrl, webSocketImpl: WebSocket, lazy: false });
     await works(client(new GraphQLWsLink(socket)), 'apollo-socket');
+    await hears(client(new GraphQLWsLink(socket)), 'apollo-socket-heard');
     await socket.dispose();
   });
 
@@ -72,6 +91,7 @@ describe('Apollo Client', () => {
       return new Observable((sink) => events.subscribe({ query: print(query), operationName, variables }, sink));
     });
     await works(client(link), 'apollo-events');
+    await hears(client(link), 'apollo-events-heard');
     events.dispose();
   });
 });

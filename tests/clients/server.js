@@ -1,6 +1,7 @@
 // The server's address, operations for its schema, and `fetch` over HTTP/2 without TLS, which Node's own does not speak.
 
 import http2 from 'node:http2';
+import { Readable } from 'node:stream';
 
 export const base = process.env.KEYFOLD_URL;
 export const url = `${base}/graphql`;
@@ -8,6 +9,7 @@ export const socketUrl = `${base.replace('http', 'ws')}/graphql/ws`;
 
 export const NOTE = 'query Note($id: ID!) { note(id: $id) { id text } }';
 export const ADD_NOTE = 'mutation AddNote($id: ID!, $text: String!) { addNote(id: $id, text: $text) { id text } }';
+export const WATCH_NOTE = 'subscription WatchNote($id: ID!) { note(id: $id) { text } }';
 export const WRONG = 'query Wrong { nothing }';
 
 /** `fetch` that records each request and each response. */
@@ -29,12 +31,11 @@ export function overHttp2() {
     const headers = Object.fromEntries(new Headers(init.headers));
     const stream = session.request({ ':method': init.method ?? 'GET', ':path': pathname + search, ...headers });
     stream.end(init.body ?? undefined);
+    init.signal?.addEventListener('abort', () => stream.close(http2.constants.NGHTTP2_CANCEL));
     const head = await new Promise((resolve, reject) => stream.once('response', resolve).once('error', reject));
-    const chunks = [];
-    for await (const chunk of stream) chunks.push(chunk);
     const fields = Object.entries(head).filter(([name]) => !name.startsWith(':'));
     const status = head[':status'];
-    return new Response([204, 304].includes(status) ? null : Buffer.concat(chunks), { status, headers: fields });
+    return new Response([204, 304].includes(status) ? null : Readable.toWeb(stream), { status, headers: fields });
   };
   return { fetch, close: () => session.close() };
 }

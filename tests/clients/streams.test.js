@@ -5,7 +5,7 @@ import { createClient as createSocketClient } from 'graphql-ws';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import WebSocket from 'ws';
-import { ADD_NOTE, NOTE, overHttp2, socketUrl, url, WRONG } from './server.js';
+import { ADD_NOTE, NOTE, overHttp2, socketUrl, url, WATCH_NOTE, WRONG } from './server.js';
 
 /** All that a client hears of an operation. */
 const heard = (client, payload) =>
@@ -27,12 +27,30 @@ async function works(client, id) {
   assert.deepEqual(added.results.map((result) => result.data.addNote.id), [id]);
 }
 
+/** Hears that there is no note, and then of the note that is added. */
+async function hears(client, id) {
+  const texts = [];
+  await new Promise((resolve, reject) => {
+    const end = client.subscribe({ query: WATCH_NOTE, variables: { id } }, {
+      next: ({ data }) => {
+        texts.push(data.note?.text);
+        if (texts.length === 1) heard(client, { query: ADD_NOTE, variables: { id, text: 'A text' } });
+        if (texts.length === 2) end();
+      },
+      error: reject,
+      complete: resolve,
+    });
+  });
+  assert.deepEqual(texts, [undefined, 'A text']);
+}
+
 describe('graphql-ws', () => {
   it('runs operations', async () => {
     const client = createSocketClient({ url: socketUrl, webSocketImpl: WebSocket, lazy: false });
     await works(client, 'ws');
     const wrong = await heard(client, { query: WRONG });
     assert.equal(wrong.error[0].extensions.code, 'GRAPHQL_VALIDATION_FAILED');
+    await hears(client, 'heard-ws');
     await client.dispose();
   });
 });
@@ -46,6 +64,7 @@ describe('graphql-sse', () => {
       const wrong = await heard(client, { query: WRONG });
       assert.equal(wrong.error, undefined);
       assert.equal(wrong.results[0].errors[0].extensions.code, 'GRAPHQL_VALIDATION_FAILED');
+      await hears(client, `heard-${name}`);
       client.dispose();
     });
   }

@@ -18,7 +18,7 @@ const SCHEMA: &str = r#"
 extend schema @table(name: "notes", partitionKey: "PK", stream: NEW_AND_OLD_IMAGES)
 type Note @item(keys: { PK: "{id}" }) { id: ID! text: String }
 type Query { note(id: ID!): Note @find }
-type Mutation { put(id: ID!, text: String!): Note @put(replace: true) delete(id: ID!): Note @delete }
+type Mutation { put(id: ID!, text: String!): Note @put(replace: true) create(id: ID!, text: String!): Note @put }
 type Subscription { note(id: ID!, after: ID): Note @watch(initial: true) }
 "#;
 const LONG: Duration = Duration::from_secs(60);
@@ -81,6 +81,18 @@ async fn a_subscription_that_is_refused_is_an_error() {
         let heard = message(&mut socket).await;
         assert_eq!((heard["type"].as_str(), heard["payload"][0]["extensions"]["code"].as_str()), (Some("error"), Some("BAD_USER_INPUT")));
     }
+}
+
+#[tokio::test]
+async fn an_operation_that_ran_has_its_errors_in_next() {
+    let (server, _) = running().await;
+    let mut socket = socket(&server, None).await.unwrap();
+    begin(&mut socket, r#"mutation { create(id: 1, text: "one") { id } again: create(id: 1, text: "two") { id } }"#).await;
+    message(&mut socket).await;
+    let heard = message(&mut socket).await;
+    assert_eq!((heard["type"].as_str(), &heard["payload"]["data"]), (Some("next"), &json!({ "create": { "id": "1" }, "again": null })));
+    assert_eq!(heard["payload"]["errors"][0]["extensions"]["code"], "CONFLICT");
+    assert_eq!(message(&mut socket).await, json!({ "type": "complete", "id": "a" }));
 }
 
 #[tokio::test]

@@ -1,5 +1,29 @@
 //! graphql-transport-ws to the letter: what a client says and in which state, in; what the server says or the code that it closes with, out
 //! (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>).
+//!
+//! | | the protocol says | test |
+//! |---|---|---|
+//! | 1 | the server chooses `graphql-transport-ws` where it is offered | `the_newer_protocol_is_chosen_where_both_are_offered` |
+//! | 2 | without a subprotocol that both speak, no socket opens | the same |
+//! | 3 | `connection_init`, with a payload or without, is answered by `connection_ack` | `the_handshake_is_accepted_once` |
+//! | 4 | a second one closes with 4429 | the same |
+//! | 5 | none in time closes with 4408 | `a_handshake_that_does_not_begin_closes_the_socket` |
+//! | 6 | `subscribe` before the acknowledgement closes with 4401 | `an_operation_before_the_handshake_closes_the_socket` |
+//! | 7 | `ping` is answered by `pong` at any time, with its payload | `a_ping_is_answered_before_and_after_the_handshake` |
+//! | 8 | `pong` may come without being asked for | the same |
+//! | 9 | what is no JSON object with a type closes with 4400 | `what_is_no_message_closes_the_socket` |
+//! | 10 | so does a type that is unknown, or that only the server says | the same |
+//! | 11 | so does a member that is missing or of another type | the same |
+//! | 12 | a reason fits into its frame | `a_long_reason_is_cut` |
+//! | 13 | a message that is too large closes with 1009 | `a_message_that_is_too_large_closes_the_socket` |
+//! | 14 | `next` has the operation's id and its result, then comes `complete` | `an_operation_is_answered_and_completed` |
+//! | 15 | an operation that does not run has `error` with the list of its errors, and nothing after it | `an_operation_that_does_not_run_has_errors_and_nothing_else` |
+//! | 16 | one that ran has its errors in `next` | `subscriptions::an_operation_that_ran_has_its_errors_in_next` |
+//! | 17 | a subscription has any number of `next`, and `complete` when the server ends it | `subscriptions::a_web_socket_hears_each_change_until_its_client_ends_it`, `subscriptions::a_server_that_stops_says_goodbye` |
+//! | 18 | the id of a running operation closes with 4409 | `an_id_belongs_to_one_operation_at_a_time` |
+//! | 19 | an id is free after `complete` or `error` | the same, and 15 |
+//! | 20 | after the client's `complete` it hears no more; one for no operation is no mistake | `a_client_ends_an_operation_and_hears_no_more_of_it` |
+//! | 21 | operations of one socket run side by side | `operations_run_side_by_side` |
 
 use crate::machine::{Machine, Running, parts, start};
 use futures_util::{SinkExt, StreamExt};
