@@ -148,8 +148,8 @@ impl ChangeSource for Stream {
         .boxed()
     }
 
-    fn pause(&self) -> Duration {
-        Duration::from_millis(5)
+    fn pause(&self) -> BoxFuture<'_, ()> {
+        sleep(Duration::from_millis(5)).boxed()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The streams of a gateway's tables in, the responses of its subscriptions out. It follows each watched table, finds the groups that a
+//! The streams of a gateway's tables in, the responses of its subscriptions out. It follows each table that has subscribers, finds the groups that a
 //! change concerns, and keeps the subscriptions when the schema is replaced.
 
 use super::delivery::watched;
@@ -113,7 +113,7 @@ impl Drop for Membership {
 }
 
 impl Hub {
-    /// Follows the tables that the gateway's schema watches, and those of which it keeps reads. It must be called inside a Tokio runtime.
+    /// The subscriptions of a gateway. If it caches anything, this must be called inside a Tokio runtime.
     pub fn new(gateway: &Gateway) -> Self {
         let (state, next, waiting) = (Mutex::default(), AtomicU64::new(0), Arc::default());
         let hub = Self { inner: Arc::new(HubInner { state, next, catching_up: Semaphore::new(CATCHING_UP), waiting }) };
@@ -163,27 +163,35 @@ impl Hub {
         state.groups.values().for_each(|group| group.end(&SubscriptionEnd::Closing));
     }
 
-    /// Follows the watched tables, and if anything is cached, those that tell both images. Follows no others.
+    /// Goes on with the tables of another gateway. If anything is cached, it follows those that tell both images. A table that is only watched
+    /// is followed from its first subscriber on.
     fn follow(&self, gateway: &Gateway) {
         let (model, watched) = (gateway.model(), gateway.model().watched_tables());
         let tells = |table: &Table| gateway.cache().is_some() && table.stream == Some(StreamView::NewAndOldImages);
-        let followed = model.tables.iter().enumerate().filter(|(position, table)| watched.contains(position) || tells(table));
-        let tables: Vec<&Table> = followed.map(|(_, table)| table).collect();
         let mut state = self.state();
         state.cache = gateway.cache().cloned();
-        state.feeds.retain(|name, _| tables.iter().any(|table| *table.name == **name));
-        let Some(source) = gateway.store().changes() else { return };
-        for table in tables {
-            let name: Arc<str> = table.name.as_str().into();
-            if state.is_closed || state.feeds.contains_key(&name) {
-                continue;
-            }
-            let sink = Arc::new(FeedSink { hub: Arc::downgrade(&self.inner), table: name.clone() });
-            let reader = StreamReader::new(source.clone(), name.clone(), sink);
-            let task = tokio::spawn(async move { reader.follow().await }).abort_handle();
-            let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), task };
-            state.feeds.insert(name, feed);
+        let is_wanted = |name: &str| {
+            model.tables.iter().enumerate().any(|(position, table)| table.name == name && (watched.contains(&position) || tells(table)))
+        };
+        state.feeds.retain(|name, _| is_wanted(name));
+        for table in model.tables.iter().filter(|table| tells(table)) {
+            self.begin_feed(&mut state, gateway, table);
         }
+    }
+
+    /// Follows a table, unless it is followed already. False if the store does not tell of changes.
+    fn begin_feed(&self, state: &mut HubState, gateway: &Gateway, table: &Table) -> bool {
+        let name: Arc<str> = table.name.as_str().into();
+        if state.feeds.contains_key(&name) {
+            return true;
+        }
+        let Some(source) = gateway.store().changes().filter(|_| !state.is_closed) else { return false };
+        let sink = Arc::new(FeedSink { hub: Arc::downgrade(&self.inner), table: name.clone() });
+        let reader = StreamReader::new(source, name.clone(), sink);
+        let task = tokio::spawn(async move { reader.follow().await }).abort_handle();
+        let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), task };
+        state.feeds.insert(name, feed);
+        true
     }
 
     /// Adds a subscriber. Gives its place, and the position after which it goes on.
@@ -200,7 +208,8 @@ impl Hub {
         if state.is_closed {
             return Err(unavailable("The server is shutting down."));
         }
-        if !state.feeds.contains_key(&*table_of(&operation)) {
+        let table = watched(&operation.prepared).and_then(|(_, watch)| gateway.model().tables.get(watch.table));
+        if !table.is_some_and(|table| self.begin_feed(&mut state, gateway, table)) {
             return Err(unavailable("The store does not tell the changes of this table."));
         }
         let group = match state.groups.get(&key) {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::{Instant, interval_at};
 
@@ -52,6 +53,8 @@ pub(in crate::table) struct EmbeddedEngine {
     is_sweeping: AtomicBool,
     /// Where the data is; `None` in memory.
     directory: Option<PathBuf>,
+    /// Tells of each write.
+    written: Notify,
     /// The last failure of the disk or the data file, until a write succeeds again.
     trouble: Mutex<Option<&'static str>>,
     /// The lock on the directory, held while the database is open.
@@ -113,6 +116,7 @@ impl EmbeddedEngine {
             turns: Arc::default(),
             is_sweeping: AtomicBool::default(),
             directory,
+            written: Notify::new(),
             trouble: Mutex::default(),
             _lock: lock,
         })
@@ -121,7 +125,10 @@ impl EmbeddedEngine {
     /// Takes note of what the end of an operation tells about the disk and the data file. Gives it on in DynamoDB's words.
     pub(super) fn noted<T>(&self, operation: &str, ended: Result<T, DynoxideError>) -> Result<T, DynoxideError> {
         match &ended {
-            Ok(_) if WRITES.contains(&operation) => self.note(None),
+            Ok(_) if WRITES.contains(&operation) => {
+                self.note(None);
+                self.written.notify_waiters();
+            }
             Ok(_) => {}
             Err(refused) => {
                 if let Some(cause) = storage_failure::cause(refused) {
@@ -130,6 +137,11 @@ impl EmbeddedEngine {
             }
         }
         ended.map_err(|refused| refusal::worded(operation, refused))
+    }
+
+    /// Who waits here is told of each write.
+    pub(in crate::table) fn written(&self) -> &Notify {
+        &self.written
     }
 
     /// Records why the disk or the data file failed, or with `None` that a write succeeded.

@@ -22,15 +22,8 @@ use aws_smithy_runtime_api::client::http::HttpConnector;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 use thiserror::Error;
 use tokio::time::Instant;
-
-/// How long to wait after an answer of a stream without records. A shard answers 5 calls a second (DynamoDB developer guide, "Service,
-/// account, and table quotas"), of two readers together.
-const PAUSE: Duration = Duration::from_millis(400);
-/// The same for the embedded engine, whose answer takes some 50 µs.
-const PAUSE_EMBEDDED: Duration = Duration::from_millis(25);
 
 /// A store over the AWS SDK or the embedded engine; cheap to clone. The embedded store closes when its last clone is dropped.
 #[derive(Clone)]
@@ -160,9 +153,8 @@ impl SdkStore {
 
     /// The streams of the tables.
     pub(in crate::table) fn change_source(&self) -> SdkChangeSource {
-        let Inner { sdk, streams, embedded, .. } = &*self.inner;
-        let pause = if embedded.is_some() { PAUSE_EMBEDDED } else { PAUSE };
-        SdkChangeSource { tables: sdk.clone(), streams: streams.clone(), pause }
+        let Inner { sdk, streams, .. } = &*self.inner;
+        SdkChangeSource { tables: sdk.clone(), streams: streams.clone(), engine: self.engine().cloned() }
     }
 
     /// What makes late reads twice, if anything does.

@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 /// How often the shards are listed. New ones are looked for as soon as a shard ends, too.
 const LIST_EVERY: Duration = Duration::from_secs(15);
@@ -207,7 +207,7 @@ impl ShardReader {
 
     /// Reads on after a pause.
     async fn read_later(self) -> Step {
-        sleep(self.source.pause()).await;
+        self.source.pause().await;
         self.read().await
     }
 

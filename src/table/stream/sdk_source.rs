@@ -3,6 +3,7 @@
 use super::record::{ChangeRecord, StreamPosition};
 use super::source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use crate::table::data::attribute::{Attribute, Item};
+use crate::table::embedded::engine::EmbeddedEngine;
 use aws_sdk_dynamodb::Client as Tables;
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata};
 use aws_sdk_dynamodbstreams::Client;
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::{sleep, timeout};
 
 /// The streams of the tables that a client sees.
 pub(in crate::table) struct SdkChangeSource {
@@ -19,9 +21,15 @@ pub(in crate::table) struct SdkChangeSource {
     pub(in crate::table) tables: Tables,
     /// Reads them.
     pub(in crate::table) streams: Client,
-    /// How long to wait after an answer without records. DynamoDB answers 5 calls a second and shard, of all readers together.
-    pub(in crate::table) pause: Duration,
+    /// The embedded engine, if it is what answers.
+    pub(in crate::table) engine: Option<Arc<EmbeddedEngine>>,
 }
+
+/// How long to wait after an answer without records. A shard answers 5 calls a second (DynamoDB developer guide, "Service, account, and
+/// table quotas"), of two readers together.
+const PAUSE: Duration = Duration::from_millis(400);
+/// The same for the embedded engine, which tells of writes. Items that expire, and a write between an answer and the wait, are seen then.
+const PAUSE_EMBEDDED: Duration = Duration::from_millis(250);
 
 impl SdkChangeSource {
     /// The ARN of a table's newest stream.
@@ -86,8 +94,14 @@ impl ChangeSource for SdkChangeSource {
         .boxed()
     }
 
-    fn pause(&self) -> Duration {
-        self.pause
+    fn pause(&self) -> BoxFuture<'_, ()> {
+        async move {
+            match &self.engine {
+                Some(engine) => drop(timeout(PAUSE_EMBEDDED, engine.written().notified()).await),
+                None => sleep(PAUSE).await,
+            }
+        }
+        .boxed()
     }
 }
 

@@ -3,7 +3,6 @@
 use super::record::{ChangeRecord, StreamPosition};
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
-use std::time::Duration;
 use thiserror::Error;
 
 /// The streams of a store's tables.
@@ -17,8 +16,8 @@ pub trait ChangeSource: Send + Sync {
     /// The next records of a table's shard, and the iterator after them; `None` if the shard has ended. The records may be none although there are more.
     fn records<'a>(&'a self, of: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>>;
 
-    /// How long to wait after an answer without records.
-    fn pause(&self) -> Duration;
+    /// Waits after an answer without records, until there may be some.
+    fn pause(&self) -> BoxFuture<'_, ()>;
 }
 
 /// Records of a shard, and the iterator after them; `None` if the shard has ended.
