@@ -39,7 +39,8 @@ async fn graphiql_starts_with_a_query_that_answers_from_the_samples_and_a_mutati
         let page = server.client.get(&server.url).header("accept", "text/html").send().await.unwrap().text().await.unwrap();
         let settings = page.split_once("id=\"settings\">").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
         let settings: Value = serde_json::from_str(settings).unwrap();
-        let [query, mutation] = settings["startingTexts"].as_array().unwrap().as_slice() else { panic!("{settings}") };
+        let [query, mutation, subscription] = settings["startingTexts"].as_array().unwrap().as_slice() else { panic!("{settings}") };
+        assert!(subscription.as_str().unwrap().starts_with("subscription {"), "{subscription}");
         let mut request = server.client.post(format!("{}/graphql", server.url)).header("accept", "application/json");
         // The page asks as the first caller of the samples.
         let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();

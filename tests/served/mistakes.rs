@@ -31,7 +31,7 @@ pub async fn a_mistake_is_told_with_its_code_and_place(behind: Behind) {
         ("{ user(id: \"1\") }", json!({}), "GRAPHQL_VALIDATION_FAILED", "must have a subselection set"),
         ("{ group(id: \"1\") { links { groupId } } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "does not have a field `links`"),
         ("{ user { name } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`Query.user(id:)` is not provided"),
-        ("subscription { user }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`subscription` root operation type is not defined"),
+        ("subscription { user }", json!({}), "GRAPHQL_VALIDATION_FAILED", "Type `Subscription` does not have a field `user`"),
         ("query A { __typename } query B { __typename }", json!({}), "BAD_USER_INPUT", "several operations, `A` and `B`"),
         (by_id, json!({}), "BAD_USER_INPUT", "Variable \"$id\" is missing, and its type ID! does not allow null."),
         (by_id, json!({"id": null}), "BAD_USER_INPUT", "Variable \"$id\" is not acceptable: it must not be null, as its type is ID!."),
