@@ -41,7 +41,7 @@ impl TypeRules {
         (self.settled.is_empty() && self.lookups.is_empty()) || self.settled.iter().any(|rule| rule.is_met(item, scope))
     }
 
-    /// The items of which one must exist for the caller to see an item of which these attributes are known.
+    /// What the rules look up for an item, by the attributes of it that are known. The caller may see the item if one look-up finds an item.
     fn wanted<'m>(&self, model: &'m Model, known: &Item, scope: &Scope<'_>) -> Vec<WantedItem<'m>> {
         let Some(ty) = model.types.get(&self.ty).filter(|_| !self.settled.contains(&Settled::Always)) else { return Vec::new() };
         let lookups = self.lookups.iter().filter_map(|rule| rule.lookup());

@@ -112,7 +112,8 @@ async fn respond(
     Ok(Some(Writer::new(&state, &Map::new(), body).write().is_ok()))
 }
 
-/// What a change is to somebody who saw the item before, sees it after, or both.
+/// The kind of a change for a caller: `before` says whether the caller may see the item before it, `after` whether after it. `None` if
+/// neither.
 fn change_kind(before: bool, after: bool) -> Option<ChangeKind> {
     match (before, after) {
         (false, false) => None,

@@ -1,12 +1,8 @@
 //! Changes in, events for the subscribers of one operation out: with equal variables and callers, they share one run of its plan for each
 //! change. Changes are delivered one after the other.
 
-use super::delivery::{Images, deliver};
-use super::event_id::EventPosition;
-use super::interest::Interest;
-use super::subscriber::{Event, Subscriber, SubscriptionEnd};
-use crate::execute::error::Failure;
-use crate::execute::gateway::{Gateway, PreparedOperation};
+use super::operation::WatchedOperation;
+use super::subscriber::{Subscriber, SubscriptionEnd};
 use crate::execute::request::Request;
 use crate::table::stream::record::ChangeRecord;
 use std::collections::{HashMap, VecDeque};
@@ -14,16 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most bytes of changes that wait for a group's reads, unless it is one change alone.
 const PENDING_BYTES: usize = 1 << 20;
-
-/// An operation that watches, on the gateway that planned it.
-pub struct WatchedOperation {
-    /// The gateway.
-    pub gateway: Gateway,
-    /// The operation.
-    pub prepared: PreparedOperation,
-    /// The items that it watches.
-    pub interest: Interest,
-}
 
 /// The subscribers of one operation.
 pub struct Group {
@@ -51,16 +37,6 @@ impl Drop for Running {
         if !self.is_over {
             self.group.state().is_running = false;
         }
-    }
-}
-
-impl WatchedOperation {
-    /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be read.
-    pub async fn event(&self, record: Arc<ChangeRecord>) -> Result<Option<Event>, Arc<Failure>> {
-        let id: Arc<str> = EventPosition::of(&record).id().into();
-        let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };
-        let body = deliver(&self.gateway, &self.prepared, &self.interest, images, &id).await?;
-        Ok(body.map(|body| Event { id, body, record: Some(record) }))
     }
 }
 

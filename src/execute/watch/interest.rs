@@ -1,4 +1,5 @@
-//! What a subscription is bound to in, the values that the images of its items must have out. Must not know who subscribes.
+//! The arguments of a subscription in; out: the values of the bound fields that an image must have to concern it. Must not know who
+//! subscribes.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};

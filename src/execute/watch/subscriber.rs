@@ -252,7 +252,7 @@ impl Drop for SubscriberState {
 }
 
 impl SubscriptionEnd {
-    /// The error that tells it; `None` if nothing needs to be told. `last` is the id of the last event that the client took.
+    /// The error that the client gets last; `None` if it gets none. `last` is the id of the last event that it took.
     fn error(&self, last: Option<&str>) -> Option<GraphqlError> {
         let (code, message) = match self {
             Self::TooSlow => (ErrorCode::LimitExceeded, "The events were not taken fast enough. Go on after the last one."),

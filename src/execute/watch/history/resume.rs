@@ -1,9 +1,9 @@
 //! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream.
 
 use super::event_id::EventPosition;
-use super::group::WatchedOperation;
 use super::log::is_after;
-use super::subscriber::{Seen, Subscriber, SubscriptionEnd};
+use crate::execute::watch::operation::WatchedOperation;
+use crate::execute::watch::subscriber::{Seen, Subscriber, SubscriptionEnd};
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use crate::table::stream::record::ChangeRecord;
 use crate::table::stream::source::ChangeSource;

@@ -1,0 +1,135 @@
+//! The tables of a gateway in; the changes of each that somebody follows out, to the groups that they concern and to what is cached. Must not
+//! know how subscribers begin.
+
+use super::history::log::ChangeLog;
+use super::registry::Registry;
+use super::subscriber::SubscriptionEnd;
+use crate::execute::gateway::Gateway;
+use crate::execute::key::values::key_of;
+use crate::schema::table::Table;
+use crate::table::cache::change::{Image, ItemChange};
+use crate::table::cache::table_cache::TableCache;
+use crate::table::stream::reader::{ChangeSink, StreamReader};
+use crate::table::stream::record::ChangeRecord;
+use futures_util::future::{BoxFuture, FutureExt};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+/// The tables that are followed, and the groups that hear of their changes.
+#[derive(Default)]
+pub struct Feeds {
+    state: Mutex<FeedsState>,
+}
+
+/// What [`Feeds`] holds, while nobody else changes it.
+#[derive(Default)]
+pub struct FeedsState {
+    /// Each table that is followed, by its name.
+    pub feeds: HashMap<Arc<str>, Feed>,
+    /// The groups that hear of changes.
+    pub registry: Registry,
+    /// What the gateway keeps of reads. The changes of other copies drop what they touch.
+    pub cache: Option<Arc<TableCache>>,
+    /// Whether no table is followed any longer.
+    pub is_closed: bool,
+}
+
+/// A table that is followed until this is dropped.
+pub struct Feed {
+    table: Table,
+    /// Its last changes.
+    pub log: ChangeLog,
+    /// Whether every change from now on arrives.
+    pub begun: watch::Sender<bool>,
+    task: AbortHandle,
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Feeds {
+    /// What it holds. No change arrives meanwhile.
+    pub fn state(&self) -> MutexGuard<'_, FeedsState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Follows a table, unless it is followed already. False if the store does not tell of changes.
+    pub fn begin(self: &Arc<Self>, state: &mut FeedsState, gateway: &Gateway, table: &Table) -> bool {
+        let name: Arc<str> = table.name.as_str().into();
+        if state.feeds.contains_key(&name) {
+            return true;
+        }
+        let Some(source) = gateway.store().changes().filter(|_| !state.is_closed) else { return false };
+        let sink = Arc::new(FeedSink { feeds: Arc::downgrade(self), table: name.clone() });
+        let reader = StreamReader::new(source, name.clone(), sink);
+        let task = tokio::spawn(async move { reader.follow().await }).abort_handle();
+        let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), task };
+        state.feeds.insert(name, feed);
+        true
+    }
+}
+
+impl FeedsState {
+    /// Drops what is cached and may be no longer right.
+    fn invalidate(&self, record: &ChangeRecord) {
+        let (Some(cache), Some(feed)) = (&self.cache, self.feeds.get(&record.table)) else { return };
+        let image = record.new.as_ref().or(record.old.as_ref());
+        if let Some(key) = image.and_then(|image| key_of(&feed.table, image)) {
+            let (before, after) = (Image::of(record.old.as_deref()), Image::of(record.new.as_deref()));
+            cache.invalidate(&ItemChange { table: &record.table, key: &key, before, after, attributes: None });
+        }
+    }
+}
+
+/// Takes the changes of a table.
+struct FeedSink {
+    feeds: Weak<Feeds>,
+    table: Arc<str>,
+}
+
+impl ChangeSink for FeedSink {
+    fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()> {
+        if let Some(feeds) = self.feeds.upgrade() {
+            let mut state = feeds.state();
+            for record in records.into_iter().map(Arc::new) {
+                state.invalidate(&record);
+                if let Some(feed) = state.feeds.get_mut(&self.table) {
+                    feed.log.add(record.clone());
+                }
+                state.registry.concerned(&record).iter().for_each(|group| group.push(record.clone()));
+            }
+        }
+        std::future::ready(()).boxed()
+    }
+
+    fn begun(&self) {
+        if let Some(feeds) = self.feeds.upgrade()
+            && let Some(feed) = feeds.state().feeds.get(&self.table)
+        {
+            feed.begun.send_replace(true);
+        }
+    }
+
+    fn lost(&self) {
+        tracing::error!(table = &*self.table, "changes were lost: the stream no longer has them");
+        let Some(feeds) = self.feeds.upgrade() else { return };
+        let mut state = feeds.state();
+        if let Some(feed) = state.feeds.get_mut(&self.table) {
+            feed.log.break_off(now());
+        }
+        let groups = state.registry.groups().filter(|(_, group)| *group.operation().table() == *self.table);
+        groups.for_each(|(_, group)| group.end(&SubscriptionEnd::Lost));
+    }
+}
+
+/// Seconds since 1970.
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

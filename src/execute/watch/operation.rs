@@ -1,0 +1,77 @@
+//! A subscription that a client asks for in; the same out with the values that it is bound to, if its caller may have it. It makes the event
+//! of a change. Must not know who else has the same operation.
+
+use super::delivery::{Images, deliver, watched};
+use super::history::event_id::EventPosition;
+use super::interest::{ImageMatcher, Interest};
+use super::subscriber::Event;
+use crate::execute::auth::refusals;
+use crate::execute::error::{ErrorCode, Failure, GraphqlError};
+use crate::execute::gateway::{Gateway, PreparedOperation};
+use crate::execute::read::state::ReadState;
+use crate::plan::tree::PlannedWatch;
+use crate::schema::model::watch::AFTER;
+use crate::table::stream::record::ChangeRecord;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the check of a subscription may take, which reads nothing.
+const CHECK_LIMIT: Duration = Duration::from_secs(1);
+
+/// An operation that watches, on the gateway that planned it.
+pub struct WatchedOperation {
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The operation.
+    pub prepared: PreparedOperation,
+    /// The items that it watches.
+    pub interest: Interest,
+}
+
+impl WatchedOperation {
+    /// Checks who subscribes to what. Gives the operation, and the position after which it goes on.
+    pub fn bind(gateway: &Gateway, prepared: PreparedOperation) -> Result<(Arc<Self>, Option<EventPosition>), GraphqlError> {
+        let (interest, after) = {
+            let run = gateway.begin(Instant::now() + CHECK_LIMIT);
+            let context = gateway.context(&run, &prepared);
+            let missing = || GraphqlError::new(ErrorCode::Internal, "The operation watches nothing.");
+            let (step, watch) = watched(&prepared).ok_or_else(missing)?;
+            let state = ReadState::new(&step.plan, &context);
+            let of_failure = |failure: Arc<Failure>| error(watch, &prepared, failure.code, failure.message.clone());
+            if let Some(code) = state.refusals.of(watch.guard) {
+                return Err(error(watch, &prepared, code, refusals::message(code).to_owned()));
+            }
+            let interest = Interest::of(&state, watch).map_err(of_failure)?;
+            ImageMatcher::new(&context, &state, watch, &interest).map_err(of_failure)?;
+            let after = state.arguments.values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
+            let parse = |id: &str| {
+                let message = "The argument \"after\" is not the id of an event.".to_owned();
+                EventPosition::parse(id).ok_or_else(|| error(watch, &prepared, ErrorCode::BadUserInput, message))
+            };
+            (interest, after.map(parse).transpose()?)
+        };
+        Ok((Arc::new(Self { gateway: gateway.clone(), prepared, interest }), after))
+    }
+
+    /// The name of the table that it watches.
+    pub fn table(&self) -> Arc<str> {
+        let table = watched(&self.prepared).map(|(_, watch)| self.gateway.model().tables[watch.table].name.as_str());
+        table.unwrap_or_default().into()
+    }
+
+    /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be read.
+    pub async fn event(&self, record: Arc<ChangeRecord>) -> Result<Option<Event>, Arc<Failure>> {
+        let id: Arc<str> = EventPosition::of(&record).id().into();
+        let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };
+        let body = deliver(&self.gateway, &self.prepared, &self.interest, images, &id).await?;
+        Ok(body.map(|body| Event { id, body, record: Some(record) }))
+    }
+}
+
+/// An error of the subscription's field.
+fn error(watch: &PlannedWatch, prepared: &PreparedOperation, code: ErrorCode, message: String) -> GraphqlError {
+    let locations = watched(prepared).and_then(|(step, _)| step.plan.root.fields.first()).map(|output| output.location);
+    tracing::debug!(field = watch.field, code = code.as_str(), "a subscription was refused");
+    GraphqlError { locations: locations.into_iter().collect(), ..GraphqlError::new(code, message) }
+}
