@@ -75,6 +75,21 @@ async fn a_hidden_item_comes_when_it_can_be_seen_and_goes_when_it_cannot() {
 }
 
 #[tokio::test]
+async fn an_image_that_is_refused_is_null_without_an_error() {
+    let clubs = watching(CLUBS).await;
+    let query = r#"subscription { plans(clubId: "c") { change node { ownerId } previous { ownerId } } }"#;
+    let mut ann = clubs.subscribe_as(request(query, user("ann"))).await;
+    ann.begin().await;
+    for owner in ["ann", "ben", "cy", "ann"] {
+        run(&clubs, &format!(r#"mutation {{ putPlan(clubId: "c", id: "1", ownerId: "{owner}") }}"#), user("x")).await;
+    }
+    let of_ann = json!({ "ownerId": "ann" });
+    assert_eq!(ann.next().await, json!({ "plans": { "change": "INSERT", "node": of_ann, "previous": null } }));
+    assert_eq!(ann.next().await, json!({ "plans": { "change": "REMOVE", "node": null, "previous": of_ann } }));
+    assert_eq!(ann.next().await, json!({ "plans": { "change": "INSERT", "node": of_ann, "previous": null } }));
+}
+
+#[tokio::test]
 async fn a_guarded_field_is_refused_where_it_stands() {
     let clubs = watching(CLUBS).await;
     let query = r#"subscription { drafts(clubId: "c") { node { id text } } }"#;
@@ -97,6 +112,12 @@ async fn nobody_subscribes_to_what_needs_a_sign_in() {
     let mut nobody = clubs.subscribe_as(request(r#"subscription { secret(id: "1") { text } }"#, Value::Null)).await;
     assert_eq!(nobody.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
     assert!(nobody.whole().await.is_none());
+    // No item that a rule looks up lets nobody in.
+    let mut nobody = clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, Value::Null)).await;
+    assert_eq!(nobody.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+    assert!(nobody.whole().await.is_none());
+    let mut unnamed = clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, json!({ "role": "x" }))).await;
+    assert_eq!(unnamed.whole().await.unwrap()["errors"][0]["extensions"]["code"], "FORBIDDEN");
     // What is hidden looks as if it were not there.
     let mut nobody = clubs.subscribe_as(request(r#"subscription { drafts(clubId: "c") { change } }"#, Value::Null)).await;
     nobody.begin().await;

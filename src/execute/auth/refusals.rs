@@ -85,6 +85,26 @@ impl Refusals {
         }
     }
 
+    /// The same, if no row can let the caller in: a look-up by a claim that the caller lacks finds nothing.
+    pub fn of_all_rows(&self, plan: &Plan, caller: &Caller, guard: Option<GuardId>) -> Option<ErrorCode> {
+        let guard = guard?;
+        let may_hold = |alternative: &Alternative| match alternative {
+            Alternative::Object(..) => true,
+            Alternative::Lookup(read, _) => plan.reads[*read].action.claims().iter().all(|claim| caller.text(claim).is_some()),
+        };
+        match self.decision(guard) {
+            Decision::Refused(code) => return Some(*code),
+            Decision::LetIn => {}
+            Decision::Open(demands) => {
+                if let Some((position, _)) = demands.iter().find(|(_, alternatives)| !alternatives.iter().any(may_hold)) {
+                    self.record(caller, &plan.guards[guard].demands[*position]);
+                    return Some(self.code);
+                }
+            }
+        }
+        self.of_all_rows(plan, caller, plan.guards[guard].within)
+    }
+
     /// What is decided of a guard.
     pub fn decision(&self, guard: GuardId) -> &Decision {
         // A guard that is not known lets nobody in.

@@ -64,10 +64,17 @@ impl ValueSource {
 
     /// Whether it is made of a claim. A caller without the claim finds nothing.
     pub fn has_claim(&self) -> bool {
+        !self.claims().is_empty()
+    }
+
+    /// The claims of which it is made.
+    pub fn claims(&self) -> Vec<&ClaimPath> {
         match self {
-            Self::Claim(_) => true,
-            Self::Text(parts) => parts.iter().any(|part| matches!(part, SourceText::Value(source) if source.has_claim())),
-            Self::Argument(..) | Self::Field(..) => false,
+            Self::Claim(claim) => vec![claim],
+            Self::Text(parts) => {
+                parts.iter().flat_map(|part| if let SourceText::Value(source) = part { source.claims() } else { Vec::new() }).collect()
+            }
+            Self::Argument(..) | Self::Field(..) => Vec::new(),
         }
     }
 }
