@@ -113,18 +113,21 @@ pub fn check_origins(origins: &[String]) -> Result<(), NotAnOrigin> {
     cors(origins).map(drop)
 }
 
-/// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Cookies are never asked for.
+/// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Pages of origins that are named may send
+/// credentials, which a proxy in front may want. Those of `*` may not.
 fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
     if origins.is_empty() {
         return Ok(None);
     }
-    let allowed = if origins.iter().any(|origin| origin == "*") {
+    let all = origins.iter().any(|origin| origin == "*");
+    let allowed = if all {
         AllowOrigin::any()
     } else {
         AllowOrigin::list(origins.iter().map(|origin| parse_origin(origin)).collect::<Result<Vec<_>, _>>()?)
     };
     let cors = CorsLayer::new()
         .allow_origin(allowed)
+        .allow_credentials(!all)
         .allow_methods([Method::GET, Method::POST])
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([request_log::REQUEST_ID])
