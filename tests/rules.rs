@@ -19,7 +19,7 @@ mod writes;
 
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::Request;
+use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
 use keyfold::table::sdk::store::SdkStore;
@@ -67,6 +67,12 @@ impl Library {
         let response = support::run(&self.gateway, &request, false).await;
         (response, self.recorder.take().len())
     }
+}
+
+/// Any savings of plans, with the cache or without.
+fn any_settings(rng: &mut fastrand::Rng) -> Settings {
+    let cache_bytes = if rng.bool() { 64 << 20 } else { 0 };
+    Settings { cache_bytes, ..support::any_settings(rng) }
 }
 
 fn caller(claims: Value) -> Caller {
@@ -209,6 +215,8 @@ fn rows() -> Vec<Row> {
         (json!({ "role": "guest" }), "{ mine { bookId } }", json!({ "mine": [] }), &[], 0),
         (json!({ "sub": ["u1"] }), "{ mine { bookId } }", json!({ "mine": [] }), &[], 0),
         (nobody.clone(), "{ mine { bookId } }", Value::Null, &["UNAUTHENTICATED mine"], 0),
+        (ann.clone(), "{ mineFrom { bookId } }", json!({ "mineFrom": [] }), &[], 0),
+        (json!({ "sub": "u1", "from": "b2" }), "{ mineFrom { bookId } }", json!({ "mineFrom": [{ "bookId": "b2" }] }), &[], 1),
         (
             json!({ "disliked": "Dune" }),
             r#"{ cheaper(ids: ["b1", "b2"]) { title } }"#,

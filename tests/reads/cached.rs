@@ -160,6 +160,62 @@ async fn nobody_sees_by_the_cache_what_a_rule_hides() {
     assert_eq!(recorder.take(), [], "all of it came from the cache");
 }
 
+const CLUBS: &str = r##"
+extend schema @table(name: "clubs", partitionKey: "PK", sortKey: "SK")
+type Member @cacheControl(maxAge: 3600) @auth(signedIn: true) @item(keys: { PK: "CLUB#{clubId}", SK: "MEMBER#{userId}" }) {
+  clubId: ID!
+  userId: ID!
+}
+type Club
+  @cacheControl(maxAge: 3600)
+  @auth(exists: Member, where: { clubId: "{id}", userId: "{auth.sub}" })
+  @item(keys: { PK: "CLUB#{id}", SK: "Club" }) {
+  id: ID!
+}
+type Den
+  @cacheControl(maxAge: 3600)
+  @auth(exists: Member, where: { clubId: "{clubId}", userId: "{auth.sub}" }, hide: true)
+  @item(keys: { PK: "CLUB#{clubId}", SK: "Den" }) {
+  clubId: ID!
+}
+type Query {
+  member(clubId: ID!, userId: ID!): Member @find
+  club(id: ID!): Club @find
+  den(clubId: ID!): Den @find
+}
+type Mutation {
+  join(clubId: ID!, userId: ID!): Member @put
+  leave(clubId: ID!, userId: ID!): Member @delete
+  club(id: ID!): Club @put
+  den(clubId: ID!): Den @put
+}
+"##;
+
+#[tokio::test]
+async fn what_lets_a_caller_in_never_comes_from_the_cache() {
+    let model = load(CLUBS);
+    let store = SdkStore::in_memory().unwrap();
+    store.create_missing(&model.tables).await.unwrap();
+    // Two copies, of which neither hears of the other's writes.
+    let [reader, writer] = [(); 2].map(|()| Gateway::new(model.clone(), store.clone(), support::settings()));
+    let ask = async |gateway: &Gateway, query: &str| {
+        let request = Request { caller: support::caller(json!({ "sub": "ann" })), ..support::request(query, Value::Null) };
+        support::run(gateway, &request, false).await["data"].clone()
+    };
+    let found = r#"mutation { join(clubId: "c", userId: "ann") { userId } club(id: "c") { id } den(clubId: "c") { clubId } }"#;
+    let of_member = json!({ "club": { "id": "c" }, "den": { "clubId": "c" } });
+    assert_eq!(ask(&writer, found).await["den"], of_member["den"]);
+    let (member, guarded) =
+        (r#"{ member(clubId: "c", userId: "ann") { userId } }"#, r#"{ club(id: "c") { id } den(clubId: "c") { clubId } }"#);
+    for _ in 0..2 {
+        assert_eq!(ask(&reader, member).await, json!({ "member": { "userId": "ann" } }));
+        assert_eq!(ask(&reader, guarded).await, of_member);
+    }
+    ask(&writer, r#"mutation { leave(clubId: "c", userId: "ann") { userId } }"#).await;
+    assert_eq!(ask(&reader, member).await, json!({ "member": { "userId": "ann" } }), "it is kept");
+    assert_eq!(ask(&reader, guarded).await, json!({ "club": null, "den": null }));
+}
+
 #[test]
 fn a_response_is_public_only_if_every_rule_is() {
     let model = load(NOTES);

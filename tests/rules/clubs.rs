@@ -5,6 +5,7 @@ use super::{Library, Row, caller, check_rows, support};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
 use keyfold::schema::load;
+use keyfold::schema::table::Table;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};
@@ -233,26 +234,58 @@ type Mutation {
 }
 "#;
 
+/// Lofts that a look-up hides.
+const LOFTS: &str = r#"
+extend schema @table(name: "lofts", partitionKey: "PK")
+
+type Loft
+  @auth(exists: Member, where: { userId: "{auth.sub}", groupId: "{id}" }, hide: true, on: [READ])
+  @auth(signedIn: true, on: [WRITE])
+  @item(table: "lofts", keys: { PK: "{id}" }) {
+  id: ID!
+  name: String
+}
+
+extend type Query {
+  loft(id: ID!): Loft @find
+}
+
+extend type Mutation {
+  putLoft(id: ID!, name: String): Loft @put
+}
+"#;
+
 #[tokio::test]
 async fn a_look_up_that_fails_lets_nobody_in() {
-    let unruled: String = APART.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
-    let [ruled, unruled] = [APART, unruled.as_str()].map(|text| {
-        let (model, _) = load("apart.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let ruled = format!("{APART}{LOFTS}");
+    let unruled: String = ruled.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
+    let [ruled, unruled] = [ruled, unruled].map(|text| {
+        let (model, _) = load("apart.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         Arc::new(model)
     });
     let store = SdkStore::in_memory().unwrap();
     // The tables of members and visits are missing. Visits are queried, so the hall itself is read.
-    store.create_missing(&ruled.tables[..2]).await.unwrap();
+    let is_there = |table: &&Table| !["members", "visits"].contains(&table.name.as_str());
+    let tables: Vec<Table> = ruled.tables.iter().filter(is_there).cloned().collect();
+    store.create_missing(&tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let ann = |text: &str| Request { caller: caller(json!({ "sub": "ann" })), ..support::request(text, json!({})) };
     let put = r#"mutation { putGroup(id: "g", name: "secret") { name } }"#;
     let unruled = Gateway::new(unruled, store.clone(), support::settings());
-    for put in [put, r#"mutation { putHall(id: "h", name: "secret") { name } }"#] {
+    let (hall, loft) =
+        (r#"mutation { putHall(id: "h", name: "secret") { name } }"#, r#"mutation { putLoft(id: "l", name: "secret") { name } }"#);
+    for put in [put, hall, loft] {
         let filled = support::run(&unruled, &ann(put), false).await;
         assert_eq!(filled.get("errors"), None, "{filled}");
     }
     let gateway = Gateway::new(ruled, store, support::settings());
-    for (text, field) in [(r#"{ group(id: "g") { name } }"#, "group"), (r#"{ hall(id: "h") { name } }"#, "hall"), (put, "putGroup")] {
+    let asked = [
+        (r#"{ group(id: "g") { name } }"#, "group"),
+        (r#"{ hall(id: "h") { name } }"#, "hall"),
+        (r#"{ loft(id: "l") { name } }"#, "loft"),
+        (put, "putGroup"),
+    ];
+    for (text, field) in asked {
         let response = support::run(&gateway, &ann(text), false).await;
         assert_eq!(
             (&response["data"], super::errors(&response)),

@@ -20,6 +20,8 @@ const FILL: &str = r#"mutation {
   h: putMark(id: "m", flag: "red") { id }
   i: putSlip(ringId: "r", id: "1", ownerId: "root") { id }
   j: putSlip(ringId: "r", id: "2", ownerId: "ann") { id }
+  k: putGavel(ringId: "r", name: "G") { name }
+  l: putTally(ringId: "r")
 }"#;
 
 async fn open() -> Library {
@@ -56,6 +58,10 @@ fn pleas() -> Vec<Row> {
         // Of two rules, the look-up of one is read first.
         (ben(), r#"mutation { nameRing(id: "r", name: "X") { name } }"#, json!({ "nameRing": null }), &["FORBIDDEN nameRing"], 2),
         (ben(), r#"{ ring(id: "r") { name } }"#, json!({ "ring": null }), &["FORBIDDEN ring"], 1),
+        // It shows nothing hidden either.
+        (root(), r#"mutation { putDen(ringId: "r", id: "p", name: "P") { name } }"#, json!({ "putDen": { "name": "P" } }), &[], 2),
+        (ben(), r#"{ den(ringId: "r", id: "p") { name } dens(ringId: "r") { name } }"#, json!({ "den": null, "dens": [] }), &[], 2),
+        (root(), r#"{ den(ringId: "r", id: "p") { name } }"#, json!({ "den": { "name": "P" } }), &[], 1),
         (
             root(),
             r#"{ board(ringId: "r") { name } ring(id: "r") { name } }"#,
@@ -157,6 +163,10 @@ fn order_of_errors() -> Vec<Row> {
             &["CONFLICT nameBoardIf"],
             1,
         ),
+        // The tally has no points with which to calculate.
+        (ann(), r#"mutation { score(ringId: "r", by: 1) }"#, json!({ "score": null }), &["FORBIDDEN score"], 1),
+        (ann(), r#"mutation { score(ringId: "none", by: 1) }"#, json!({ "score": null }), &["FORBIDDEN score"], 1),
+        (root(), r#"mutation { score(ringId: "r", by: 1) }"#, json!({ "score": null }), &["CONFLICT score"], 2),
         (
             ben(),
             r#"mutation { wishIf(mark: "m", flag: "blue", id: "w", text: "war") }"#,
@@ -231,9 +241,16 @@ async fn what_lets_the_caller_in_may_be_deleted_first() {
         let (filled, _) = library.run(&seated, &put, json!({})).await;
         assert_eq!(filled.get("errors"), None, "{filled}");
     }
-    for (claims, dropped, left) in [(ben(), Value::Null, 121), (root(), json!(true), 0)] {
-        let (answer, _) = library.run(&super::caller(claims.clone()), r#"mutation { dropRing(id: "r") }"#, json!({})).await;
-        assert_eq!(answer["data"]["dropRing"], dropped, "{claims}: {answer}");
+    // What the second deletion demands is decided before the seats of the first are deleted.
+    let drops = [
+        (ben(), "dropRing", Value::Null, 121),
+        (json!({ "sub": "007" }), "dropRingAndGavel", Value::Null, 121),
+        (root(), "dropRingAndGavel", json!(true), 0),
+    ];
+    for (claims, field, dropped, left) in drops {
+        let drop = format!(r#"mutation {{ {field}(id: "r") }}"#);
+        let (answer, _) = library.run(&super::caller(claims.clone()), &drop, json!({})).await;
+        assert_eq!(answer["data"][field], dropped, "{claims}: {answer}");
         let (counted, _) = library.run(&seated, r#"{ seatCount(ringId: "r") }"#, json!({})).await;
         assert_eq!(counted["data"]["seatCount"], left, "{claims}: {counted}");
     }

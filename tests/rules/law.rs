@@ -168,7 +168,7 @@ async fn two_users_data_never_mix() {
     for seed in first..first + cases {
         let mut rng = fastrand::Rng::with_seed(seed);
         let things = things(&mut rng);
-        let ruled = gateway(SCHEMA, things.iter(), support::any_settings(&mut rng)).await;
+        let ruled = gateway(SCHEMA, things.iter(), super::any_settings(&mut rng)).await;
         for _ in 0..4 {
             let claims = claims(&mut rng);
             let caller = match &claims {
@@ -176,7 +176,7 @@ async fn two_users_data_never_mix() {
                 _ => Caller::nobody(),
             };
             let seen = things.iter().filter(|thing| thing.is_seen_by(&claims));
-            let model = gateway(&unruled, seen, support::any_settings(&mut rng)).await;
+            let model = gateway(&unruled, seen, super::any_settings(&mut rng)).await;
             let mut variables = json!({});
             for _ in 0..10 {
                 let query = operation(&mut rng);

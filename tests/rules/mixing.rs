@@ -581,7 +581,7 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
         let filled = of_tenant(&unruled, tenant, &world.fill()).await;
         assert_eq!(filled["errors"], Value::Null, "{filled}");
     }
-    (Gateway::new(model, store, support::any_settings(rng)), unruled)
+    (Gateway::new(model, store, super::any_settings(rng)), unruled)
 }
 
 /// What the schema without rules gives a caller of a tenant.
