@@ -67,7 +67,13 @@ pub struct CurrentGateway {
 impl CurrentGateway {
     /// Serves this gateway. If its schema has subscriptions, this must be called inside a Tokio runtime.
     pub fn new(gateway: Gateway) -> Self {
-        Self { hub: Hub::new(&gateway), gateway: RwLock::new(gateway) }
+        let hub = Hub::new(&gateway);
+        Self::with_hub(gateway, hub)
+    }
+
+    /// Serves this gateway with its subscriptions.
+    pub fn with_hub(gateway: Gateway, hub: Hub) -> Self {
+        Self { hub, gateway: RwLock::new(gateway) }
     }
 
     /// The gateway that serves now.

@@ -6,6 +6,8 @@ mod cached;
 mod delivery;
 mod listener;
 mod rules;
+mod shared;
+mod stream;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;

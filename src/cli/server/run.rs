@@ -1,6 +1,5 @@
 //! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share it.
 
-use crate::execute::gateway::Gateway;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
@@ -111,11 +110,6 @@ impl Server {
     pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> crate::execute::request::Settings {
         self.settings.budgets.gateway(self.introspection(), cursor_key)
     }
-}
-
-/// A gateway that may be replaced while it serves.
-pub fn current(gateway: Gateway) -> Arc<CurrentGateway> {
-    Arc::new(CurrentGateway::new(gateway))
 }
 
 async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) -> Option<T> {

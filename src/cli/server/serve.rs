@@ -1,9 +1,12 @@
 //! `keyfold serve`: a schema in, its API on existing tables out.
 
-use super::run::{self, Server};
+use super::bus::BusSettings;
+use super::run::Server;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{Remote, explained};
 use crate::execute::gateway::Gateway;
+use crate::execute::watch::hub::Hub;
+use crate::serve::backend::CurrentGateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::table::hedge::late_reads::LateReads;
@@ -37,6 +40,9 @@ pub struct Serve {
     hedge: f64,
 
     #[command(flatten)]
+    bus: BusSettings,
+
+    #[command(flatten)]
     settings: ServerSettings,
 }
 
@@ -48,7 +54,8 @@ impl Serve {
         let model = schema_file::load(&self.choice.schema)?.model;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
         let store = self.remote.connect(&model.tables).await?.with_client(self.client);
-        let differences = timeout(DESCRIBE_BOUND, store.differences(&model.tables))
+        let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();
+        let differences = timeout(DESCRIBE_BOUND, store.differences(&needed))
             .await
             .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
             .map_err(|error| explained(error, "cannot describe the tables"))?;
@@ -57,7 +64,8 @@ impl Serve {
             for difference in &differences {
                 eprintln!("  {difference}");
             }
-            eprintln!("`keyfold tables` prints the requests that create them.");
+            let option = if self.bus.table().is_some() { " --lease-table" } else { "" };
+            eprintln!("`keyfold tables{option}` prints the requests that create them.");
             return Ok(ExitCode::FAILURE);
         }
         let cursor_key = self.settings.cursor_key.clone().map_or_else(random_key, String::into_bytes);
@@ -65,8 +73,14 @@ impl Serve {
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
         let store = store.with_late_reads(LateReads::new(&model.tables, self.hedge));
+        let shared = self.bus.connect(store.clone()).await?;
         let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
-        server.run(run::current(gateway), authenticator, None).await
+        let hub = Hub::sharing(&gateway, shared.clone());
+        let ended = server.run(Arc::new(CurrentGateway::with_hub(gateway, hub)), authenticator, None).await;
+        if let Some(shared) = shared {
+            shared.close().await;
+        }
+        ended
     }
 }
 

@@ -9,6 +9,7 @@ use super::schema_file::{self, SchemaChoice};
 use super::store_choice::{Remote, explained, table_named};
 use crate::schema::table::Table;
 use crate::table::admin::definition::{continuous_backups_input, create_table_input, time_to_live_input};
+use crate::table::stream::shared::lease_table;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -25,6 +26,10 @@ pub struct Tables {
     /// Only this table
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
+
+    /// Also the table in which copies with a --bus agree which of them reads a stream [default name: keyfold-leases]
+    #[arg(long, env = "KEYFOLD_LEASE_TABLE", value_name = "NAME", num_args = 0..=1, default_missing_value = "keyfold-leases")]
+    lease_table: Option<String>,
 
     /// Form of the output
     #[arg(long, value_name = "FORMAT", default_value = "cli", conflicts_with = "create")]
@@ -58,7 +63,8 @@ enum TableFormat {
 impl Tables {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
-        let tables = schema_file::load(&self.choice.schema)?.model.tables;
+        let mut tables = schema_file::load(&self.choice.schema)?.model.tables;
+        tables.extend(self.lease_table.as_deref().map(lease_table::definition));
         let chosen = match &self.table {
             Some(name) => std::slice::from_ref(table_named(&tables, name)?),
             None => &tables,

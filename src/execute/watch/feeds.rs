@@ -11,6 +11,7 @@ use crate::table::cache::change::{Image, ItemChange};
 use crate::table::cache::table_cache::TableCache;
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use crate::table::stream::record::ChangeRecord;
+use crate::table::stream::shared::source::SharedStreams;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,9 +20,10 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 /// The tables that are followed, and the groups that hear of their changes.
-#[derive(Default)]
 pub struct Feeds {
     state: Mutex<FeedsState>,
+    /// The streams that copies share. If there are none, this copy reads all.
+    shared: Option<SharedStreams>,
 }
 
 /// What [`Feeds`] holds, while nobody else changes it.
@@ -54,6 +56,11 @@ impl Drop for Feed {
 }
 
 impl Feeds {
+    /// No table is followed yet.
+    pub fn new(shared: Option<SharedStreams>) -> Self {
+        Self { state: Mutex::default(), shared }
+    }
+
     /// What it holds. No change arrives meanwhile.
     pub fn state(&self) -> MutexGuard<'_, FeedsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -66,6 +73,10 @@ impl Feeds {
             return true;
         }
         let Some(source) = gateway.store().changes().filter(|_| !state.is_closed) else { return false };
+        let source = match &self.shared {
+            Some(shared) => shared.share(source),
+            None => source,
+        };
         let sink = Arc::new(FeedSink { feeds: Arc::downgrade(self), table: name.clone() });
         let reader = StreamReader::new(source, name.clone(), sink);
         let task = tokio::spawn(async move { reader.follow().await }).abort_handle();

@@ -13,6 +13,7 @@ use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation, Response};
 use crate::execute::request::Request;
 use crate::schema::table::{StreamView, Table};
+use crate::table::stream::shared::source::SharedStreams;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::sync::Arc;
@@ -57,7 +58,12 @@ impl Drop for Membership {
 impl Hub {
     /// The subscriptions of a gateway. If it caches anything, this must be called inside a Tokio runtime.
     pub fn new(gateway: &Gateway) -> Self {
-        let (feeds, next, waiting) = (Arc::default(), AtomicU64::new(0), Arc::default());
+        Self::sharing(gateway, None)
+    }
+
+    /// The same. The gateway may share the streams of its tables with other copies.
+    pub fn sharing(gateway: &Gateway, shared: Option<SharedStreams>) -> Self {
+        let (feeds, next, waiting) = (Arc::new(Feeds::new(shared)), AtomicU64::new(0), Arc::default());
         let hub = Self { inner: Arc::new(HubInner { feeds, next, catching_up: Semaphore::new(CATCHING_UP), waiting }) };
         hub.follow(gateway);
         hub

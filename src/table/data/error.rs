@@ -26,7 +26,7 @@ pub enum TableErrorKind {
     NoSuchTable,
     /// The credentials were refused, or do not permit the call.
     Denied,
-    /// The request has read as many bytes as it may.
+    /// A condition did not hold.
     Condition,
     /// The request has read as many bytes as it may.
     TooMuch,

@@ -17,7 +17,7 @@ const LIST_EVERY: Duration = Duration::from_secs(15);
 const LIST_SOON: Duration = Duration::from_millis(500);
 /// After how many answers without records, one after the other, a shard counts as read for now. DynamoDB may give none although there are
 /// more (API reference, `GetRecords`).
-const EMPTY_ANSWERS: u32 = 5;
+pub(in crate::table) const EMPTY_ANSWERS: u32 = 5;
 /// The waits after a call that failed.
 const FAILED: Pace = Pace { first: Duration::from_millis(100), longest: Duration::from_secs(5) };
 /// One deadline of a backoff that never ends.

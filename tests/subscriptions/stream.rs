@@ -1,0 +1,202 @@
+//! A stream that splits, forgets iterators, throttles and trims, and who takes what a reader reads of it.
+
+use fastrand::Rng;
+use futures_util::future::{BoxFuture, FutureExt};
+use keyfold::table::data::attribute::{Attribute, Item};
+use keyfold::table::stream::reader::ChangeSink;
+use keyfold::table::stream::record::{ChangeRecord, StreamPosition};
+use keyfold::table::stream::source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+pub const ITEMS: u64 = 12;
+/// Longer than any test takes, in the time of the test.
+pub const LONG: Duration = Duration::from_secs(3_600);
+
+/// A stream in memory.
+pub struct Stream {
+    pub state: Mutex<State>,
+}
+
+pub struct State {
+    rng: Rng,
+    /// How many of ten calls fail.
+    pub trouble: u8,
+    pub shards: Vec<Branch>,
+    sequence: u64,
+    /// The answers without records, one after the other.
+    empty: usize,
+}
+
+/// A shard: the items from one number up to another.
+pub struct Branch {
+    parent: Option<usize>,
+    items: (u64, u64),
+    pub records: Vec<ChangeRecord>,
+    closed: bool,
+    pub trimmed: usize,
+}
+
+impl Stream {
+    pub fn new(seed: u64, trouble: u8) -> Arc<Self> {
+        let root = Branch { parent: None, items: (0, ITEMS), records: Vec::new(), closed: false, trimmed: 0 };
+        Arc::new(Self { state: Mutex::new(State { rng: Rng::with_seed(seed), trouble, shards: vec![root], sequence: 0, empty: 0 }) })
+    }
+
+    /// Changes an item.
+    pub fn write(&self, item: u64, version: u64) {
+        let mut state = self.state.lock().unwrap();
+        state.sequence += 1;
+        let sequence = format!("{:021}", state.sequence);
+        let place = state.shards.iter().position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item)).unwrap();
+        let image = |version: u64| {
+            let members = [("id", Attribute::N(item.to_string())), ("version", Attribute::N(version.to_string()))];
+            Some(Arc::new(members.into_iter().collect::<Item>()))
+        };
+        let position = StreamPosition { shard: name(place), sequence: sequence.into() };
+        // The second of the reader's beginning lies between the first change and the others.
+        let created = if state.sequence == 1 { 0 } else { 4_000_000_000 };
+        let old = if version > 1 { image(version - 1) } else { None };
+        state.shards[place].records.push(ChangeRecord { table: "t".into(), position, created, old, new: image(version) });
+    }
+
+    /// Splits the shard of an item, or only ends it.
+    pub fn split(&self, item: u64) {
+        let mut state = self.state.lock().unwrap();
+        let place = state.shards.iter().position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item)).unwrap();
+        let (low, high) = state.shards[place].items;
+        state.shards[place].closed = true;
+        let middle = (low + high) / 2;
+        let parts = if middle > low { vec![(low, middle), (middle, high)] } else { vec![(low, high)] };
+        for items in parts {
+            state.shards.push(Branch { parent: Some(place), items, records: Vec::new(), closed: false, trimmed: 0 });
+        }
+    }
+
+    fn fails(&self) -> Result<(), StreamError> {
+        let mut state = self.state.lock().unwrap();
+        let trouble = state.trouble;
+        match state.rng.u8(..10) < trouble {
+            true => Err(StreamError::Unavailable("throttled".into())),
+            false => Ok(()),
+        }
+    }
+}
+
+fn name(place: usize) -> Arc<str> {
+    format!("shard-{place}").into()
+}
+
+fn place(shard: &str) -> usize {
+    shard.strip_prefix("shard-").unwrap().parse().unwrap()
+}
+
+impl ChangeSource for Stream {
+    fn shards<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Shard>, StreamError>> {
+        async move {
+            self.fails()?;
+            let state = self.state.lock().unwrap();
+            Ok(state.shards.iter().enumerate().map(|(place, shard)| Shard { id: name(place), parent: shard.parent.map(name) }).collect())
+        }
+        .boxed()
+    }
+
+    fn iterator<'a>(&'a self, _: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
+        async move {
+            self.fails()?;
+            let state = self.state.lock().unwrap();
+            let branch = &state.shards[place(shard)];
+            let at = match start {
+                ShardStart::TrimHorizon => branch.trimmed,
+                ShardStart::Latest => branch.records.len(),
+                ShardStart::After(position) => {
+                    let at = branch.records.iter().position(|record| record.position == *position).unwrap() + 1;
+                    if at < branch.trimmed {
+                        return Err(StreamError::Trimmed);
+                    }
+                    at
+                }
+            };
+            Ok(format!("{shard} {at}"))
+        }
+        .boxed()
+    }
+
+    fn records<'a>(&'a self, _: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
+        async move {
+            self.fails()?;
+            let mut state = self.state.lock().unwrap();
+            if state.trouble > 0 && state.rng.u8(..10) == 0 {
+                return Err(StreamError::Expired);
+            }
+            // An answer may be empty although there is more, but not for ever.
+            let most = if state.empty < 2 { state.rng.usize(..4) } else { 3 };
+            state.empty = if most == 0 { state.empty + 1 } else { 0 };
+            let (shard, at) = iterator.split_once(' ').unwrap();
+            let (branch, at) = (&state.shards[place(shard)], at.parse::<usize>().unwrap());
+            if at < branch.trimmed {
+                return Err(StreamError::Trimmed);
+            }
+            let records: Vec<ChangeRecord> = branch.records[at..].iter().take(most).cloned().collect();
+            let after = at + records.len();
+            let next = (!branch.closed || after < branch.records.len()).then(|| format!("{shard} {after}"));
+            Ok((records, next))
+        }
+        .boxed()
+    }
+
+    fn pause(&self) -> BoxFuture<'_, ()> {
+        sleep(Duration::from_millis(5)).boxed()
+    }
+}
+
+/// What a reader has read.
+#[derive(Default)]
+pub struct Taken {
+    pub records: Mutex<Vec<ChangeRecord>>,
+    pub begun: Notify,
+    pub lost: Mutex<usize>,
+    pub more: Notify,
+}
+
+impl ChangeSink for Taken {
+    fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()> {
+        self.records.lock().unwrap().extend(records);
+        self.more.notify_one();
+        std::future::ready(()).boxed()
+    }
+
+    fn begun(&self) {
+        self.begun.notify_one();
+    }
+
+    fn lost(&self) {
+        *self.lost.lock().unwrap() += 1;
+        self.more.notify_one();
+    }
+}
+
+impl Taken {
+    /// Waits until this many changes are there. Gives the versions of each item in the order in which they came.
+    pub async fn versions(&self, count: usize) -> Vec<Vec<u64>> {
+        let wait = async {
+            while self.records.lock().unwrap().len() < count {
+                self.more.notified().await;
+            }
+        };
+        if timeout(LONG, wait).await.is_err() {
+            panic!("{} of {count} changes arrive", self.records.lock().unwrap().len());
+        }
+        let mut versions = vec![Vec::new(); ITEMS as usize];
+        let number = |record: &ChangeRecord, name: &str| match &record.new.as_ref().unwrap()[name] {
+            Attribute::N(text) => text.parse::<u64>().unwrap(),
+            other => panic!("{other:?}"),
+        };
+        for record in self.records.lock().unwrap().iter() {
+            versions[number(record, "id") as usize].push(number(record, "version"));
+        }
+        versions
+    }
+}
