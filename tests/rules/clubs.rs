@@ -234,15 +234,16 @@ type Mutation {
 }
 "#;
 
-/// Lofts that a look-up hides.
+/// Lofts that a look-up hides. It is made after a loft is read, whose key does not tell of which group it is.
 const LOFTS: &str = r#"
 extend schema @table(name: "lofts", partitionKey: "PK")
 
 type Loft
-  @auth(exists: Member, where: { userId: "{auth.sub}", groupId: "{id}" }, hide: true, on: [READ])
+  @auth(exists: Member, where: { userId: "{auth.sub}", groupId: "{groupId}" }, hide: true, on: [READ])
   @auth(signedIn: true, on: [WRITE])
   @item(table: "lofts", keys: { PK: "{id}" }) {
   id: ID!
+  groupId: ID!
   name: String
 }
 
@@ -251,7 +252,7 @@ extend type Query {
 }
 
 extend type Mutation {
-  putLoft(id: ID!, name: String): Loft @put
+  putLoft(id: ID!, groupId: ID!, name: String): Loft @put
 }
 "#;
 
@@ -272,8 +273,10 @@ async fn a_look_up_that_fails_lets_nobody_in() {
     let ann = |text: &str| Request { caller: caller(json!({ "sub": "ann" })), ..support::request(text, json!({})) };
     let put = r#"mutation { putGroup(id: "g", name: "secret") { name } }"#;
     let unruled = Gateway::new(unruled, store.clone(), support::settings());
-    let (hall, loft) =
-        (r#"mutation { putHall(id: "h", name: "secret") { name } }"#, r#"mutation { putLoft(id: "l", name: "secret") { name } }"#);
+    let (hall, loft) = (
+        r#"mutation { putHall(id: "h", name: "secret") { name } }"#,
+        r#"mutation { putLoft(id: "l", groupId: "g", name: "secret") { name } }"#,
+    );
     for put in [put, hall, loft] {
         let filled = support::run(&unruled, &ann(put), false).await;
         assert_eq!(filled.get("errors"), None, "{filled}");
