@@ -185,14 +185,14 @@ fn counted_requests(request: &mut dyn FnMut()) {
     }
 }
 
-async fn respond(gateway: &Gateway, request: &Request) -> Vec<u8> {
+async fn respond(gateway: &Gateway, request: &Request) -> bytes::Bytes {
     let prepared = gateway.prepare(request).await.unwrap();
     gateway.run(prepared, Instant::now() + Duration::from_secs(60), false).await.body
 }
 
 /// Runs a case once, and sees to it that the response is right.
 async fn answered(gateway: &Gateway, case: &Case) {
-    let body = String::from_utf8(respond(gateway, &request(case)).await).unwrap();
+    let body = String::from_utf8(respond(gateway, &request(case)).await.to_vec()).unwrap();
     let (key, times) = case.holds;
     let found = body.matches(&format!("\"{key}\":")).count();
     assert!(!body.contains("\"errors\"") && found == times, "{}: {found} of {key} in {body:.500}", case.name);

@@ -96,7 +96,7 @@ impl Bench {
         let request = Request { query: (*query).to_owned(), ..Request::default() };
         server.listen();
         let body = runtime.block_on(whole(&gateway, &request));
-        let body = String::from_utf8(body).unwrap();
+        let body = String::from_utf8(body.to_vec()).unwrap();
         assert!(!body.contains("\"errors\"") && body.matches("\"title\"").count() == *objects, "{name} is answered wrongly: {body:.500}");
         let replay = Replay::new(server.clone(), &server.heard());
         Self { runtime, model, gateway, operations: OperationCache::new(&settings, Arc::default()), request, replay }
@@ -163,7 +163,7 @@ impl Bench {
     }
 }
 
-async fn whole(gateway: &Gateway, request: &Request) -> Vec<u8> {
+async fn whole(gateway: &Gateway, request: &Request) -> bytes::Bytes {
     let prepared = gateway.prepare(request).await.unwrap();
     gateway.run(prepared, deadline(), false).await.body
 }

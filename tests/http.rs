@@ -16,6 +16,8 @@ mod gateway;
 mod http2;
 #[path = "http/limits.rs"]
 mod limits;
+#[path = "http/listeners.rs"]
+mod listeners;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/machine.rs"]

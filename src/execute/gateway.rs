@@ -20,6 +20,7 @@ use crate::table::data_store::DataStore;
 use crate::table::request::gate::CallGate;
 use crate::table::request::loaders::Loaders;
 use apollo_compiler::ast::OperationType;
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::sync::Arc;
@@ -94,8 +95,8 @@ pub(super) struct OperationRun {
 /// The response to a request.
 #[derive(Debug, Default)]
 pub struct Response {
-    /// The response map, as JSON.
-    pub body: Vec<u8>,
+    /// The response map, as JSON. The subscribers of one operation share it.
+    pub body: Bytes,
     /// How long it may be kept.
     pub policy: CachePolicy,
     /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request errors").
@@ -209,7 +210,7 @@ impl Gateway {
         let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
         let cost = || cost_of_operation(model, plan, variables);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &run.loaders.calls(), refused));
-        Response { body: body.finish(has_data, extensions), policy, refused: None, event: None }
+        Response { body: body.finish(has_data, extensions).into(), policy, refused: None, event: None }
     }
 }
 
@@ -229,7 +230,7 @@ impl Response {
     pub fn refused(errors: &[GraphqlError]) -> Self {
         let code = errors.first().map_or(ErrorCode::Internal, |error| error.code);
         let list: Vec<Value> = errors.iter().map(GraphqlError::to_json).collect();
-        let body = serde_json::json!({ "errors": list }).to_string().into_bytes();
-        Self { body, refused: Some(code), ..Self::default() }
+        let body = serde_json::json!({ "errors": list }).to_string();
+        Self { body: body.into(), refused: Some(code), ..Self::default() }
     }
 }

@@ -73,4 +73,6 @@ pub struct Request {
     pub variables: Map<String, Value>,
     /// Who sends it; nobody by default.
     pub caller: Caller,
+    /// Of a subscription: the id of the event after which it goes on, in place of its argument `after`.
+    pub after: Option<String>,
 }

@@ -33,11 +33,11 @@ pub struct Admission {
 }
 
 /// The memory of a subscription besides its request, in bytes. Measured: see docs/performance.md.
-const SUBSCRIPTION: usize = 6 << 10;
+const SUBSCRIPTION: usize = 5 << 10;
 
 /// A response that its client has not taken yet.
 struct Unsent {
-    body: Vec<u8>,
+    body: Bytes,
     _share: Share,
 }
 
@@ -82,7 +82,7 @@ fn held(length: usize) -> usize {
 }
 
 /// The bytes of a response, which return the share when the last of them is written.
-pub fn unsent(body: Vec<u8>, share: Share) -> Bytes {
+pub fn unsent(body: Bytes, share: Share) -> Bytes {
     Bytes::from_owner(Unsent { body, _share: share })
 }
 
@@ -116,7 +116,7 @@ mod tests {
         let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
         let client = ClientAddress::of([127, 0, 0, 1].into());
         let share = quotas.hold_response(client, 90_000).unwrap();
-        let mut bytes = unsent(vec![0; 90_000], share);
+        let mut bytes = unsent(vec![0; 90_000].into(), share);
         let first = bytes.split_to(1);
         drop(bytes);
         assert_eq!(quotas.hold_response(client, 20_000).unwrap_err(), Exhausted::Total);

@@ -4,7 +4,7 @@ use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite};
 use super::client::ClientAddress;
 use super::documents::lookup::Documents;
-use super::quota::{Exhausted, Share};
+use super::quota::Exhausted;
 use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
@@ -56,7 +56,7 @@ impl Endpoint {
         let Execution { writes, lasts, responses } = begun?;
         if lasts {
             return Ok(match admission.into_subscription(&self.quotas) {
-                Ok(share) => lasting(responses, share),
+                Ok(share) => keeping(responses, share),
                 Err(exhausted) => stream::once(std::future::ready(too_many(exhausted))).boxed(),
             });
         }
@@ -65,13 +65,13 @@ impl Endpoint {
     }
 }
 
-/// The responses of a subscription, which has its share until they end.
-fn lasting(responses: BoxStream<'static, Response>, share: Share) -> BoxStream<'static, Response> {
-    let next = |(mut responses, share): (BoxStream<'static, Response>, Share)| async move {
-        let response = responses.next().await?;
-        Some((response, (responses, share)))
+/// The same answers, which keep a value until they are dropped.
+pub fn keeping<T: 'static>(answers: BoxStream<'static, T>, kept: impl Send + 'static) -> BoxStream<'static, T> {
+    let with_kept = move |answer| {
+        let _kept = &kept;
+        answer
     };
-    stream::unfold((responses, share), next).boxed()
+    answers.map(with_kept).boxed()
 }
 
 /// The response to a subscription for which there is no memory.

@@ -106,6 +106,9 @@ impl Quota {
 impl Share {
     /// Makes the share larger or smaller. If it cannot grow, it stays unchanged; it can always shrink.
     pub fn resize(&mut self, amount: usize) -> Result<(), Exhausted> {
+        if amount == self.amount {
+            return Ok(());
+        }
         self.quota.replace(self.client, self.amount, amount)?;
         self.amount = amount;
         Ok(())

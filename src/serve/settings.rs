@@ -149,7 +149,7 @@ pub struct SharedLimits {
     #[arg(long, env = "KEYFOLD_RESPONSE_MEMORY", value_name = "BYTES", default_value_t = Self::default().response_memory)]
     pub response_memory: usize,
 
-    /// Memory for subscriptions besides their events, of which one client may have a quarter; each takes 6 kB and its request
+    /// Memory for subscriptions besides their events, of which one client may have a quarter; each takes 5 kB and its request
     #[arg(long, env = "KEYFOLD_SUBSCRIPTION_MEMORY", value_name = "BYTES", default_value_t = Self::default().subscription_memory)]
     pub subscription_memory: usize,
 

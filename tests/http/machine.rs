@@ -35,8 +35,7 @@ pub struct Machine {
 impl Backend for Machine {
     fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
         let (held, release) = (self.held.clone(), self.release.clone());
-        let data =
-            |data: serde_json::Value| Response { body: serde_json::json!({"data": data}).to_string().into_bytes(), ..Response::default() };
+        let data = |data: serde_json::Value| Response { body: serde_json::json!({"data": data}).to_string().into(), ..Response::default() };
         let writes = invocation.request.query.contains("mutation");
         if writes && !invocation.may_write {
             return async { Err(MayNotWrite) }.boxed();
@@ -50,7 +49,7 @@ impl Backend for Machine {
                     data("released".into())
                 }
                 "panic" | "mutation that panics" => panic!("on purpose"),
-                "large" => Response { body: format!("{{\"data\":\"{}\"}}", "x".repeat(5_000_000)).into_bytes(), ..Response::default() },
+                "large" => Response { body: format!("{{\"data\":\"{}\"}}", "x".repeat(5_000_000)).into(), ..Response::default() },
                 "invalid" => refused(ErrorCode::GraphqlValidationFailed),
                 "unavailable" => refused(ErrorCode::Unavailable),
                 _ => data(serde_json::json!({

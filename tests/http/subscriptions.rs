@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-const SCHEMA: &str = r#"
+pub const SCHEMA: &str = r#"
 extend schema @table(name: "notes", partitionKey: "PK", stream: NEW_AND_OLD_IMAGES)
 type Note @item(keys: { PK: "{id}" }) { id: ID! text: String }
 type Query { note(id: ID!): Note @find }
 type Mutation { put(id: ID!, text: String!): Note @put(replace: true) create(id: ID!, text: String!): Note @put }
 type Subscription { note(id: ID!, after: ID): Note @watch(initial: true) }
 "#;
-const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_secs(60);
 
 async fn running() -> (Running, Gateway) {
     let store = SdkStore::in_memory().unwrap();
@@ -37,7 +37,7 @@ async fn put(server: &Running, text: &str) {
 }
 
 /// The next message of a socket that is of the protocol.
-async fn message(socket: &mut Socket) -> Value {
+pub async fn message(socket: &mut Socket) -> Value {
     loop {
         match timeout(LONG, socket.next()).await.unwrap().unwrap().unwrap() {
             Message::Text(text) => return serde_json::from_str(&text).unwrap(),
@@ -47,7 +47,7 @@ async fn message(socket: &mut Socket) -> Value {
     }
 }
 
-const NOTE: &str = "subscription { note(id: 1) { text } }";
+pub const NOTE: &str = "subscription { note(id: 1) { text } }";
 
 #[tokio::test]
 async fn a_web_socket_hears_each_change_until_its_client_ends_it() {
@@ -117,6 +117,36 @@ async fn a_stream_of_events_has_ids() {
 }
 
 #[tokio::test]
+async fn a_stream_goes_on_after_the_last_event_that_its_header_names() {
+    let (server, _) = running().await;
+    let subscribe = |query: String, last: &str| {
+        let body = json!({ "query": query }).to_string();
+        let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(body);
+        request.header("accept", "text/event-stream").header("last-event-id", last).send()
+    };
+    put(&server, "one").await;
+    // A browser that has had no event sends no id.
+    let mut stream = events(subscribe(NOTE.to_owned(), "").await.unwrap());
+    stream.event().await;
+    let mut ids = Vec::new();
+    for text in ["two", "three"] {
+        put(&server, text).await;
+        let event = stream.event().await;
+        assert!(event.contains(text), "{event}");
+        ids.push(event.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned());
+    }
+    drop(stream);
+    put(&server, "four").await;
+    // The argument is of the first connection, the header of the last event.
+    let query = format!("subscription {{ note(id: 1, after: {:?}) {{ text }} }}", ids[0]);
+    let mut stream = events(subscribe(query, &ids[1]).await.unwrap());
+    let event = stream.event().await;
+    assert!(event.contains(r#""text":"four""#), "{event}");
+    let refused = events(subscribe(NOTE.to_owned(), "nonsense").await.unwrap()).event().await;
+    assert!(refused.contains("BAD_USER_INPUT"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_single_response_cannot_hold_a_subscription() {
     let (server, _) = running().await;
     let body = json!({ "query": NOTE }).to_string();
@@ -146,19 +176,19 @@ async fn a_server_that_stops_says_goodbye() {
 }
 
 /// The events of a response, one by one.
-struct Events {
+pub struct Events {
     response: reqwest::Response,
     text: String,
 }
 
 /// The events of a response.
-fn events(response: reqwest::Response) -> Events {
+pub fn events(response: reqwest::Response) -> Events {
     Events { response, text: String::new() }
 }
 
 impl Events {
     /// The next event that is no comment.
-    async fn event(&mut self) -> String {
+    pub async fn event(&mut self) -> String {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());

@@ -27,7 +27,7 @@ impl Backend for WhoCalls {
         self.operations.fetch_add(1, Ordering::Relaxed);
         let caller = invocation.request.caller;
         let data = json!({"data": {"signedIn": caller.is_signed_in(), "sub": caller.sub()}});
-        let response = Response { body: data.to_string().into_bytes(), ..Response::default() };
+        let response = Response { body: data.to_string().into(), ..Response::default() };
         async move { Ok(Execution::single(false, std::future::ready(response))) }.boxed()
     }
 

@@ -1,7 +1,8 @@
 //! Each change arrives at those who watch it, in order, with what they selected.
 
 use crate::listener::watching;
-use serde_json::json;
+use keyfold::execute::request::Request;
+use serde_json::{Value, json};
 
 const BOARD: &str = include_str!("board.graphql");
 
@@ -126,6 +127,35 @@ async fn equal_subscriptions_share_one_run() {
         assert_eq!(listener.next().await, json!({ "new": { "id": "1", "board": { "title": "B" } } }));
     }
     assert_eq!(board.reads(), 1, "one read for all of them");
+}
+
+#[tokio::test]
+async fn those_who_go_on_after_different_events_share_one_run() {
+    let board = watching(BOARD).await;
+    board.run(r#"mutation { putBoard(id: "b", title: "B") { id } }"#).await;
+    let subscribe = async |after: Value| {
+        let query = r#"subscription($after: ID) { cards(boardId: "b", after: $after) { id node { id board { title } } } }"#.to_owned();
+        let variables = [("after".to_owned(), after)].into_iter().collect();
+        board.subscribe_as(Request { query, variables, ..Request::default() }).await
+    };
+    let mut first = subscribe(Value::Null).await;
+    first.begin().await;
+    let put = |id: usize| format!(r#"mutation {{ putCard(boardId: "b", id: "{id}", text: "one") {{ id }} }}"#);
+    let seen = |id: &str| json!({ "id": id, "board": { "title": "B" } });
+    board.run(&put(1)).await;
+    let (after, data) = first.next_with_id().await;
+    assert_eq!(data["cards"]["node"], seen("1"));
+    board.run(&put(2)).await;
+    let (_, data) = first.next_with_id().await;
+    assert_eq!(data["cards"]["node"], seen("2"));
+    let mut second = subscribe(after.into()).await;
+    assert_eq!(second.next().await["cards"]["node"], seen("2"), "it has missed this one");
+    board.reads();
+    board.run(&put(3)).await;
+    for listener in [&mut first, &mut second] {
+        assert_eq!(listener.next().await["cards"]["node"], seen("3"));
+    }
+    assert_eq!(board.reads(), 1, "one read for both of them");
 }
 
 #[tokio::test]

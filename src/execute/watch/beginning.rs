@@ -1,11 +1,13 @@
 //! A subscriber in; what it gets before the changes of its group out: the changes that it has missed, or the item as it is.
 
 use super::delivery::{Images, deliver, watched};
+use super::event::Event;
 use super::feeds::{Feeds, now};
 use super::history::event_id::EventPosition;
 use super::history::resume;
 use super::operation::WatchedOperation;
-use super::subscriber::{Event, Seen, SeenItem, Subscriber, SubscriptionEnd};
+use super::seen::{Seen, SeenItem};
+use super::subscriber::{Subscriber, SubscriptionEnd};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{Present, ReadState};
@@ -39,6 +41,7 @@ pub async fn begin(
         _ => return Err(silent()),
     }
     if let Some(from) = after {
+        subscriber.go_on_from(from.id().into());
         let logged = feeds.state().feeds.get(&table).and_then(|feed| feed.log.after(&from));
         if let Some(records) = logged {
             return resume::replay(operation, subscriber, records).await;
@@ -49,10 +52,11 @@ pub async fn begin(
     }
     let end = feeds.state().feeds.get(&table).map(|feed| feed.log.end(now()));
     let id: Arc<str> = end.map(|position| position.id()).unwrap_or_default().into();
+    subscriber.go_on_from(id.clone());
     let initial = match initial(operation, id).await.map_err(SubscriptionEnd::Failed)? {
         None => None,
         Some((event, seen)) => {
-            event.into_iter().for_each(|event| subscriber.send(event));
+            event.into_iter().for_each(|event| subscriber.send(event.held(&operation.bounds)));
             Some(seen)
         }
     };
@@ -61,14 +65,14 @@ pub async fn begin(
 
 /// Reads the item that an operation watches. Gives its event, which has this id, and the item as it was seen.
 async fn initial(operation: &WatchedOperation, id: Arc<str>) -> Result<Option<(Option<Event>, SeenItem)>, Arc<Failure>> {
-    let WatchedOperation { gateway, prepared, interest } = operation;
+    let WatchedOperation { gateway, prepared, interest, .. } = operation;
     let Some(lookup) = watched(prepared).and_then(|(_, watch)| watch.initial.as_ref()) else { return Ok(None) };
     let item = read(operation, lookup).await?;
     let images = Images { old: None, new: item.as_ref(), is_initial: true };
     let body = deliver(gateway, prepared, interest, images, &id).await?;
     let attributes = lookup.plan.reads.last().map(|read| read.projection.clone()).unwrap_or_default();
-    let event = body.map(|body| Event { id, body, record: None });
-    Ok(Some((event, SeenItem { item, attributes })))
+    let event = body.map(|body| Event { id, body: body.into(), record: None });
+    Ok(Some((event, SeenItem::new(item.as_deref(), attributes))))
 }
 
 async fn read(operation: &WatchedOperation, lookup: &WriteLookup) -> Result<Option<Arc<Item>>, Arc<Failure>> {

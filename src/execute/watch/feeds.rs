@@ -1,6 +1,7 @@
 //! The tables of a gateway in; the changes of each that somebody follows out, to the groups that they concern and to what is cached. Must not
 //! know how subscribers begin.
 
+use super::bounds::{DeliveryBounds, Held};
 use super::history::log::ChangeLog;
 use super::registry::Registry;
 use super::subscriber::SubscriptionEnd;
@@ -24,6 +25,8 @@ pub struct Feeds {
     state: Mutex<FeedsState>,
     /// The streams that copies share. If there are none, this copy reads all.
     shared: Option<SharedStreams>,
+    /// What all subscriptions share.
+    pub bounds: Arc<DeliveryBounds>,
 }
 
 /// What [`Feeds`] holds, while nobody else changes it.
@@ -58,7 +61,7 @@ impl Drop for Feed {
 impl Feeds {
     /// No table is followed yet.
     pub fn new(shared: Option<SharedStreams>) -> Self {
-        Self { state: Mutex::default(), shared }
+        Self { state: Mutex::default(), shared, bounds: Arc::default() }
     }
 
     /// What it holds. No change arrives meanwhile.
@@ -113,7 +116,12 @@ impl ChangeSink for FeedSink {
                 if let Some(feed) = state.feeds.get_mut(&self.table) {
                     feed.log.add(record.clone());
                 }
-                state.registry.concerned(&record).iter().for_each(|group| group.push(record.clone()));
+                let groups = state.registry.concerned(&record);
+                if !groups.is_empty() {
+                    let bytes = record.bytes();
+                    let change = Held::new(record, bytes, &feeds.bounds);
+                    groups.iter().for_each(|group| group.push(change.clone()));
+                }
             }
         }
         std::future::ready(()).boxed()
@@ -134,8 +142,8 @@ impl ChangeSink for FeedSink {
         if let Some(feed) = state.feeds.get_mut(&self.table) {
             feed.log.break_off(now());
         }
-        let groups = state.registry.groups().filter(|(_, group)| *group.operation().table() == *self.table);
-        groups.for_each(|(_, group)| group.end(&SubscriptionEnd::Lost));
+        let groups = state.registry.groups().filter(|group| *group.operation().table() == *self.table);
+        groups.for_each(|group| group.end(&SubscriptionEnd::Lost));
     }
 }
 

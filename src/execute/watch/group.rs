@@ -1,18 +1,60 @@
 //! Changes in, events for the subscribers of one operation out: with equal variables and callers, they share one run of its plan for each
 //! change. Changes are delivered one after the other.
 
+use super::delivery::watched;
+use super::event::WaitingChange;
 use super::operation::WatchedOperation;
 use super::subscriber::{Subscriber, SubscriptionEnd};
+use crate::execute::gateway::PreparedOperation;
 use crate::execute::request::Request;
-use crate::table::stream::record::ChangeRecord;
-use std::collections::{HashMap, VecDeque};
+use crate::plan::tree::ArgumentValue;
+use crate::schema::model::watch::AFTER;
+use futures_util::future::FutureExt;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most bytes of changes that wait for a group's reads, unless it is one change alone.
 const PENDING_BYTES: usize = 1 << 20;
 
+/// What subscribers of one group have in common: the hash of the operation's text and name, its variables, and its caller.
+pub type GroupKey = [u8; 32];
+
+/// The key of the group to which the subscriber of an operation belongs.
+pub fn key_of_group(prepared: &PreparedOperation, request: &Request) -> GroupKey {
+    let own = only_after(prepared, &request.query);
+    let common: BTreeMap<&String, &Value> = prepared.variables().iter().filter(|(name, _)| own != Some(name.as_str())).collect();
+    let variables = serde_json::to_string(&common).unwrap_or_default();
+    let (name, caller) = (request.operation_name.as_deref().unwrap_or_default(), prepared.caller().identity());
+    let mut hash = Sha256::new();
+    for part in [&request.query, name, &variables, &caller] {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// The variable that says where a subscriber goes on, if the document uses it for nothing else. Subscribers that differ in it alone get the
+/// same events.
+fn only_after<'p>(prepared: &'p PreparedOperation, query: &str) -> Option<&'p str> {
+    let (step, watch) = watched(prepared)?;
+    let (_, ArgumentValue::Literal(value)) = step.plan.arguments.get(watch.arguments)?.values.get(AFTER)? else { return None };
+    let name = value.as_variable()?.as_str();
+    // Once where it is declared, and once where it is used. What may stand between `$` and a name is not looked through.
+    let uses = query.split('$').skip(1).map(|rest| {
+        let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        &rest[..end]
+    });
+    let (named, unclear) =
+        uses.fold((0, 0), |(named, unclear), used| (named + usize::from(used == name), unclear + usize::from(used.is_empty())));
+    (named == 2 && unclear == 0).then_some(name)
+}
+
 /// The subscribers of one operation.
 pub struct Group {
+    /// What they have in common.
+    pub key: GroupKey,
     /// What the subscribers ask for.
     pub request: Request,
     state: Mutex<GroupState>,
@@ -21,7 +63,7 @@ pub struct Group {
 struct GroupState {
     operation: Arc<WatchedOperation>,
     members: HashMap<u64, Arc<Subscriber>>,
-    pending: VecDeque<Arc<ChangeRecord>>,
+    pending: VecDeque<WaitingChange>,
     bytes: usize,
     is_running: bool,
 }
@@ -42,9 +84,9 @@ impl Drop for Running {
 
 impl Group {
     /// A group without subscribers.
-    pub fn new(request: Request, operation: Arc<WatchedOperation>) -> Arc<Self> {
+    pub fn new(key: GroupKey, request: Request, operation: Arc<WatchedOperation>) -> Arc<Self> {
         let state = GroupState { operation, members: HashMap::new(), pending: VecDeque::new(), bytes: 0, is_running: false };
-        Arc::new(Self { request, state: Mutex::new(state) })
+        Arc::new(Self { key, request, state: Mutex::new(state) })
     }
 
     /// The operation as it is planned now.
@@ -75,11 +117,11 @@ impl Group {
     }
 
     /// Hands over a change.
-    pub fn push(self: &Arc<Self>, record: Arc<ChangeRecord>) {
+    pub fn push(self: &Arc<Self>, change: WaitingChange) {
         let mut state = self.state();
-        state.bytes += record.bytes();
-        state.pending.push_back(record);
-        if state.bytes > PENDING_BYTES && state.pending.len() > 1 {
+        state.bytes += change.bytes();
+        state.pending.push_back(change);
+        if state.pending.len() > 1 && (state.bytes > PENDING_BYTES || state.operation.bounds.are_exceeded()) {
             state.end(&SubscriptionEnd::TooSlow);
             return;
         }
@@ -89,14 +131,15 @@ impl Group {
     }
 
     /// The next change with the operation that delivers it. Without one, the running task is over.
-    fn take(&self) -> Option<(Arc<ChangeRecord>, Arc<WatchedOperation>)> {
+    fn take(&self) -> Option<(WaitingChange, Arc<WatchedOperation>)> {
         let mut state = self.state();
-        let Some(record) = state.pending.pop_front() else {
+        let Some(change) = state.pending.pop_front() else {
+            state.pending = VecDeque::new();
             state.is_running = false;
             return None;
         };
-        state.bytes -= record.bytes();
-        Some((record, state.operation.clone()))
+        state.bytes -= change.bytes();
+        Some((change, state.operation.clone()))
     }
 
     fn members(&self) -> Vec<Arc<Subscriber>> {
@@ -110,11 +153,16 @@ impl Group {
 
 impl Running {
     async fn run(mut self) {
-        while let Some((record, operation)) = self.group.take() {
-            match operation.event(record).await {
+        while let Some((change, operation)) = self.group.take() {
+            let delivered = async {
+                // Whoever waits for a place keeps a small task.
+                let _place = operation.bounds.places.acquire().await;
+                operation.event((*change).clone()).boxed().await
+            };
+            match delivered.await {
                 Ok(None) => {}
                 Ok(Some(event)) => {
-                    let event = Arc::new(event);
+                    let event = event.held(&operation.bounds);
                     self.group.members().iter().for_each(|member| member.offer(&event));
                 }
                 // They go on after their last event, so this one is not lost.

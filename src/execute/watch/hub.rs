@@ -4,20 +4,21 @@
 use super::beginning;
 use super::delivery::watched;
 use super::feeds::Feeds;
-use super::group::Group;
+use super::group::{Group, key_of_group};
 use super::history::event_id::EventPosition;
 use super::operation::WatchedOperation;
-use super::registry::GroupKey;
-use super::subscriber::{Subscriber, SubscriptionEnd, WaitingBytes};
+use super::subscriber::{Subscriber, SubscriptionEnd};
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation, Response};
 use crate::execute::request::Request;
 use crate::schema::table::{StreamView, Table};
 use crate::table::stream::shared::source::SharedStreams;
 use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::stream::{self, BoxStream, Stream, StreamExt};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
 use tokio::sync::Semaphore;
 
 /// How many subscribers that come back may read a stream again at a time. At most two readers should share a shard (DynamoDB developer
@@ -34,13 +35,11 @@ struct HubInner {
     feeds: Arc<Feeds>,
     next: AtomicU64,
     catching_up: Semaphore,
-    waiting: Arc<WaitingBytes>,
 }
 
 /// The place of a subscriber, which it leaves when its responses are dropped.
 struct Membership {
     hub: Hub,
-    key: GroupKey,
     group: Arc<Group>,
     number: u64,
     subscriber: Arc<Subscriber>,
@@ -50,7 +49,7 @@ impl Drop for Membership {
     fn drop(&mut self) {
         let mut state = self.hub.inner.feeds.state();
         if self.group.leave(self.number) {
-            state.registry.remove(&self.key, &self.group);
+            state.registry.remove(&self.group);
         }
     }
 }
@@ -63,8 +62,8 @@ impl Hub {
 
     /// The same. The gateway may share the streams of its tables with other copies.
     pub fn sharing(gateway: &Gateway, shared: Option<SharedStreams>) -> Self {
-        let (feeds, next, waiting) = (Arc::new(Feeds::new(shared)), AtomicU64::new(0), Arc::default());
-        let hub = Self { inner: Arc::new(HubInner { feeds, next, catching_up: Semaphore::new(CATCHING_UP), waiting }) };
+        let (feeds, next, catching_up) = (Arc::new(Feeds::new(shared)), AtomicU64::new(0), Semaphore::new(CATCHING_UP));
+        let hub = Self { inner: Arc::new(HubInner { feeds, next, catching_up }) };
         hub.follow(gateway);
         hub
     }
@@ -72,7 +71,7 @@ impl Hub {
     /// The responses of a subscription. One that is refused has one response.
     pub fn subscribe(&self, gateway: &Gateway, prepared: PreparedOperation, request: Request) -> BoxStream<'static, Response> {
         match self.join(gateway, prepared, request) {
-            Ok((membership, after)) => responses(membership, after),
+            Ok((membership, after)) => Responses::new(membership, after).boxed(),
             Err(error) => stream::once(std::future::ready(Response::refused(&[error]))).boxed(),
         }
     }
@@ -80,18 +79,17 @@ impl Hub {
     /// Keeps the subscriptions on another gateway, and ends those that do not fit its schema.
     pub async fn replace(&self, gateway: &Gateway) {
         let feeds = &self.inner.feeds;
-        let groups: Vec<(GroupKey, Arc<Group>)> =
-            feeds.state().registry.groups().map(|(key, group)| (key.clone(), group.clone())).collect();
+        let groups: Vec<Arc<Group>> = feeds.state().registry.groups().cloned().collect();
         self.follow(gateway);
-        for (key, group) in groups {
+        for group in groups {
             let planned = gateway.prepare(&group.request).await.ok().filter(PreparedOperation::watches);
-            let operation = planned.and_then(|prepared| WatchedOperation::bind(gateway, prepared).ok());
+            let operation = planned.and_then(|prepared| WatchedOperation::bind(gateway, prepared, (&feeds.bounds, None)).ok());
             let mut state = feeds.state();
             match operation {
-                Some((operation, _)) => state.registry.replace(&key, &group, operation),
+                Some((operation, _)) => state.registry.replace(&group, operation),
                 None => {
                     // Whoever subscribes again begins another group.
-                    state.registry.remove(&key, &group);
+                    state.registry.remove(&group);
                     group.end(&SubscriptionEnd::SchemaChanged);
                 }
             }
@@ -103,7 +101,7 @@ impl Hub {
         let mut state = self.inner.feeds.state();
         state.is_closed = true;
         state.feeds.clear();
-        state.registry.groups().for_each(|(_, group)| group.end(&SubscriptionEnd::Closing));
+        state.registry.groups().for_each(|group| group.end(&SubscriptionEnd::Closing));
     }
 
     /// Goes on with the tables of another gateway. If anything is cached, it follows those that tell both images. A table that is only watched
@@ -129,8 +127,8 @@ impl Hub {
         prepared: PreparedOperation,
         request: Request,
     ) -> Result<(Membership, Option<EventPosition>), GraphqlError> {
-        let key = group_key(&prepared, &request);
-        let (operation, after) = WatchedOperation::bind(gateway, prepared)?;
+        let key = key_of_group(&prepared, &request);
+        let (operation, after) = WatchedOperation::bind(gateway, prepared, (&self.inner.feeds.bounds, request.after.as_deref()))?;
         let mut state = self.inner.feeds.state();
         let unavailable = |message: &str| GraphqlError::new(ErrorCode::Unavailable, message);
         if state.is_closed {
@@ -143,50 +141,53 @@ impl Hub {
         let group = match state.registry.get(&key) {
             Some(group) => group.clone(),
             None => {
-                let group = Group::new(request, operation);
-                state.registry.add(key.clone(), &group);
+                let group = Group::new(key, request, operation);
+                state.registry.add(&group);
                 group
             }
         };
-        let (number, subscriber) = (self.inner.next.fetch_add(1, Ordering::Relaxed), Subscriber::holding(self.inner.waiting.clone()));
+        let number = self.inner.next.fetch_add(1, Ordering::Relaxed);
+        let subscriber = Subscriber::holding(self.inner.feeds.bounds.clone());
         group.join(number, subscriber.clone());
         drop(state);
-        Ok((Membership { hub: self.clone(), key, group, number, subscriber }, after))
+        Ok((Membership { hub: self.clone(), group, number, subscriber }, after))
     }
 }
 
 /// The responses of a subscriber, which begins when they are first polled.
-fn responses(membership: Membership, after: Option<EventPosition>) -> BoxStream<'static, Response> {
-    let (hub, group, subscriber) = (membership.hub.clone(), membership.group.clone(), membership.subscriber.clone());
-    let beginning = async move {
-        match beginning::begin((&hub.inner.feeds, &hub.inner.catching_up), &group.operation(), &subscriber, after).await {
-            Ok(seen) => subscriber.open(seen),
-            Err(end) => subscriber.end(end),
-        }
-    };
-    let next = |(membership, mut beginning): (Membership, Option<BoxFuture<'static, ()>>)| async move {
-        loop {
-            let subscriber = &membership.subscriber;
-            let response = match &mut beginning {
-                None => subscriber.next().await,
-                // What it sends is taken at the same time.
-                Some(running) => tokio::select! {
-                    biased;
-                    response = subscriber.next() => response,
-                    () = running => {
-                        beginning = None;
-                        continue;
-                    }
-                },
-            };
-            return Some((response?, (membership, beginning)));
-        }
-    };
-    stream::unfold((membership, Some(beginning.boxed())), next).boxed()
+struct Responses {
+    membership: Membership,
+    /// What sends the first of them, until it is done.
+    beginning: Option<BoxFuture<'static, ()>>,
 }
 
-fn group_key(prepared: &PreparedOperation, request: &Request) -> GroupKey {
-    let caller = prepared.caller().identity();
-    let variables = serde_json::to_string(prepared.variables()).unwrap_or_default();
-    (request.query.clone(), request.operation_name.clone(), variables, caller)
+impl Responses {
+    fn new(membership: Membership, after: Option<EventPosition>) -> Self {
+        let (hub, group, subscriber) = (membership.hub.clone(), membership.group.clone(), membership.subscriber.clone());
+        let beginning = async move {
+            let HubInner { feeds, catching_up, .. } = &*hub.inner;
+            match beginning::begin((feeds, catching_up), &group.operation(), &subscriber, after).await {
+                Ok(seen) => subscriber.open(seen),
+                Err(end) => subscriber.end(end),
+            }
+        };
+        Self { membership, beginning: Some(beginning.boxed()) }
+    }
+}
+
+impl Stream for Responses {
+    type Item = Response;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Response>> {
+        let Self { membership, beginning } = &mut *self;
+        loop {
+            // What the beginning sends is taken at the same time.
+            if let Poll::Ready(response) = membership.subscriber.poll_next(context) {
+                return Poll::Ready(response);
+            }
+            let Some(running) = beginning else { return Poll::Pending };
+            ready!(running.poll_unpin(context));
+            *beginning = None;
+        }
+    }
 }

@@ -8,10 +8,13 @@
 //! ```
 //!
 //! `hub` puts each subscriber into its group. `operation` checks what it asks for, and `interest` says which images it wants. `beginning`
-//! gives it what comes before the changes of its group: the item as it is, or what it has missed, by `history`.
+//! gives it what comes before the changes of its group: the item as it is, or what it has missed, by `history`. `seen` knows which of the
+//! group's changes it has had then. An `event` is one response for all subscribers of a group, and `bounds` counts what waits for clients.
 
 pub mod beginning;
+pub mod bounds;
 pub mod delivery;
+pub mod event;
 pub mod feeds;
 pub mod group;
 pub mod history;
@@ -19,4 +22,5 @@ pub mod hub;
 pub mod interest;
 pub mod operation;
 pub mod registry;
+pub mod seen;
 pub mod subscriber;

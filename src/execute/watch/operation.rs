@@ -1,10 +1,11 @@
 //! A subscription that a client asks for in; the same out with the values that it is bound to, if its caller may have it. It makes the event
 //! of a change. Must not know who else has the same operation.
 
+use super::bounds::DeliveryBounds;
 use super::delivery::{Images, deliver, watched};
+use super::event::Event;
 use super::history::event_id::EventPosition;
 use super::interest::{ImageMatcher, Interest};
-use super::subscriber::Event;
 use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation};
@@ -27,12 +28,19 @@ pub struct WatchedOperation {
     pub prepared: PreparedOperation,
     /// The items that it watches.
     pub interest: Interest,
+    /// What it shares with all others.
+    pub bounds: Arc<DeliveryBounds>,
 }
 
 impl WatchedOperation {
-    /// Checks who subscribes to what. Gives the operation, and the position after which it goes on.
-    pub fn bind(gateway: &Gateway, prepared: PreparedOperation) -> Result<(Arc<Self>, Option<EventPosition>), GraphqlError> {
-        let (interest, after) = {
+    /// Checks who subscribes to what. Gives the operation, and the position after which it goes on: that of the event `after`, or else of the
+    /// argument.
+    pub fn bind(
+        gateway: &Gateway,
+        prepared: PreparedOperation,
+        (bounds, after): (&Arc<DeliveryBounds>, Option<&str>),
+    ) -> Result<(Arc<Self>, Option<EventPosition>), GraphqlError> {
+        let (interest, position) = {
             let run = gateway.begin(Instant::now() + CHECK_LIMIT);
             let context = gateway.context(&run, &prepared);
             let missing = || GraphqlError::new(ErrorCode::Internal, "The operation watches nothing.");
@@ -44,14 +52,15 @@ impl WatchedOperation {
             }
             let interest = Interest::of(&state, watch).map_err(of_failure)?;
             ImageMatcher::new(&context, &state, watch, &interest).map_err(of_failure)?;
-            let after = state.arguments.values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
+            let argument = state.arguments.values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
             let parse = |id: &str| {
-                let message = "The argument \"after\" is not the id of an event.".to_owned();
+                let what = if after.is_some() { "last event" } else { "argument \"after\"" };
+                let message = format!("The {what} is not the id of an event.");
                 EventPosition::parse(id).ok_or_else(|| error(watch, &prepared, ErrorCode::BadUserInput, message))
             };
-            (interest, after.map(parse).transpose()?)
+            (interest, after.or(argument).map(parse).transpose()?)
         };
-        Ok((Arc::new(Self { gateway: gateway.clone(), prepared, interest }), after))
+        Ok((Arc::new(Self { gateway: gateway.clone(), prepared, interest, bounds: bounds.clone() }), position))
     }
 
     /// The name of the table that it watches.
@@ -65,7 +74,7 @@ impl WatchedOperation {
         let id: Arc<str> = EventPosition::of(&record).id().into();
         let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };
         let body = deliver(&self.gateway, &self.prepared, &self.interest, images, &id).await?;
-        Ok(body.map(|body| Event { id, body, record: Some(record) }))
+        Ok(body.map(|body| Event { id, body: body.into(), record: Some(record) }))
     }
 }
 

@@ -2,7 +2,7 @@
 //! read, nor how they are delivered.
 
 use super::delivery::watched;
-use super::group::Group;
+use super::group::{Group, GroupKey};
 use super::interest::{BoundValues, values_of};
 use super::operation::WatchedOperation;
 use crate::table::stream::record::ChangeRecord;
@@ -13,13 +13,11 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Registry {
     groups: HashMap<GroupKey, Arc<Group>>,
-    by_values: HashMap<ValuesKey, Vec<Arc<Group>>>,
+    by_values: HashMap<ValuesKey, HashMap<GroupKey, Arc<Group>>>,
     /// For each table, which fields its subscriptions bind.
     shapes: HashMap<Arc<str>, Vec<BoundShape>>,
 }
 
-/// What subscribers of one group have in common: the operation's text and name, its variables, and its caller.
-pub type GroupKey = (String, Option<String>, String, String);
 /// A field of `Subscription`, and values of its bound fields.
 type ValuesKey = (String, BoundValues);
 
@@ -38,28 +36,28 @@ impl Registry {
         self.groups.get(key)
     }
 
-    /// Every group with its key.
-    pub fn groups(&self) -> impl Iterator<Item = (&GroupKey, &Arc<Group>)> {
-        self.groups.iter()
+    /// Every group.
+    pub fn groups(&self) -> impl Iterator<Item = &Arc<Group>> {
+        self.groups.values()
     }
 
     /// Adds a group.
-    pub fn add(&mut self, key: GroupKey, group: &Arc<Group>) {
-        self.groups.insert(key, group.clone());
+    pub fn add(&mut self, group: &Arc<Group>) {
+        self.groups.insert(group.key, group.clone());
         self.register(group, &group.operation());
     }
 
     /// Removes a group. A later group of the same key stays.
-    pub fn remove(&mut self, key: &GroupKey, group: &Arc<Group>) {
-        if self.groups.get(key).is_some_and(|known| Arc::ptr_eq(known, group)) {
-            self.groups.remove(key);
+    pub fn remove(&mut self, group: &Arc<Group>) {
+        if self.knows(group) {
+            self.groups.remove(&group.key);
             self.unregister(group, &group.operation());
         }
     }
 
     /// Replaces a group's operation. From now on the group is found by the values of that one, if it still has subscribers.
-    pub fn replace(&mut self, key: &GroupKey, group: &Arc<Group>, operation: Arc<WatchedOperation>) {
-        let is_known = self.groups.get(key).is_some_and(|known| Arc::ptr_eq(known, group));
+    pub fn replace(&mut self, group: &Arc<Group>, operation: Arc<WatchedOperation>) {
+        let is_known = self.knows(group);
         if is_known {
             self.unregister(group, &group.operation());
         }
@@ -71,25 +69,25 @@ impl Registry {
 
     /// The groups that a change concerns, each once.
     pub fn concerned(&self, record: &ChangeRecord) -> Vec<Arc<Group>> {
-        let mut found: Vec<Arc<Group>> = Vec::new();
+        let mut found = HashMap::new();
         for BoundShape { field, shape, operation, .. } in self.shapes.get(&record.table).into_iter().flatten() {
             let Some((_, watch)) = watched(&operation.prepared) else { continue };
             for image in record.new.iter().chain(&record.old).filter(|image| watch.discriminator.recognises(image)) {
                 let groups = values_of(watch, shape, image).and_then(|values| self.by_values.get(&(field.clone(), values)));
-                for group in groups.into_iter().flatten() {
-                    if !found.iter().any(|known| Arc::ptr_eq(known, group)) {
-                        found.push(group.clone());
-                    }
-                }
+                found.extend(groups.into_iter().flatten().map(|(key, group)| (*key, group.clone())));
             }
         }
-        found
+        found.into_values().collect()
+    }
+
+    fn knows(&self, group: &Arc<Group>) -> bool {
+        self.groups.get(&group.key).is_some_and(|known| Arc::ptr_eq(known, group))
     }
 
     fn register(&mut self, group: &Arc<Group>, operation: &Arc<WatchedOperation>) {
         let Some((_, watch)) = watched(&operation.prepared) else { return };
         for values in operation.interest.combinations() {
-            self.by_values.entry((watch.field.clone(), values)).or_default().push(group.clone());
+            self.by_values.entry((watch.field.clone(), values)).or_default().insert(group.key, group.clone());
         }
         let shape = operation.interest.shape();
         let shapes = self.shapes.entry(operation.table()).or_default();
@@ -107,7 +105,7 @@ impl Registry {
         for values in operation.interest.combinations() {
             let key = (watch.field.clone(), values);
             if let Some(groups) = self.by_values.get_mut(&key) {
-                groups.retain(|known| !Arc::ptr_eq(known, group));
+                groups.remove(&group.key);
                 if groups.is_empty() {
                     self.by_values.remove(&key);
                 }

@@ -1,37 +1,22 @@
 //! Events in, the responses of one subscriber out, in order. What its client has not taken is bounded in bytes.
 
+use super::bounds::{DeliveryBounds, Held};
+use super::event::Event;
+use super::seen::Seen;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::Response;
-use crate::table::data::attribute::Item;
-use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use serde_json::json;
-use std::cmp;
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::Notify;
+use std::task::{Context, Poll, Waker};
 
 /// The most bytes of events that wait for a subscriber, unless it is one event alone.
 const QUEUE_BYTES: usize = 256 << 10;
-/// The most bytes of events that wait for all subscribers together.
-const ALL_BYTES: usize = 64 << 20;
-/// The memory of a waiting event besides its response, in bytes.
+/// The memory of an event's place in a queue, in bytes.
+const PLACE_BYTES: usize = 16;
+/// The bytes that an event counts for a subscriber, besides its response. Many small ones must not wait for long, either.
 const EVENT_BYTES: usize = 128;
-
-/// The bytes of events that wait for all subscribers.
-#[derive(Debug, Default)]
-pub struct WaitingBytes(AtomicUsize);
-
-/// A response to a change, which all subscribers of a group share.
-#[derive(Debug)]
-pub struct Event {
-    /// What the subscriber gives as `after` to go on.
-    pub id: Arc<str>,
-    /// The response map, as JSON.
-    pub body: Vec<u8>,
-    /// The change; `None` for the item as it was when the subscription began.
-    pub record: Option<Arc<ChangeRecord>>,
-}
 
 /// Why a subscription ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,147 +39,119 @@ pub enum SubscriptionEnd {
 #[derive(Debug)]
 pub struct Subscriber {
     state: Mutex<SubscriberState>,
-    arrived: Notify,
 }
 
 #[derive(Debug)]
 struct SubscriberState {
-    queue: VecDeque<Arc<Event>>,
-    bytes: usize,
-    all: Arc<WaitingBytes>,
+    queue: VecDeque<Arc<Held<Event>>>,
+    /// The bytes of the events in the queue, those that the gate holds, and how many events both are.
+    queued: usize,
+    held: usize,
+    count: usize,
+    bounds: Arc<DeliveryBounds>,
     gate: Gate,
-    /// The last event that the client has taken.
+    /// The last event that the client has taken, or the id from which one without an event goes on.
     last: Option<Arc<str>>,
     end: Option<SubscriptionEnd>,
+    /// Who waits for the next response.
+    waker: Option<Waker>,
+    /// Who waits for room in the queue.
+    room: Option<Waker>,
 }
 
 /// Which events of the group a subscriber takes.
 #[derive(Debug)]
 enum Gate {
     /// They wait until the subscriber knows how it begins.
-    Holding(Vec<Arc<Event>>),
+    Holding(Vec<Arc<Held<Event>>>),
     /// Those that it has not had yet.
-    Open(Box<Seen>),
-}
-
-/// What a subscriber has had before it takes the events of its group.
-#[derive(Debug, Default)]
-pub struct Seen {
-    /// The last change of each shard.
-    pub replayed: HashMap<Arc<str>, Arc<str>>,
-    /// The item as it was when the subscription began.
-    pub initial: Option<SeenItem>,
-}
-
-/// An item as a subscriber has seen it.
-#[derive(Debug)]
-pub struct SeenItem {
-    /// The item; `None` if there was none.
-    pub item: Option<Arc<Item>>,
-    /// The attributes that were read of it.
-    pub attributes: Arc<[String]>,
-}
-
-impl SeenItem {
-    /// Whether an image is the item as it was seen.
-    fn is(&self, image: Option<&Arc<Item>>) -> bool {
-        match (&self.item, image) {
-            (Some(item), Some(image)) => self.attributes.iter().all(|name| item.get(name) == image.get(name)),
-            (None, None) => true,
-            _ => false,
-        }
-    }
-}
-
-impl Seen {
-    /// Notes a change that the subscriber has had.
-    pub fn note(&mut self, position: &StreamPosition) {
-        self.replayed.insert(position.shard.clone(), position.sequence.clone());
-    }
-
-    /// Whether a change is new to the subscriber.
-    fn is_new(&mut self, record: &ChangeRecord) -> bool {
-        let StreamPosition { shard, sequence } = &record.position;
-        if self.replayed.get(shard).is_some_and(|last| compare_sequences(sequence, last) != cmp::Ordering::Greater) {
-            return false;
-        }
-        // The changes of an item follow each other. The first that is new changes the item as it was seen.
-        if self.initial.as_ref().is_some_and(|seen| !seen.is(record.old.as_ref())) {
-            return false;
-        }
-        self.initial = None;
-        true
-    }
+    Open(Option<Box<Seen>>),
 }
 
 impl Subscriber {
     /// A subscriber whose events wait until it is [opened](Self::open).
-    pub fn holding(all: Arc<WaitingBytes>) -> Arc<Self> {
-        let gate = Gate::Holding(Vec::new());
-        let state = SubscriberState { queue: VecDeque::new(), bytes: 0, all, gate, last: None, end: None };
-        Arc::new(Self { state: Mutex::new(state), arrived: Notify::new() })
+    pub fn holding(bounds: Arc<DeliveryBounds>) -> Arc<Self> {
+        let (queue, gate) = (VecDeque::new(), Gate::Holding(Vec::new()));
+        let state = SubscriberState { queue, queued: 0, held: 0, count: 0, bounds, gate, last: None, end: None, waker: None, room: None };
+        Arc::new(Self { state: Mutex::new(state) })
     }
 
     /// Takes the events of its group from now on, but for those that it has had.
     pub fn open(&self, seen: Seen) {
-        let mut state = self.state();
-        let Gate::Holding(held) = std::mem::replace(&mut state.gate, Gate::Open(Box::new(seen))) else { return };
-        state.give_back(held.iter().map(|event| size_of_event(event)).sum());
-        for event in held {
-            state.offer(event);
-        }
-        drop(state);
-        self.arrived.notify_one();
+        self.change(|state| {
+            let gate = Gate::Open((!seen.is_nothing()).then(|| Box::new(seen)));
+            let Gate::Holding(held) = std::mem::replace(&mut state.gate, gate) else { return };
+            state.give_back((0, state.held, held.len()));
+            held.into_iter().for_each(|event| state.offer(event));
+        });
     }
 
     /// Hands over an event of its group.
-    pub fn offer(&self, event: &Arc<Event>) {
-        self.state().offer(event.clone());
-        self.arrived.notify_one();
+    pub fn offer(&self, event: &Arc<Held<Event>>) {
+        self.change(|state| state.offer(event.clone()));
     }
 
     /// Hands over an event of its own, while those of the group wait.
-    pub fn send(&self, event: Event) {
-        self.state().push(Arc::new(event));
-        self.arrived.notify_one();
+    pub fn send(&self, event: Arc<Held<Event>>) {
+        self.change(|state| state.push(event));
     }
 
     /// Ends the subscription after the events that wait.
     pub fn end(&self, end: SubscriptionEnd) {
-        self.state().end.get_or_insert(end);
-        self.arrived.notify_one();
+        self.change(|state| {
+            state.end.get_or_insert(end);
+        });
     }
 
-    /// Whether it ends after the events that wait.
-    pub fn has_ended(&self) -> bool {
-        self.state().end.is_some()
+    /// Notes the id from which a subscriber goes on that has had no event.
+    pub fn go_on_from(&self, id: Arc<str>) {
+        self.state().last.get_or_insert(id);
     }
 
-    /// The bytes that may still wait; a sender that has more waits first.
+    /// Waits until the client has taken so many events that there is room for others. What the gate holds does not count: it leaves later.
     pub async fn has_room(&self) {
-        while self.state().bytes > QUEUE_BYTES / 2 && !self.has_ended() {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
+        let has_room = |context: &mut Context<'_>| {
+            let mut state = self.state();
+            if state.queued <= QUEUE_BYTES / 2 || state.end.is_some() {
+                return Poll::Ready(());
+            }
+            state.room = Some(context.waker().clone());
+            Poll::Pending
+        };
+        poll_fn(has_room).await;
     }
 
     /// The next response; `None` after the last.
-    pub async fn next(&self) -> Option<Response> {
-        loop {
-            {
-                let mut state = self.state();
-                if let Some(event) = state.queue.pop_front() {
-                    state.give_back(size_of_event(&event));
-                    state.last = Some(event.id.clone());
-                    return Some(Response { body: event.body.clone(), event: Some(event.id.clone()), ..Response::default() });
-                }
-                if let Some(end) = state.end.clone() {
-                    // The error is the last response.
-                    state.end = Some(SubscriptionEnd::Closing);
-                    return end.error(state.last.as_deref()).map(|error| Response::refused(&[error]));
-                }
+    pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Response>> {
+        let mut state = self.state();
+        if let Some(event) = state.queue.pop_front() {
+            if state.queue.is_empty() {
+                // Most subscribers wait for most of the time.
+                state.queue = VecDeque::new();
             }
-            self.arrived.notified().await;
+            state.give_back((size_of_event(&event), 0, 1));
+            state.last = Some(event.id.clone());
+            state.room.take().into_iter().for_each(Waker::wake);
+            return Poll::Ready(Some(Response { body: event.body.clone(), event: Some(event.id.clone()), ..Response::default() }));
         }
+        if let Some(end) = state.end.clone() {
+            // The error is the last response.
+            state.end = Some(SubscriptionEnd::Closing);
+            return Poll::Ready(end.error(state.last.as_deref()).map(|error| Response::refused(&[error])));
+        }
+        if state.waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
+            state.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Changes the state, and wakes who waits for a response.
+    fn change(&self, change: impl FnOnce(&mut SubscriberState)) {
+        let mut state = self.state();
+        change(&mut state);
+        let wakers = [state.waker.take(), state.room.take()];
+        drop(state);
+        wakers.into_iter().flatten().for_each(Waker::wake);
     }
 
     fn state(&self) -> MutexGuard<'_, SubscriberState> {
@@ -203,56 +160,73 @@ impl Subscriber {
 }
 
 impl SubscriberState {
-    fn offer(&mut self, event: Arc<Event>) {
+    fn offer(&mut self, event: Arc<Held<Event>>) {
         match &mut self.gate {
             Gate::Holding(held) => {
-                let bytes = size_of_event(&event);
+                self.held += size_of_event(&event);
                 held.push(event);
-                self.take(bytes);
+                self.take();
             }
             Gate::Open(seen) => {
-                if event.record.as_ref().is_none_or(|record| seen.is_new(record)) {
+                let is_new = match (seen.as_mut(), &event.record) {
+                    (Some(seen), Some(record)) => seen.is_new(record),
+                    _ => true,
+                };
+                if seen.as_ref().is_some_and(|seen| seen.is_nothing()) {
+                    *seen = None;
+                }
+                if is_new {
                     self.push(event);
                 }
             }
         }
     }
 
-    fn push(&mut self, event: Arc<Event>) {
+    fn push(&mut self, event: Arc<Held<Event>>) {
         if self.end.is_none() {
-            let bytes = size_of_event(&event);
+            self.queued += size_of_event(&event);
             self.queue.push_back(event);
-            self.take(bytes);
+            self.take();
         }
     }
 
-    fn give_back(&mut self, bytes: usize) {
-        self.bytes -= bytes;
-        self.all.0.fetch_sub(bytes, Ordering::Relaxed);
+    /// Events leave the queue, or what is held: their bytes in each, and how many they are.
+    fn give_back(&mut self, (queued, held, count): (usize, usize, usize)) {
+        self.queued -= queued;
+        self.held -= held;
+        self.count -= count;
+        self.bounds.remove(PLACE_BYTES * count);
     }
 
-    /// Ends the subscription if too much waits. The client goes on after its last event, so nothing that waits is sent any longer.
-    fn take(&mut self, bytes: usize) {
-        self.bytes += bytes;
-        let all = self.all.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let count = self.queue.len() + if let Gate::Holding(held) = &self.gate { held.len() } else { 0 };
-        if (self.bytes > QUEUE_BYTES || all > ALL_BYTES) && count > 1 {
+    /// One more event waits. Ends the subscription if too much does. The client goes on after its last event, so nothing that waits is sent
+    /// any longer.
+    fn take(&mut self) {
+        self.count += 1;
+        self.bounds.add(PLACE_BYTES);
+        let held = if let Gate::Holding(held) = &self.gate { held.len() } else { 0 };
+        let is_full = |count: usize, bytes: usize| count > 1 && bytes > QUEUE_BYTES;
+        let is_over = is_full(self.queue.len(), self.queued) || is_full(held, self.held);
+        if is_over || (self.count > 1 && self.bounds.are_exceeded()) {
             self.end.get_or_insert(SubscriptionEnd::TooSlow);
-            self.queue.clear();
-            self.gate = Gate::Open(Box::default());
-            self.give_back(self.bytes);
+            self.clear();
         }
+    }
+
+    fn clear(&mut self) {
+        self.queue = VecDeque::new();
+        self.gate = Gate::Open(None);
+        self.give_back((self.queued, self.held, self.count));
     }
 }
 
 impl Drop for SubscriberState {
     fn drop(&mut self) {
-        self.give_back(self.bytes);
+        self.clear();
     }
 }
 
 impl SubscriptionEnd {
-    /// The error that the client gets last; `None` if it gets none. `last` is the id of the last event that it took.
+    /// The error that the client gets last; `None` if it gets none. `last` is the id from which it goes on.
     fn error(&self, last: Option<&str>) -> Option<GraphqlError> {
         let (code, message) = match self {
             Self::TooSlow => (ErrorCode::LimitExceeded, "The events were not taken fast enough. Go on after the last one."),
@@ -264,12 +238,12 @@ impl SubscriptionEnd {
             Self::Failed(failure) => (failure.code, failure.message.as_str()),
             Self::Closing => return None,
         };
-        let details = last.map(|id| ("after", json!(id))).into_iter().collect();
+        let details = last.filter(|_| *self != Self::Past).map(|id| ("after", json!(id))).into_iter().collect();
         Some(GraphqlError { details, ..GraphqlError::new(code, message) })
     }
 }
 
-/// The memory of an event that waits, in bytes.
+/// The bytes that an event counts for a subscriber.
 fn size_of_event(event: &Event) -> usize {
     EVENT_BYTES + event.body.len()
 }

@@ -79,12 +79,13 @@ pub async fn handle(
         return refuse(media, &too_fast.into());
     }
     let explain = endpoint.explain && wants_explanation(request.headers());
+    let last_event = sse::last_event(request.headers());
     let (body, memory) = match asked(endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
     let is_signed_in = identity.caller.is_signed_in();
-    let operations = RequestOperations { endpoint, client, identity, may_write, explain };
+    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event };
     let mut response = match body {
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();
@@ -99,7 +100,7 @@ pub async fn handle(
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
         }
         RequestBody::List(list) => match operations.run_list(list, memory).await {
-            Ok(body) => send(&http, client, &form, Response { body, ..Response::default() }).await,
+            Ok(body) => send(&http, client, &form, Response { body: body.into(), ..Response::default() }).await,
             Err(refusal) => refuse(media, &refusal),
         },
     };
@@ -129,7 +130,7 @@ async fn answer(
 /// The response to a request that is refused.
 pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Response {
     let media = if media == MediaType::EventStream { MediaType::Json } else { media };
-    let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body.into());
+    let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body);
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     }
@@ -169,7 +170,7 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
     let coding = accepted.coding(body.len());
     if let Some(coding) = coding {
         let Some(compressed) = http.compressor.compress(coding, body).await else { return refuse(media, &HttpRefusal::Busy) };
-        body = compressed;
+        body = compressed.into();
         if let Err(exhausted) = resize_response(&mut share, body.len()) {
             return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
         }

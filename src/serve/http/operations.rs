@@ -9,6 +9,7 @@ use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;
+use axum::body::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::time::{Instant, sleep_until};
@@ -25,6 +26,8 @@ pub struct RequestOperations<'e> {
     pub may_write: bool,
     /// Whether the responses explain the plans and the calls.
     pub explain: bool,
+    /// The id of the last event that the client has had of a subscription.
+    pub last_event: Option<String>,
 }
 
 impl RequestOperations<'_> {
@@ -49,7 +52,7 @@ impl RequestOperations<'_> {
         may_last: bool,
     ) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let request = match self.endpoint.documents.request(parameters) {
-            Ok(request) => Request { caller: self.identity.caller.clone(), ..request },
+            Ok(request) => Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), ..request },
             Err(error) => return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed()),
         };
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
@@ -88,7 +91,7 @@ impl RequestOperations<'_> {
     }
 
     /// The body of an operation's response, and its share until all are there.
-    async fn held(&self, parameters: RequestParameters, memory: Result<Share, HttpRefusal>) -> (Vec<u8>, Option<Share>) {
+    async fn held(&self, parameters: RequestParameters, memory: Result<Share, HttpRefusal>) -> (Bytes, Option<Share>) {
         let run = async { self.run(parameters, memory?).await };
         let held = run.await.and_then(|response| {
             let share = self.endpoint.quotas.hold_response(self.client, response.body.len());

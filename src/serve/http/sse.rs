@@ -9,7 +9,7 @@ use crate::serve::admission::unsent;
 use crate::serve::client::ClientAddress;
 use crate::serve::endpoint::Endpoint;
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::convert::Infallible;
@@ -23,6 +23,14 @@ const HEARTBEAT: Duration = Duration::from_secs(12);
 const COMMENT: &[u8] = b":\n\n";
 /// The last event. Without a line of data, browsers would not tell it.
 const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
+
+/// The header with the id of the last event that a client has had (HTML standard, section 9.2.3). Browsers send it when they connect again.
+const LAST_EVENT: &str = "last-event-id";
+
+/// The id of the last event that a client has had; `None` for one that begins.
+pub fn last_event(headers: &HeaderMap) -> Option<String> {
+    headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()).map(str::to_owned)
+}
 
 /// The response that streams the responses of an operation. It is never compressed: each event is sent at once.
 pub fn respond(endpoint: Arc<Endpoint>, client: ClientAddress, responses: BoxStream<'static, gateway::Response>) -> Response {
@@ -59,7 +67,7 @@ fn events(
 fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response) -> Bytes {
     let event = next_event(&response);
     match endpoint.quotas.hold_response(client, event.len()) {
-        Ok(share) => unsent(event, share),
+        Ok(share) => unsent(event.into(), share),
         Err(exhausted) => next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()])).into(),
     }
 }
@@ -91,7 +99,7 @@ mod tests {
     }
 
     fn response(body: &str) -> gateway::Response {
-        gateway::Response { body: body.into(), ..gateway::Response::default() }
+        gateway::Response { body: body.to_owned().into(), ..gateway::Response::default() }
     }
 
     #[tokio::test]

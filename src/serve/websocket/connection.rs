@@ -25,6 +25,7 @@ use axum::extract::ws::{Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use futures_util::future::FutureExt;
 use futures_util::sink::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream, StreamExt};
 use std::sync::Arc;
@@ -33,8 +34,8 @@ use tokio::time::timeout;
 
 /// How long a client may take to confirm that the socket is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
-/// The most bytes that a socket reads at once. The library keeps a buffer of this size for each.
-const READ_BUFFER: usize = 8 << 10;
+/// The most bytes that a socket reads at once. The library keeps a buffer of this size for each, and most sockets wait for most of the time.
+const READ_BUFFER: usize = 2 << 10;
 
 /// What every WebSocket needs.
 #[derive(Clone)]
@@ -100,7 +101,7 @@ async fn serve(
 ) {
     let over = match predecessor {
         None => SocketSession::new(&mut sink, &mut messages, executor, identity).serve().await,
-        Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).await,
+        Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).boxed().await,
     };
     match over {
         Some(frame) => messages.end_with(frame),

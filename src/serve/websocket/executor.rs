@@ -6,10 +6,11 @@ use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
 use crate::serve::documents::parameters::RequestParameters;
-use crate::serve::endpoint::Endpoint;
+use crate::serve::endpoint::{Endpoint, keeping};
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
+use axum::body::Bytes;
 use futures_util::future::FutureExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,7 +31,7 @@ pub struct SocketExecutor {
 /// A response that its client has not taken yet.
 pub struct SocketAnswer {
     /// The response map, as JSON.
-    pub body: String,
+    pub body: Bytes,
     /// Whether the operation did not run.
     pub refused: bool,
     _share: Option<Share>,
@@ -76,18 +77,12 @@ impl SocketExecutor {
     pub fn answers(&self, asked: RequestParameters) -> BoxStream<'static, SocketAnswer> {
         let others = self.running.fetch_add(1, Ordering::Relaxed);
         let unanswered = Unanswered { running: self.running.clone() };
+        let (endpoint, client) = (self.endpoint.clone(), self.client);
         let answers = match self.begin(asked, others) {
-            Ok(responses) => {
-                let executor = self.clone();
-                responses.map(move |response| executor.held(response)).boxed()
-            }
+            Ok(responses) => responses.map(move |response| held(&endpoint, client, response)).boxed(),
             Err(refusal) => stream::once(std::future::ready(refused(&refusal))).boxed(),
         };
-        let next = |(mut answers, unanswered): (BoxStream<'static, SocketAnswer>, Unanswered)| async move {
-            let answer = answers.next().await?;
-            Some((answer, (answers, unanswered)))
-        };
-        stream::unfold((answers, unanswered), next).boxed()
+        keeping(answers, unanswered)
     }
 
     /// Starts an operation next to this number of others of the same socket.
@@ -118,15 +113,16 @@ impl SocketExecutor {
                 .await
                 .unwrap_or_else(|MayNotWrite| only(gateway::Response::refused(&[HttpRefusal::NotByGet.error()])))
         };
-        Ok(responses.flatten_stream().boxed())
+        // The beginning takes more memory than what is left of it for as long as the operation lasts.
+        Ok(responses.boxed().flatten_stream().boxed())
     }
+}
 
-    /// A response, with its share until it is sent.
-    fn held(&self, response: gateway::Response) -> SocketAnswer {
-        match self.endpoint.quotas.hold_response(self.client, response.body.len()) {
-            Ok(share) => answer(response, Some(share)),
-            Err(exhausted) => refused(&HttpRefusal::ResponseDropped(exhausted)),
-        }
+/// A response, with its share until it is sent.
+fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response) -> SocketAnswer {
+    match endpoint.quotas.hold_response(client, response.body.len()) {
+        Ok(share) => answer(response, Some(share)),
+        Err(exhausted) => refused(&HttpRefusal::ResponseDropped(exhausted)),
     }
 }
 
@@ -137,7 +133,7 @@ fn only(response: gateway::Response) -> BoxStream<'static, gateway::Response> {
 
 fn answer(response: gateway::Response, share: Option<Share>) -> SocketAnswer {
     let refused = response.refused.is_some();
-    SocketAnswer { body: String::from_utf8(response.body).unwrap_or_default(), refused, _share: share }
+    SocketAnswer { body: response.body, refused, _share: share }
 }
 
 fn refused(refusal: &HttpRefusal) -> SocketAnswer {

@@ -113,7 +113,7 @@ fn exact(value: Value) -> Value {
 }
 
 /// A response whose data is sent unchanged.
-fn raw(body: &str) -> serde_json::Result<Response> {
+fn raw(body: &[u8]) -> serde_json::Result<Response> {
     #[derive(Deserialize)]
     struct Body<'b> {
         #[serde(borrow)]
@@ -121,7 +121,7 @@ fn raw(body: &str) -> serde_json::Result<Response> {
         #[serde(default)]
         errors: Vec<ServerError>,
     }
-    let Body { data, errors } = serde_json::from_str(body)?;
+    let Body { data, errors } = serde_json::from_slice(body)?;
     let mut response = Response::from_errors(errors);
     if let Some(data) = data {
         response.data = async_graphql::Value::Object([(Name::new(RAW), data.get().into())].into_iter().collect());

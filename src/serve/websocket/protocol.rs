@@ -95,18 +95,18 @@ pub fn pong(payload: Option<Value>) -> String {
 }
 
 /// A response of an operation. `body` is the response map as JSON.
-pub fn next(id: &str, body: &str) -> String {
-    with_payload("next", id, body)
+pub fn next(id: &str, body: &[u8]) -> String {
+    with_payload("next", id, str::from_utf8(body).unwrap_or_default())
 }
 
 /// The errors of an operation that did not run. `body` is the response map as JSON.
-pub fn error(id: &str, body: &str) -> String {
+pub fn error(id: &str, body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct Errors<'b> {
         #[serde(borrow)]
         errors: &'b RawValue,
     }
-    let errors = serde_json::from_str(body).map_or("[]", |Errors { errors }| errors.get());
+    let errors = serde_json::from_slice(body).map_or("[]", |Errors { errors }| errors.get());
     with_payload("error", id, errors)
 }
 
@@ -189,8 +189,8 @@ mod tests {
         is(connection_ack(), json!({"type": "connection_ack"}));
         is(pong(None), json!({"type": "pong"}));
         is(pong(Some(json!({"a": 1}))), json!({"type": "pong", "payload": {"a": 1}}));
-        is(next("a\"b", r#"{"data":{"a":1}}"#), json!({"type": "next", "id": "a\"b", "payload": {"data": {"a": 1}}}));
-        let errors = r#"{"errors":[{"message":"no"}],"extensions":{}}"#;
+        is(next("a\"b", br#"{"data":{"a":1}}"#), json!({"type": "next", "id": "a\"b", "payload": {"data": {"a": 1}}}));
+        let errors = br#"{"errors":[{"message":"no"}],"extensions":{}}"#;
         is(error("a", errors), json!({"type": "error", "id": "a", "payload": [{"message": "no"}]}));
         is(complete("a"), json!({"type": "complete", "id": "a"}));
     }

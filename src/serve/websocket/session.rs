@@ -8,6 +8,7 @@ use super::protocol::{self, ClientMessage, close};
 use crate::serve::documents::parameters::RequestParameters;
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message};
+use futures_util::future::FutureExt;
 use futures_util::sink::{Sink, SinkExt};
 use futures_util::stream::{self, AbortHandle, BoxStream, SelectAll, Stream, StreamExt};
 use std::collections::HashMap;
@@ -19,11 +20,17 @@ const INITIALISATION: Duration = Duration::from_secs(5);
 /// How often the server asks whether a silent client is still there. One that does not answer until the next time is gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
+/// The most bytes of messages that are sent together, unless it is one message alone. The library keeps a buffer of this size for each socket.
+const TOGETHER: usize = 4 << 10;
+
 /// Why a socket ends without a frame: its client is gone.
 struct Gone;
 
 /// Why a socket ends: with a frame, or because its client is gone.
 type End = Result<CloseFrame, Gone>;
+
+/// What an operation does: its number, its id, and the event.
+type OperationEvent = (u64, String, Event);
 
 /// What a running operation does.
 enum Event {
@@ -34,7 +41,7 @@ enum Event {
 /// The operations of a socket.
 #[derive(Default)]
 struct Operations {
-    events: SelectAll<BoxStream<'static, (u64, String, Event)>>,
+    events: SelectAll<BoxStream<'static, OperationEvent>>,
     /// The number of each operation that its client has not ended, and what ends it.
     by_id: HashMap<String, (u64, AbortHandle)>,
     begun: u64,
@@ -83,7 +90,7 @@ where
                         return Ok(frame);
                     }
                 }
-                Some((number, id, event)) = self.operations.events.next() => self.answer(number, &id, event).await?,
+                Some(first) = self.operations.events.next() => self.answer_all(first).await?,
                 () = &mut initialisation, if !self.acknowledged => {
                     return Ok(close(protocol::INITIALISATION_TIMEOUT, "Connection initialisation timeout"));
                 }
@@ -136,22 +143,38 @@ where
         })
     }
 
-    /// Sends what an operation says, unless its client has ended it.
-    async fn answer(&mut self, number: u64, id: &str, event: Event) -> Result<(), Gone> {
-        if self.operations.by_id.get(id).is_none_or(|(current, _)| *current != number) {
-            return Ok(());
+    /// Sends what an operation says, and with it what others say already: a change often concerns several subscriptions of a socket.
+    async fn answer_all(&mut self, first: OperationEvent) -> Result<(), Gone> {
+        // A long response is the last, and has its share until it is sent.
+        let (mut next, mut bytes, mut last) = (Some(first), 0, None);
+        while let Some((number, id, event)) = next {
+            if let Some(text) = self.answer(number, &id, &event) {
+                bytes += text.len();
+                self.sink.feed(Message::Text(text.into())).await.map_err(|_| Gone)?;
+            }
+            last = Some(event);
+            let more = if bytes < TOGETHER { self.operations.events.next().now_or_never() } else { None };
+            next = more.flatten();
         }
-        match event {
-            Event::Answered(SocketAnswer { body, refused: false, .. }) => self.say(protocol::next(id, &body)).await,
+        let flushed = self.sink.flush().await;
+        drop(last);
+        flushed.map_err(|_| Gone)
+    }
+
+    /// What to send of what an operation says: nothing if its client has ended it.
+    fn answer(&mut self, number: u64, id: &str, event: &Event) -> Option<String> {
+        self.operations.by_id.get(id).filter(|(current, _)| *current == number)?;
+        Some(match event {
+            Event::Answered(SocketAnswer { body, refused: false, .. }) => protocol::next(id, body),
             Event::Answered(SocketAnswer { body, .. }) => {
                 self.operations.end(id);
-                self.say(protocol::error(id, &body)).await
+                protocol::error(id, body)
             }
             Event::Ended => {
                 self.operations.end(id);
-                self.say(protocol::complete(id)).await
+                protocol::complete(id)
             }
-        }
+        })
     }
 
     async fn say(&mut self, text: String) -> Result<(), Gone> {

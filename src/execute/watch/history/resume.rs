@@ -3,7 +3,8 @@
 use super::event_id::EventPosition;
 use super::log::is_after;
 use crate::execute::watch::operation::WatchedOperation;
-use crate::execute::watch::subscriber::{Seen, Subscriber, SubscriptionEnd};
+use crate::execute::watch::seen::Seen;
+use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use crate::table::stream::record::ChangeRecord;
 use crate::table::stream::source::ChangeSource;
@@ -49,7 +50,7 @@ async fn send(
     subscriber.has_room().await;
     seen.note(&record.position);
     let event = operation.event(record).await.map_err(SubscriptionEnd::Failed)?;
-    event.into_iter().for_each(|event| subscriber.send(event));
+    event.into_iter().for_each(|event| subscriber.send(event.held(&operation.bounds)));
     Ok(())
 }
 

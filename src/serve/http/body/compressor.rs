@@ -5,6 +5,7 @@
 
 use super::accepted::ContentCoding;
 use crate::execute::heavy_work::HeavyWork;
+use axum::body::Bytes;
 use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -28,7 +29,7 @@ pub struct Compressor {
 
 impl Compressor {
     /// The compressed body; none if it cannot be compressed, because there is no memory or the server is stopping.
-    pub async fn compress(&self, coding: ContentCoding, body: Vec<u8>) -> Option<Vec<u8>> {
+    pub async fn compress(&self, coding: ContentCoding, body: Bytes) -> Option<Vec<u8>> {
         if body.len() <= LONGEST_AT_ONCE {
             return compressed(coding, &body).ok();
         }
@@ -81,7 +82,7 @@ mod tests {
     async fn a_short_and_a_long_body_come_back() {
         for text in [&b"{}"[..], &br#"{"data":{"user":{"name":"Aiko"}}}"#.repeat(10), &br#"{"id":"1","name":"Rice"},"#.repeat(10_000)] {
             for coding in [ContentCoding::Zstd, ContentCoding::Gzip, ContentCoding::Brotli] {
-                let body = Compressor::default().compress(coding, text.to_vec()).await.unwrap();
+                let body = Compressor::default().compress(coding, text.to_vec().into()).await.unwrap();
                 assert_eq!(plain(coding, &body), text, "{coding:?}");
                 assert!(text.len() < 100 || body.len() * 5 < text.len() && body.capacity() == body.len(), "{coding:?}");
             }
