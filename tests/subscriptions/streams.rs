@@ -67,9 +67,21 @@ async fn what_follows_a_position_is_read_until_it_is_current() {
             (middle.position.clone(), version.parse::<u64>().unwrap())
         };
         let taken = Arc::new(Taken::default());
-        StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position).await;
+        StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position, i64::MAX).await;
         assert_eq!(taken.versions(0).await[5], (last + 1..=written[5]).collect::<Vec<_>>(), "seed {seed}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_catches_up_reads_no_further_than_it_wants() {
+    let stream = Stream::new(1, 0);
+    (1..=9).for_each(|version| stream.write(0, version));
+    let position = stream.state.lock().unwrap().shards[0].records[0].position.clone();
+    let taken = Arc::new(Taken::default());
+    // The records are of a later second than the one that is wanted.
+    assert!(!StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position, 17).await);
+    let versions = taken.versions(1).await[0].clone();
+    assert!(versions[0] == 2 && versions.len() < 8, "{versions:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,7 +93,7 @@ async fn records_that_are_gone_are_lost_and_told() {
     let position = stream.state.lock().unwrap().shards[0].records[1].position.clone();
     stream.state.lock().unwrap().shards[0].trimmed = 5;
     let taken = Arc::new(Taken::default());
-    StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position).await;
+    StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position, i64::MAX).await;
     assert_eq!(*taken.lost.lock().unwrap(), 1);
     assert_eq!(taken.versions(4).await[0], [6, 7, 8, 9]);
 }

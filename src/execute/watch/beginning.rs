@@ -42,13 +42,7 @@ pub async fn begin(
     }
     if let Some(from) = after {
         subscriber.go_on_from(from.id().into());
-        let logged = feeds.state().feeds.get(&table).and_then(|feed| feed.log.after(&from));
-        if let Some(records) = logged {
-            return resume::replay(operation, subscriber, records).await;
-        }
-        let Some(source) = operation.gateway.store().changes() else { return Err(SubscriptionEnd::Past) };
-        let Ok(_turn) = catching_up.acquire().await else { return Err(SubscriptionEnd::Past) };
-        return resume::catch_up(operation.clone(), subscriber.clone(), (source, table), from).await;
+        return resume::resume((feeds, catching_up), operation, subscriber, from).await;
     }
     let end = feeds.state().feeds.get(&table).map(|feed| feed.log.end(now()));
     let id: Arc<str> = end.map(|position| position.id()).unwrap_or_default().into();

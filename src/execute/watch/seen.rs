@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// What a subscriber has had.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// The last change of each shard.
     pub replayed: HashMap<Arc<str>, Arc<str>>,
@@ -17,7 +17,7 @@ pub struct Seen {
 }
 
 /// An item as a subscriber has seen it. A hash stands for the item, because each subscriber has one until the first change.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SeenItem {
     /// The hash of the attributes; `None` if there was no item.
     hash: Option<u64>,

@@ -64,6 +64,8 @@ struct SubscriberState {
 enum Gate {
     /// They wait until the subscriber knows how it begins.
     Holding(Vec<Arc<Held<Event>>>),
+    /// None: too many have waited.
+    Missing,
     /// Those that it has not had yet.
     Open(Option<Box<Seen>>),
 }
@@ -76,13 +78,32 @@ impl Subscriber {
         Arc::new(Self { state: Mutex::new(state) })
     }
 
-    /// Takes the events of its group from now on, but for those that it has had.
+    /// Lets the events of its group wait from now on, until there are too many of them.
+    pub fn hold(&self) {
+        self.change(|state| {
+            if let Gate::Holding(_) | Gate::Missing = state.gate {
+                state.drop_held(Gate::Holding(Vec::new()));
+            }
+        });
+    }
+
+    /// Whether all events of its group wait since it began to hold them, or it has ended.
+    pub fn is_holding(&self) -> bool {
+        !matches!(self.state().gate, Gate::Missing)
+    }
+
+    /// Takes the events of its group from now on, but for those that it has had. It ends if some are missing.
     pub fn open(&self, seen: Seen) {
         self.change(|state| {
             let gate = Gate::Open((!seen.is_nothing()).then(|| Box::new(seen)));
-            let Gate::Holding(held) = std::mem::replace(&mut state.gate, gate) else { return };
-            state.give_back((0, state.held, held.len()));
-            held.into_iter().for_each(|event| state.offer(event));
+            match std::mem::replace(&mut state.gate, gate) {
+                Gate::Holding(held) => {
+                    state.give_back((0, state.held, held.len()));
+                    held.into_iter().for_each(|event| state.offer(event));
+                }
+                Gate::Missing => state.end_too_slow(),
+                Gate::Open(_) => {}
+            }
         });
     }
 
@@ -165,8 +186,13 @@ impl SubscriberState {
             Gate::Holding(held) => {
                 self.held += size_of_event(&event);
                 held.push(event);
+                let is_full = held.len() > 1 && self.held > QUEUE_BYTES;
                 self.take();
+                if is_full {
+                    self.drop_held(Gate::Missing);
+                }
             }
+            Gate::Missing => {}
             Gate::Open(seen) => {
                 let is_new = match (seen.as_mut(), &event.record) {
                     (Some(seen), Some(record)) => seen.is_new(record),
@@ -198,17 +224,27 @@ impl SubscriberState {
         self.bounds.remove(PLACE_BYTES * count);
     }
 
-    /// One more event waits. Ends the subscription if too much does. The client goes on after its last event, so nothing that waits is sent
-    /// any longer.
+    /// One more event waits. Ends the subscription if too much does.
     fn take(&mut self) {
         self.count += 1;
         self.bounds.add(PLACE_BYTES);
-        let held = if let Gate::Holding(held) = &self.gate { held.len() } else { 0 };
-        let is_full = |count: usize, bytes: usize| count > 1 && bytes > QUEUE_BYTES;
-        let is_over = is_full(self.queue.len(), self.queued) || is_full(held, self.held);
-        if is_over || (self.count > 1 && self.bounds.are_exceeded()) {
-            self.end.get_or_insert(SubscriptionEnd::TooSlow);
-            self.clear();
+        let is_full = self.queue.len() > 1 && self.queued > QUEUE_BYTES;
+        if is_full || (self.count > 1 && self.bounds.are_exceeded()) {
+            self.end_too_slow();
+        }
+    }
+
+    /// Ends the subscription. The client goes on after its last event, so nothing that waits is sent any longer.
+    fn end_too_slow(&mut self) {
+        self.end.get_or_insert(SubscriptionEnd::TooSlow);
+        self.clear();
+    }
+
+    /// Drops what the gate holds, and replaces the gate.
+    fn drop_held(&mut self, gate: Gate) {
+        let before = std::mem::replace(&mut self.gate, gate);
+        if let Gate::Holding(held) = before {
+            self.give_back((0, self.held, held.len()));
         }
     }
 

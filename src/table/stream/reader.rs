@@ -48,6 +48,8 @@ enum Step {
     Ended(Arc<str>),
     /// All of its records so far are read.
     Current(Box<ShardReader>),
+    /// Its records are read as far as is wanted.
+    Passed,
 }
 
 impl StreamReader {
@@ -58,24 +60,25 @@ impl StreamReader {
 
     /// Reads what changes from now on. It ends only when it is dropped.
     pub async fn follow(&self) {
-        self.run(StreamStart::Latest, false).await;
+        self.run(StreamStart::Latest, None).await;
     }
 
-    /// Reads what changed after a position, until it is current.
-    pub async fn catch_up(&self, position: StreamPosition) {
-        self.run(StreamStart::After(position), true).await;
+    /// Reads what changed after a position, until each shard is current or has a record of a later second than this one, since 1970. True if
+    /// all are current.
+    pub async fn catch_up(&self, position: StreamPosition, last: i64) -> bool {
+        self.run(StreamStart::After(position), Some(last)).await
     }
 
-    async fn run(&self, start: StreamStart, until_current: bool) {
+    async fn run(&self, start: StreamStart, last: Option<i64>) -> bool {
         let mut lineage = Lineage::new(start);
         let mut reading: FuturesUnordered<BoxFuture<'static, Step>> = FuturesUnordered::new();
-        let (mut open, mut is_begun) = (0_usize, false);
+        let (mut open, mut is_begun, mut is_current) = (0_usize, false, true);
         let mut list_at = Instant::now();
         loop {
             if Instant::now() >= list_at {
                 for (shard, start) in lineage.update(&self.list().await) {
                     open += 1;
-                    let begun = ShardReader::begin(self, shard, start).await;
+                    let begun = ShardReader::begin(self, shard, start, last).await;
                     reading.push(begun.read().boxed());
                 }
                 // What follows a shard may be listed a moment after its end.
@@ -84,8 +87,8 @@ impl StreamReader {
                     self.sink.begun();
                 }
             }
-            if until_current && open == 0 && reading.is_empty() {
-                return;
+            if last.is_some() && open == 0 && reading.is_empty() {
+                return is_current;
             }
             tokio::select! {
                 Some(step) = reading.next(), if !reading.is_empty() => match step {
@@ -94,7 +97,11 @@ impl StreamReader {
                         lineage.end(&shard);
                         list_at = Instant::now();
                     }
-                    Step::Current(shard) if until_current && shard.empty >= EMPTY_ANSWERS => open -= 1,
+                    Step::Passed => {
+                        open -= 1;
+                        is_current = false;
+                    }
+                    Step::Current(shard) if last.is_some() && shard.empty >= EMPTY_ANSWERS => open -= 1,
                     Step::Current(shard) => reading.push(shard.read_later().boxed()),
                 },
                 () = tokio::time::sleep_until(list_at) => {}
@@ -132,16 +139,18 @@ struct ShardReader {
     begun: i64,
     /// The answers without records since the last record.
     empty: u32,
+    /// The second after which no record is wanted.
+    last: Option<i64>,
 }
 
 impl ShardReader {
     /// Begins to read a shard: once this is done, no later record is missed.
-    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart) -> Self {
+    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, last: Option<i64>) -> Self {
         let StreamReader { source, table, sink } = reader;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = if at == ShardStart::Latest { i64::try_from(since.as_secs()).unwrap_or(i64::MAX) } else { 0 };
         let (source, sink, table) = (source.clone(), sink.clone(), table.clone());
-        let mut begun = Self { source, sink, table, shard, at, iterator: None, begun: time, empty: 0 };
+        let mut begun = Self { source, sink, table, shard, at, iterator: None, begun: time, empty: 0, last };
         begun.renew().await;
         begun
     }
@@ -180,8 +189,11 @@ impl ShardReader {
                     self.empty = if records.is_empty() { self.empty.saturating_add(1) } else { 0 };
                     if let Some(last) = records.last() {
                         self.at = ShardStart::After(last.position.clone());
-                        let begun = self.begun;
+                        let (begun, has_passed) = (self.begun, self.last.is_some_and(|wanted| last.created > wanted));
                         self.sink.take(records.into_iter().filter(|record| record.created >= begun).collect()).await;
+                        if has_passed {
+                            return Step::Passed;
+                        }
                     }
                     if is_current {
                         return Step::Current(Box::new(self));

@@ -62,6 +62,11 @@ impl ChangeLog {
         Some(self.records.iter().filter(|record| is_after(record, from)).cloned().collect())
     }
 
+    /// The second after whose changes the log surely has all, for a subscriber that goes on after a position.
+    pub fn complete_after(&self, from: &EventPosition) -> i64 {
+        self.since + if self.is_of_one_shard(from) { 0 } else { SHARD_LAG }
+    }
+
     /// Whether all changes here are of the position's shard, so that its sequence number tells all.
     fn is_of_one_shard(&self, from: &EventPosition) -> bool {
         from.position.as_ref().is_some_and(|position| self.records.iter().all(|record| record.position.shard == position.shard))

@@ -1,80 +1,115 @@
-//! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream.
+//! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream until the log has the rest.
 
 use super::event_id::EventPosition;
 use super::log::is_after;
+use crate::execute::watch::feeds::Feeds;
 use crate::execute::watch::operation::WatchedOperation;
 use crate::execute::watch::seen::Seen;
 use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use crate::table::stream::record::ChangeRecord;
-use crate::table::stream::source::ChangeSource;
 use futures_util::future::{BoxFuture, FutureExt};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{Mutex, Semaphore};
 
-/// Sends a subscriber these changes. Gives what it has had.
-pub async fn replay(
-    operation: &WatchedOperation,
-    subscriber: &Subscriber,
-    records: Vec<Arc<ChangeRecord>>,
-) -> Result<Seen, SubscriptionEnd> {
-    let mut seen = Seen::default();
-    for record in records {
-        send(operation, subscriber, &mut seen, record).await?;
-    }
-    Ok(seen)
-}
-
-/// Reads the stream again for a subscriber, until it is current.
-pub async fn catch_up(
-    operation: Arc<WatchedOperation>,
-    subscriber: Arc<Subscriber>,
-    (source, table): (Arc<dyn ChangeSource>, Arc<str>),
+/// Sends a subscriber the changes after a position. Gives what it has had then, and all later changes of its group wait. `catching_up` lets
+/// subscribers read the stream again.
+pub async fn resume(
+    (feeds, catching_up): (&Feeds, &Semaphore),
+    operation: &Arc<WatchedOperation>,
+    subscriber: &Arc<Subscriber>,
     from: EventPosition,
 ) -> Result<Seen, SubscriptionEnd> {
-    let Some(position) = from.position.clone() else { return Err(SubscriptionEnd::Past) };
-    let sink = Arc::new(CatchUp { operation, subscriber, from, seen: Mutex::default(), is_past: AtomicBool::new(false) });
-    StreamReader::new(source, table, sink.clone()).catch_up(position).await;
+    let table = operation.table();
+    let mut progress = Progress { operation: operation.clone(), subscriber: subscriber.clone(), seen: Seen::default(), last: from };
+    loop {
+        // What comes from here on waits. If it becomes too much, it is in the log.
+        subscriber.hold();
+        let logged = feeds.state().feeds.get(&table).map(|feed| (feed.log.after(&progress.last), feed.log.complete_after(&progress.last)));
+        let Some((records, last)) = logged else { return Err(SubscriptionEnd::SchemaChanged) };
+        let is_current = match records {
+            Some(records) => {
+                for record in records {
+                    progress.send(record).await?;
+                }
+                true
+            }
+            None => {
+                let Ok(_turn) = catching_up.acquire().await else { return Err(SubscriptionEnd::Past) };
+                catch_up(&mut progress, &table, last).await?
+            }
+        };
+        if is_current && subscriber.is_holding() {
+            return Ok(progress.seen);
+        }
+    }
+}
+
+/// Reads the stream again for a subscriber, until it is current or the log has the rest, from this second on. True if it is current.
+async fn catch_up(progress: &mut Progress, table: &Arc<str>, last: i64) -> Result<bool, SubscriptionEnd> {
+    let source = progress.operation.gateway.store().changes();
+    let (Some(source), Some(position)) = (source, progress.last.position.clone()) else { return Err(SubscriptionEnd::Past) };
+    let (from, failed, is_past) = (progress.last.clone(), Mutex::default(), AtomicBool::new(false));
+    let sink = Arc::new(CatchUp { from, progress: Mutex::new(progress.clone()), failed, is_past });
+    let is_current = StreamReader::new(source, table.clone(), sink.clone()).catch_up(position, last).await;
     if sink.is_past.load(Ordering::Relaxed) {
         return Err(SubscriptionEnd::Past);
     }
-    Ok(std::mem::take(&mut *sink.seen.lock().unwrap_or_else(PoisonError::into_inner)))
+    if let Some(end) = sink.failed.lock().await.take() {
+        return Err(end);
+    }
+    *progress = sink.progress.lock().await.clone();
+    // Some shards may have been read further than others.
+    progress.last.created = progress.last.created.min(last);
+    Ok(is_current)
 }
 
-async fn send(
-    operation: &WatchedOperation,
-    subscriber: &Subscriber,
-    seen: &mut Seen,
-    record: Arc<ChangeRecord>,
-) -> Result<(), SubscriptionEnd> {
-    subscriber.has_room().await;
-    seen.note(&record.position);
-    let event = operation.event(record).await.map_err(SubscriptionEnd::Failed)?;
-    event.into_iter().for_each(|event| subscriber.send(event.held(&operation.bounds)));
-    Ok(())
+/// How far a subscriber has come.
+#[derive(Clone)]
+struct Progress {
+    operation: Arc<WatchedOperation>,
+    subscriber: Arc<Subscriber>,
+    /// What it has had.
+    seen: Seen,
+    /// The position after which it goes on.
+    last: EventPosition,
+}
+
+impl Progress {
+    /// Sends a change, as soon as there is room, unless the subscriber has had it.
+    async fn send(&mut self, record: Arc<ChangeRecord>) -> Result<(), SubscriptionEnd> {
+        if !self.seen.is_new(&record) {
+            return Ok(());
+        }
+        self.subscriber.has_room().await;
+        self.seen.note(&record.position);
+        self.last = EventPosition::of(&record);
+        let event = self.operation.event(record).await.map_err(SubscriptionEnd::Failed)?;
+        event.into_iter().for_each(|event| self.subscriber.send(event.held(&self.operation.bounds)));
+        Ok(())
+    }
 }
 
 /// Takes the records for one subscriber.
 struct CatchUp {
-    operation: Arc<WatchedOperation>,
-    subscriber: Arc<Subscriber>,
+    /// Where it began.
     from: EventPosition,
-    seen: Mutex<Seen>,
+    progress: Mutex<Progress>,
+    failed: Mutex<Option<SubscriptionEnd>>,
     is_past: AtomicBool,
 }
 
 impl ChangeSink for CatchUp {
     fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()> {
         async move {
-            let mut seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+            let mut progress = self.progress.lock().await;
+            let mut failed = self.failed.lock().await;
             for record in records.into_iter().filter(|record| is_after(record, &self.from)) {
-                if let Err(end) = send(&self.operation, &self.subscriber, &mut seen, Arc::new(record)).await {
-                    self.subscriber.end(end);
-                    return;
+                if failed.is_none() {
+                    *failed = progress.send(Arc::new(record)).await.err();
                 }
             }
-            let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            all.replayed.extend(seen.replayed);
         }
         .boxed()
     }
