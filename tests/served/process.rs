@@ -104,6 +104,18 @@ impl Process {
         }
     }
 
+    /// Its output so far, on both streams.
+    pub fn said_so_far(&mut self) -> &[String] {
+        self.said.extend(self.lines.try_iter());
+        &self.said
+    }
+
+    /// Kills it, as the system does.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// The id of the process.
     pub fn id(&self) -> u32 {
         self.child.id()
