@@ -288,6 +288,21 @@ async fn what_was_asked_for_before_a_change_is_neither_kept_nor_joined() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn when_changes_were_lost_nothing_is_kept_of_what_was_asked_for_before() {
+    let world = World::new(|_| Reply::Item);
+    assert_eq!((world.read(60).await, world.page(list(60)).await), (Ok(1), 2));
+    let lost = async {
+        sleep(CALL / 2).await;
+        world.cache.invalidate_all();
+    };
+    let other = Get { projection: Vec::new().into(), ..thing("b", 60) };
+    let (_, ()) = tokio::join!(world.read_within(Duration::from_secs(30), other.clone()), lost);
+    assert_eq!((world.read(60).await, world.page(list(60)).await), (Ok(4), 5));
+    advance(HOLD_OFF).await;
+    assert_eq!(world.read_within(Duration::from_secs(30), other).await, Ok(6), "the answer came after the loss");
+}
+
+#[tokio::test(start_paused = true)]
 async fn within_the_hold_off_nothing_is_kept_but_all_who_ask_at_once_share_a_call() {
     let world = World::new(|_| Reply::Item);
     world.change();

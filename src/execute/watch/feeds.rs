@@ -139,6 +139,9 @@ impl ChangeSink for FeedSink {
         tracing::error!(table = &*self.table, "changes were lost: the stream no longer has them");
         let Some(feeds) = self.feeds.upgrade() else { return };
         let mut state = feeds.state();
+        if let Some(cache) = &state.cache {
+            cache.invalidate_all();
+        }
         if let Some(feed) = state.feeds.get_mut(&self.table) {
             feed.log.break_off(now());
         }

@@ -83,6 +83,12 @@ impl TableCache {
         self.drop_tags(&self.tags_of(change));
     }
 
+    /// Drops everything, at once: nobody knows what has changed.
+    pub fn invalidate_all(&self) {
+        self.watches.change_all();
+        self.entries.clear();
+    }
+
     /// The bytes of what is kept, about.
     pub fn bytes(&self) -> u64 {
         self.entries.weight()

@@ -116,6 +116,15 @@ impl Watches {
         known.forget(self.most, now.checked_sub(self.hold_off + REMEMBERED));
     }
 
+    /// Drops everything.
+    pub(super) fn change_all(&self) {
+        let mut known = self.known();
+        known.flags.drain().for_each(|(_, flag)| flag.store(true, Ordering::Release));
+        known.changed.clear();
+        known.order.clear();
+        known.forgotten = Some(Instant::now());
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
