@@ -218,7 +218,7 @@ pub struct LogSettings {
     pub log_format: LogFormat,
 
     /// What to log: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
-    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error,h2=error")]
+    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error,h2=error,async_nats=off")]
     pub log_filter: String,
 }
 

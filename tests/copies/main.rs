@@ -42,7 +42,8 @@ impl Nats {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["-a", "127.0.0.1", "-p", &port.map_or("-1".to_owned(), |port| port.to_string())]);
+        command.args(["--user", "copies", "--pass", "p@ss", "-a", "127.0.0.1", "-p"]);
+        command.arg(port.map_or("-1".to_owned(), |port| port.to_string()));
         let mut process = Process::start(command);
         let line = process.wait_for("Listening for client connections on ");
         let port = line.rsplit_once(':').unwrap().1.trim().parse().unwrap();
@@ -51,7 +52,7 @@ impl Nats {
     }
 
     fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        format!("nats://copies:p%40ss@127.0.0.1:{}", self.port)
     }
 }
 

@@ -6,7 +6,9 @@ use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
+use percent_encoding::percent_decode_str;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::time::timeout;
@@ -53,6 +55,14 @@ impl NatsBus {
             Some(file) => ConnectOptions::with_credentials_file(file).await.map_err(BusError::Credentials)?,
             None => ConnectOptions::new(),
         };
+        let user = servers.iter().find_map(|server| Some((decoded(server.username()?), server.password().map(decoded))));
+        let options = match user {
+            Some((user, Some(password))) => options.user_and_password(user, password),
+            Some((token, None)) => options.token(token),
+            None => options,
+        };
+        let names: Arc<str> =
+            servers.iter().map(|server| format!("{}:{}", server.host(), server.port())).collect::<Vec<_>>().join(",").into();
         let options = options
             .name("keyfold")
             .no_echo()
@@ -60,7 +70,10 @@ impl NatsBus {
             .ping_interval(PING)
             .client_capacity(WAITING)
             .subscription_capacity(WAITING)
-            .event_callback(|event| async move { log(&event) });
+            .event_callback(move |event| {
+                log(&names, &event);
+                std::future::ready(())
+            });
         let client = options.connect(servers).await.map_err(|error| BusError::Connect(error.to_string()))?;
         Ok(Self { client, prefix: prefix.to_owned() })
     }
@@ -102,12 +115,20 @@ impl Bus for NatsBus {
     }
 }
 
-fn log(event: &Event) {
+/// A part of a URL, in which special characters are escaped.
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+fn log(servers: &str, event: &Event) {
     match event {
-        Event::Connected => tracing::info!("the bus is connected"),
-        Event::Disconnected => tracing::warn!("the bus is away: this copy reads the streams itself until it is back"),
+        Event::Connected => tracing::info!(servers, "the bus is connected"),
+        Event::Disconnected => tracing::warn!(servers, "the bus is away: this copy reads the streams itself until it is back"),
+        Event::ClientError(error) => {
+            tracing::warn!(servers, %error, "the bus cannot be reached: this copy reads the streams itself until it is")
+        }
         // Its reader finds out what it has missed.
-        Event::SlowConsumer(_) => tracing::debug!("messages of the bus were dropped: they come faster than they are read"),
-        other => tracing::warn!(event = %other, "the bus has trouble"),
+        Event::SlowConsumer(_) => tracing::debug!(servers, "messages of the bus were dropped: they come faster than they are read"),
+        other => tracing::warn!(servers, event = %other, "the bus has trouble"),
     }
 }
