@@ -25,7 +25,10 @@ pub struct Watching {
 }
 
 /// What one subscriber hears.
-pub struct Listener(BoxStream<'static, Response>);
+pub struct Listener {
+    responses: BoxStream<'static, Response>,
+    hub: Hub,
+}
 
 /// A gateway for a schema on an empty store.
 pub async fn watching(schema: &str) -> Watching {
@@ -78,7 +81,7 @@ impl Watching {
 
     pub async fn subscribe_as(&self, request: Request) -> Listener {
         match self.gateway().prepare(&request).await {
-            Ok(prepared) => Listener(self.hub.subscribe(&self.gateway(), prepared, request)),
+            Ok(prepared) => Listener { responses: self.hub.subscribe(&self.gateway(), prepared, request), hub: self.hub.clone() },
             Err(errors) => panic!("{errors:?}"),
         }
     }
@@ -101,7 +104,7 @@ impl Watching {
 impl Listener {
     /// The next response.
     pub async fn whole(&mut self) -> Option<Value> {
-        let response = timeout(LONG, self.0.next()).await.expect("an event in time")?;
+        let response = timeout(LONG, self.responses.next()).await.expect("an event in time")?;
         Some(serde_json::from_slice(&response.body).unwrap())
     }
 
@@ -120,6 +123,10 @@ impl Listener {
 
     /// Begins to listen.
     pub async fn begin(&mut self) {
-        assert!(timeout(Duration::from_millis(200), self.0.next()).await.is_err(), "nothing has changed");
+        tokio::select! {
+            biased;
+            response = self.responses.next() => panic!("nothing has changed, but {:?}", response.map(|response| response.body)),
+            () = self.hub.begun() => {}
+        }
     }
 }

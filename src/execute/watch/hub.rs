@@ -96,6 +96,15 @@ impl Hub {
         }
     }
 
+    /// Waits until the changes of every table that is followed arrive.
+    pub async fn begun(&self) {
+        let feeds: Vec<_> = self.inner.feeds.state().feeds.values().map(|feed| feed.begun.subscribe()).collect();
+        for mut begun in feeds {
+            // A table that is followed no longer need not begin.
+            let _ = begun.wait_for(|begun| *begun).await;
+        }
+    }
+
     /// Ends all subscriptions, and begins no more.
     pub fn close(&self) {
         let mut state = self.inner.feeds.state();
