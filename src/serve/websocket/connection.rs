@@ -14,14 +14,14 @@ use crate::serve::endpoint::Endpoint;
 use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
 use crate::serve::http::status::HttpRefusal;
-use crate::serve::quota::Quota;
+use crate::serve::quota::{Quota, Share};
 use crate::serve::shutdown::OpenConnections;
 use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::{RequestId, RequestOrigin};
 use async_graphql_axum::GraphQLProtocol;
 use axum::Extension;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{Message, WebSocket, close_code};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -35,7 +35,7 @@ use tokio::time::timeout;
 /// How long a client may take to confirm that the socket is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// The most bytes that a socket reads at once. The library keeps a buffer of this size for each, and most sockets wait for most of the time.
-const READ_BUFFER: usize = 2 << 10;
+const READ_BUFFER: usize = 1 << 10;
 
 /// What every WebSocket needs.
 #[derive(Clone)]
@@ -83,26 +83,32 @@ pub async fn handle(
         upgrade.protocols([protocol::NAME, legacy::NAME]).max_message_size(longest).max_frame_size(longest).read_buffer_size(READ_BUFFER);
     let predecessor = (upgrade.selected_protocol().is_some_and(|selected| selected == legacy::NAME)).then_some(offered);
     let (open, body_timeout) = (sockets.open.open(), limits.body_timeout);
-    upgrade.on_upgrade(move |socket| async move {
+    upgrade.on_upgrade(move |socket| {
         let executor = SocketExecutor::new(sockets.endpoint, client, identity.clone(), open.clone());
         let (sink, messages) = socket.split();
         let messages = Messages::new(messages, executor.clone(), Unfinished::new(received, memory, body_timeout), open);
-        serve((sink, messages), predecessor, executor, identity).await;
-        drop(place);
+        // Sockets are many, and most of them wait: what is not needed then is apart, here and below.
+        serve((sink, messages), predecessor, executor, identity, place).boxed()
     })
 }
 
-/// Serves a WebSocket until its client leaves, or until the server ends it.
+/// Serves a WebSocket until its client leaves, or until the server ends it. Then its place is free.
 async fn serve(
     (mut sink, mut messages): (SplitSink<WebSocket, Message>, Messages<SplitStream<WebSocket>>),
     predecessor: Option<GraphQLProtocol>,
     executor: SocketExecutor,
     identity: SocketIdentity,
+    _place: Share,
 ) {
     let over = match predecessor {
         None => SocketSession::new(&mut sink, &mut messages, executor, identity).serve().await,
         Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).boxed().await,
     };
+    close(sink, messages, over).boxed().await;
+}
+
+/// Closes a WebSocket with a frame, or after its client or its messages have ended.
+async fn close(mut sink: SplitSink<WebSocket, Message>, mut messages: Messages<SplitStream<WebSocket>>, over: Option<CloseFrame>) {
     match over {
         Some(frame) => messages.end_with(frame),
         // A frame of the client that closes the socket is answered by one (RFC 6455 section 5.5.1): it waits to be sent. Without it, clients

@@ -68,7 +68,7 @@ where
     }
 
     /// Serves the socket until it ends. The frame must close it; without one, its client is gone, or the messages say why they ended.
-    pub async fn serve(mut self) -> Option<CloseFrame> {
+    pub async fn serve(&mut self) -> Option<CloseFrame> {
         let identity = self.identity.clone();
         tokio::select! {
             end = self.run() => end.ok(),
@@ -86,11 +86,12 @@ where
                 message = self.messages.next() => {
                     let message = message.and_then(Result::ok).ok_or(Gone)?;
                     heard = true;
-                    if let Some(frame) = self.receive(&message).await? {
+                    // Boxes: what a message and an answer need is no part of the sockets that wait.
+                    if let Some(frame) = Box::pin(self.receive(&message)).await? {
                         return Ok(frame);
                     }
                 }
-                Some(first) = self.operations.events.next() => self.answer_all(first).await?,
+                Some(first) = self.operations.events.next() => Box::pin(self.answer_all(first)).await?,
                 () = &mut initialisation, if !self.acknowledged => {
                     return Ok(close(protocol::INITIALISATION_TIMEOUT, "Connection initialisation timeout"));
                 }
