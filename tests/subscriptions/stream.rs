@@ -26,8 +26,6 @@ pub struct State {
     pub trouble: u8,
     pub shards: Vec<Branch>,
     sequence: u64,
-    /// The answers without records, one after the other.
-    empty: usize,
 }
 
 /// A shard: the items from one number up to another.
@@ -37,12 +35,14 @@ pub struct Branch {
     pub records: Vec<ChangeRecord>,
     closed: bool,
     pub trimmed: usize,
+    /// The answers without records, one after the other.
+    empty: usize,
 }
 
 impl Stream {
     pub fn new(seed: u64, trouble: u8) -> Arc<Self> {
-        let root = Branch { parent: None, items: (0, ITEMS), records: Vec::new(), closed: false, trimmed: 0 };
-        Arc::new(Self { state: Mutex::new(State { rng: Rng::with_seed(seed), trouble, shards: vec![root], sequence: 0, empty: 0 }) })
+        let root = Branch { parent: None, items: (0, ITEMS), records: Vec::new(), closed: false, trimmed: 0, empty: 0 };
+        Arc::new(Self { state: Mutex::new(State { rng: Rng::with_seed(seed), trouble, shards: vec![root], sequence: 0 }) })
     }
 
     /// Changes an item.
@@ -71,7 +71,7 @@ impl Stream {
         let middle = (low + high) / 2;
         let parts = if middle > low { vec![(low, middle), (middle, high)] } else { vec![(low, high)] };
         for items in parts {
-            state.shards.push(Branch { parent: Some(place), items, records: Vec::new(), closed: false, trimmed: 0 });
+            state.shards.push(Branch { parent: Some(place), items, records: Vec::new(), closed: false, trimmed: 0, empty: 0 });
         }
     }
 
@@ -132,9 +132,11 @@ impl ChangeSource for Stream {
                 return Err(StreamError::Expired);
             }
             // An answer may be empty although there is more, but not for ever.
-            let most = if state.empty < 2 { state.rng.usize(..4) } else { 3 };
-            state.empty = if most == 0 { state.empty + 1 } else { 0 };
+            let most = state.rng.usize(..4);
             let (shard, at) = iterator.split_once(' ').unwrap();
+            let branch = &mut state.shards[place(shard)];
+            let most = if branch.empty < 2 { most } else { 3 };
+            branch.empty = if most == 0 { branch.empty + 1 } else { 0 };
             let (branch, at) = (&state.shards[place(shard)], at.parse::<usize>().unwrap());
             if at < branch.trimmed {
                 return Err(StreamError::Trimmed);
