@@ -269,10 +269,7 @@ async fn every_copy_gets_each_change_once_and_those_of_an_item_in_order() {
 #[tokio::test(start_paused = true)]
 async fn one_copy_reads_and_the_others_hear_it() {
     let (stream, wire) = (stream(1, 0), Wire::new(1, 0));
-    let mut copies = Vec::new();
-    for number in 0..3 {
-        copies.push(GatewayCopy::start(number, &wire, &stream).await);
-    }
+    let copies = started(3, &wire, &stream).await;
     // The first record tells each copy its place.
     stream.write(0, 2);
     sleep(Duration::from_secs(2)).await;
@@ -288,6 +285,15 @@ async fn one_copy_reads_and_the_others_hear_it() {
     asked.sort_unstable();
     assert_eq!(asked[..2], [0, 0], "two copies only hear");
     assert!(asked[2] > 90, "one copy reads: {asked:?}");
+}
+
+/// Copies that follow the stream.
+async fn started(count: usize, wire: &Arc<Wire>, stream: &Arc<Stream>) -> Vec<GatewayCopy> {
+    let mut copies = Vec::new();
+    for number in 0..count {
+        copies.push(GatewayCopy::start(number, wire, stream).await);
+    }
+    copies
 }
 
 /// How long, in the time of the test, until a copy hears of a change.
@@ -309,10 +315,7 @@ async fn heard_after(copy: &GatewayCopy, stream: &Stream, version: u64) -> Durat
 #[tokio::test(start_paused = true)]
 async fn another_copy_takes_over_within_five_seconds() {
     let (stream, wire) = (stream(2, 0), Wire::new(2, 0));
-    let mut copies = Vec::new();
-    for number in 0..2 {
-        copies.push(GatewayCopy::start(number, &wire, &stream).await);
-    }
+    let mut copies = started(2, &wire, &stream).await;
     assert!(heard_after(&copies[1], &stream, 2).await < Duration::from_secs(1));
     copies[0].kill();
     let waited = heard_after(&copies[1], &stream, 3).await;
@@ -328,10 +331,7 @@ async fn another_copy_takes_over_within_five_seconds() {
 #[tokio::test(start_paused = true)]
 async fn without_a_bus_or_leases_every_copy_reads_for_itself() {
     let (stream, wire) = (stream(3, 0), Wire::new(3, 0));
-    let mut copies = Vec::new();
-    for number in 0..2 {
-        copies.push(GatewayCopy::start(number, &wire, &stream).await);
-    }
+    let copies = started(2, &wire, &stream).await;
     let mut version = 1;
     for (is_up, refusals) in [(false, 0), (true, 0), (true, 10), (true, 0), (false, 10), (true, 0)] {
         wire.is_up.store(is_up, Ordering::Relaxed);

@@ -190,7 +190,7 @@ impl Stream for Responses {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Response>> {
         let Self { membership, beginning } = &mut *self;
         loop {
-            // What the beginning sends is taken at the same time.
+            // The client takes events while the beginning still sends them.
             if let Poll::Ready(response) = membership.subscriber.poll_next(context) {
                 return Poll::Ready(response);
             }

@@ -16,7 +16,7 @@ pub struct Seen {
     pub initial: Option<SeenItem>,
 }
 
-/// An item as a subscriber has seen it. A hash stands for the item, because each subscriber has one until the first change.
+/// An item as a subscriber has seen it. Each subscriber keeps one until the first change, so it is the hash of the item only.
 #[derive(Debug, Clone)]
 pub struct SeenItem {
     /// The hash of the attributes; `None` if there was no item.

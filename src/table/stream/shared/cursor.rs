@@ -4,7 +4,7 @@ use crate::table::stream::record::StreamPosition;
 use crate::table::stream::source::ShardStart;
 use std::sync::Arc;
 
-/// What stands for the sequence number before the first record.
+/// A sequence number that precedes the first record of every shard.
 pub const BEFORE_ALL: &str = "0";
 /// The text of a place that no record tells yet.
 const LATEST: &str = "latest";

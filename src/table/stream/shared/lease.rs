@@ -33,6 +33,13 @@ pub struct Lease {
     pub beat: u64,
 }
 
+impl Lease {
+    /// Whether a copy has it.
+    pub fn is_of(&self, copy: &str) -> bool {
+        self.owner.as_deref() == Some(copy)
+    }
+}
+
 /// Where leases are kept.
 pub trait LeaseTable: Send + Sync {
     /// The leases of shards, strongly consistent; `None` for a shard that never had one.

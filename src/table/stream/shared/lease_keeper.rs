@@ -40,7 +40,7 @@ struct Followed {
 }
 
 impl LeaseKeeper {
-    /// No shard is followed yet. `changed` is told when this copy begins or ceases to read a shard.
+    /// A keeper that follows no shard yet. It notifies `changed` when this copy begins or ceases to read a shard.
     pub fn new(table: Arc<dyn LeaseTable>, me: Arc<str>, changed: Arc<Notify>) -> Self {
         Self { table, me, shards: Mutex::default(), answered: Mutex::new(Instant::now()), begun: Notify::new(), changed }
     }
@@ -123,9 +123,9 @@ impl LeaseKeeper {
         };
         *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = began;
         let seen = self.note(names, leases, began);
-        let own = |seen: &&SeenLease| seen.lease.as_ref().is_some_and(|lease| lease.owner.as_ref() == Some(&self.me));
-        let renewed = seen.iter().filter(own).map(|seen| self.take(seen, false));
-        let taken = to_take(&self.me, &seen).into_iter().filter(|seen| !own(seen)).map(|seen| self.take(seen, true));
+        let is_own = |seen: &&SeenLease| seen.lease.as_ref().is_some_and(|lease| lease.is_of(&self.me));
+        let renewed = seen.iter().filter(is_own).map(|seen| self.take(seen, false));
+        let taken = to_take(&self.me, &seen).into_iter().map(|seen| self.take(seen, true));
         renewed.collect::<FuturesUnordered<_>>().collect::<()>().await;
         taken.collect::<FuturesUnordered<_>>().collect::<()>().await;
     }
@@ -155,7 +155,7 @@ impl LeaseKeeper {
                 let since = before.filter(|(before, _)| *before == lease).map_or(began, |(_, since)| since);
                 (lease, since)
             });
-            let is_own = lease.as_ref().is_some_and(|lease| lease.owner.as_ref() == Some(&self.me));
+            let is_own = lease.as_ref().is_some_and(|lease| lease.is_of(&self.me));
             is_changed |= is_own != followed.held.is_some();
             followed.held = is_own.then_some(began);
             let unchanged = followed.seen.as_ref().map_or(Duration::ZERO, |(_, since)| now.duration_since(*since));

@@ -1,5 +1,5 @@
-//! The messages about a shard in, in the order in which they came; out, what follows a cursor. It is bounded in bytes: what it drops, its
-//! reader finds missing.
+//! Messages about one shard in, in the order in which they came; the message that follows a cursor out. The mailbox is bounded in bytes. If it
+//! drops a message, the reader of the shard sees that records are missing.
 
 use super::message::Message;
 use crate::table::stream::record::compare_sequences;
@@ -56,7 +56,7 @@ impl Mailbox {
                 Place::Gap => return Heard::Gap,
                 Place::Next => {
                     let message = front.clone();
-                    // An end is told again, after the records.
+                    // The message stays, so that the next call tells the end.
                     if !message.head.is_end {
                         self.drop_front();
                     }

@@ -128,10 +128,10 @@ impl Shared {
         if records.is_empty() && !is_end && said.is_some_and(|said| now < said + SAY) {
             return;
         }
-        let bytes = MESSAGE_BYTES.min(self.bus.longest());
-        for message in Message::split((&shard.shard, fence), after, records, is_end, bytes) {
+        let (topic, longest) = (topic(&shard.table), self.bus.longest());
+        for message in Message::split((&shard.shard, fence), after, records, is_end, MESSAGE_BYTES.min(longest)) {
             // The others find out that it is missing.
-            if message.len() > self.bus.longest() || !self.bus.publish(&topic(&shard.table), message).await {
+            if message.len() > longest || !self.bus.publish(&topic, message).await {
                 return;
             }
         }
