@@ -3,6 +3,7 @@
 use super::error::{ErrorCode, GraphqlError};
 use super::heavy_work::HeavyWork;
 use super::introspection::introspect;
+use super::report::Preparation;
 use super::request::{Request, Settings};
 use crate::plan::cost::limits::{CostLimits, TooCostly};
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
@@ -83,7 +84,7 @@ pub struct OperationCache {
 /// An operation of a document and its variables, before it is planned.
 struct BoundOperation {
     document: Arc<CachedDocument>,
-    name: Option<String>,
+    name: Option<Arc<str>>,
     kind: OperationType,
     variables: Map<String, Value>,
     key: PlanKey,
@@ -92,7 +93,8 @@ struct BoundOperation {
 /// An operation that is ready to run.
 pub struct PlannedOperation {
     document: Arc<CachedDocument>,
-    name: Option<String>,
+    /// Its name.
+    pub name: Option<Arc<str>>,
     /// Its steps.
     pub plan: Arc<OperationPlan>,
     /// Whether its last run took long.
@@ -101,6 +103,8 @@ pub struct PlannedOperation {
     pub variables: Map<String, Value>,
     /// Its kind.
     pub kind: OperationType,
+    /// How long all of this took.
+    pub preparation: Preparation,
 }
 
 impl OperationCache {
@@ -122,8 +126,17 @@ impl OperationCache {
     }
 
     /// Parses, validates, coerces the variables and plans. Requests with the same text wait for the first of them.
-    pub async fn plan(&self, model: &Arc<Model>, request: &Request) -> Result<PlannedOperation, Vec<GraphqlError>> {
-        let document = self.document(model, &request.query).await?;
+    ///
+    /// `preparation` has begun before; it learns how long the parts took.
+    pub async fn plan(
+        &self,
+        model: &Arc<Model>,
+        request: &Request,
+        preparation: &mut Preparation,
+    ) -> Result<PlannedOperation, Vec<GraphqlError>> {
+        let document = self.document(model, &request.query).await;
+        preparation.parse = preparation.clock.elapsed();
+        let document = document?;
         let operation = bind(model, document, request)?;
         let CachedPlan { plan, heavy, .. } = match self.plans.get(&operation.key) {
             Some(known) => known,
@@ -146,7 +159,8 @@ impl OperationCache {
         if !self.cost.is_none() {
             self.cost.check(&cost_of_operation(model, &plan, &variables)).map_err(|too_costly| vec![refused(too_costly)])?;
         }
-        Ok(PlannedOperation { document, name, plan, heavy, variables, kind })
+        preparation.plan = preparation.clock.elapsed().saturating_sub(preparation.parse);
+        Ok(PlannedOperation { document, name, plan, heavy, variables, kind, preparation: *preparation })
     }
 
     async fn document(&self, model: &Arc<Model>, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
@@ -189,7 +203,7 @@ fn bind(model: &Model, cached: Arc<CachedDocument>, request: &Request) -> Result
     let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
     let coerced = coerce_variables(&model.api, document, operation, &request.variables);
     let variables = coerced.map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
-    let name = operation.name.as_ref().map(|name| name.to_string());
+    let name = operation.name.as_ref().map(|name| Arc::<str>::from(name.as_str()));
     let own = name.as_deref().unwrap_or_default();
     let sensitivities = document.sensitivities.get(own).map(Vec::as_slice).unwrap_or_default();
     let key = (cached.number, plan_key(own, sensitivities, &variables));
@@ -286,7 +300,7 @@ mod tests {
 
     async fn plan(cache: &OperationCache, model: &Arc<Model>, number: usize) -> Arc<OperationPlan> {
         let request = Request { query: format!("{{ a(id: \"{number}\") {{ id }} }}"), ..Request::default() };
-        cache.plan(model, &request).await.unwrap_or_else(|_| panic!("{number}")).plan
+        cache.plan(model, &request, &mut Preparation::begin()).await.unwrap_or_else(|_| panic!("{number}")).plan
     }
 
     #[tokio::test]
@@ -301,7 +315,7 @@ mod tests {
         let settings = Settings { max_plan_bytes: 100, ..Settings::default() };
         let (model, cache) = (model(), OperationCache::new(&settings, Arc::default()));
         let request = Request { query: "{ a(id: 1) { id } }".to_owned(), ..Request::default() };
-        let refused = cache.plan(&model, &request).await.err().unwrap_or_default();
+        let refused = cache.plan(&model, &request, &mut Preparation::begin()).await.err().unwrap_or_default();
         assert_eq!(refused.first().map(|error| error.code), Some(ErrorCode::LimitExceeded));
     }
 
@@ -309,7 +323,7 @@ mod tests {
     async fn a_mistake_is_told_to_all_who_wait() {
         let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let request = Request { query: "{ b }".to_owned(), ..Request::default() };
-        let answers = futures_util::future::join_all((0..20).map(|_| cache.plan(&model, &request))).await;
+        let answers = futures_util::future::join_all((0..20).map(async |_| cache.plan(&model, &request, &mut Preparation::begin()).await)).await;
         assert!(answers.iter().all(Result::is_err));
     }
 

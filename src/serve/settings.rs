@@ -277,6 +277,7 @@ impl Budgets {
             introspection,
             cursor_key,
             passes: Default::default(),
+            observer: None,
         }
     }
 }
