@@ -7,7 +7,7 @@ use super::explain;
 use super::heavy_work::{HeavyWork, WorkDone};
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
-use super::report::{OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited};
+use super::report::{GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited};
 use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
@@ -144,6 +144,15 @@ impl Gateway {
         self.inner.cache.as_ref()
     }
 
+    /// What it holds now.
+    pub fn load(&self) -> GatewayLoad {
+        let Inner { operations, cache, calls, .. } = &*self.inner;
+        let [documents, plans] = operations.counts();
+        let items = cache.iter().map(|cache| ("items", cache.counts()));
+        let caches = [("documents", documents), ("plans", plans)].into_iter().chain(items).collect();
+        GatewayLoad { caches, calls: calls.taken(), most_calls: calls.places() }
+    }
+
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
     pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
         let mut preparation = Preparation::begin();
@@ -218,7 +227,7 @@ impl Gateway {
             calls,
             lost_races: run.lost_races.into_inner(),
             errors: counted(body.codes()),
-            plan: Some(prepared.planned.plan.clone()),
+            plan: Some((self.inner.model.clone(), prepared.planned.plan.clone())),
             trace: prepared.trace,
         });
         self.inner.observer.as_ref().inspect(|observer| observer.ran(&report));

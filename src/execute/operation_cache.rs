@@ -16,8 +16,9 @@ use crate::plan::operation::variables::coerce_variables;
 use crate::plan::passes::Passes;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
+use crate::table::cache::counts::{CacheCounter, CacheCounts};
 use apollo_compiler::ast::OperationType;
-use quick_cache::Weighter;
+use quick_cache::{DefaultHashBuilder, Weighter};
 use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -74,8 +75,10 @@ pub struct OperationCache {
     cost: CostLimits,
     passes: Passes,
     most_bytes: u64,
-    documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes>,
-    plans: Cache<PlanKey, CachedPlan, Bytes>,
+    documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes, DefaultHashBuilder, CacheCounter>,
+    plans: Cache<PlanKey, CachedPlan, Bytes, DefaultHashBuilder, CacheCounter>,
+    /// The look-ups of documents, and those of plans.
+    counters: [CacheCounter; 2],
     /// The number of the next document.
     next: AtomicU64,
     heavy_work: Arc<HeavyWork>,
@@ -111,6 +114,7 @@ impl OperationCache {
     /// An empty cache under a gateway's settings.
     pub fn new(settings: &Settings, heavy_work: Arc<HeavyWork>) -> Self {
         let bytes = settings.plan_cache_bytes / 2;
+        let counters = [CacheCounter::default(), CacheCounter::default()];
         let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
             budgets: budgets(settings),
@@ -118,8 +122,9 @@ impl OperationCache {
             cost: settings.cost,
             passes: settings.passes,
             most_bytes: settings.max_plan_bytes,
-            documents: Cache::with_weighter(entries, bytes, Bytes),
-            plans: Cache::with_weighter(entries, bytes, Bytes),
+            documents: Cache::with(entries, bytes, Bytes, DefaultHashBuilder::default(), counters[0].clone()),
+            plans: Cache::with(entries, bytes, Bytes, DefaultHashBuilder::default(), counters[1].clone()),
+            counters,
             next: AtomicU64::new(0),
             heavy_work,
         }
@@ -138,7 +143,9 @@ impl OperationCache {
         preparation.parse = preparation.clock.elapsed();
         let document = document?;
         let operation = bind(model, document, request)?;
-        let CachedPlan { plan, heavy, .. } = match self.plans.get(&operation.key) {
+        let known = self.plans.get(&operation.key);
+        self.counters[1].look_up(known.is_some());
+        let CachedPlan { plan, heavy, .. } = match known {
             Some(known) => known,
             None => {
                 let (model, document) = (model.clone(), operation.document.clone());
@@ -163,8 +170,15 @@ impl OperationCache {
         Ok(PlannedOperation { document, name, plan, heavy, variables, kind, preparation: *preparation })
     }
 
+    /// What was done so far with documents, and with plans.
+    pub fn counts(&self) -> [CacheCounts; 2] {
+        [self.counters[0].counts(self.documents.weight()), self.counters[1].counts(self.plans.weight())]
+    }
+
     async fn document(&self, model: &Arc<Model>, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
-        if let Some(cached) = self.documents.get(text) {
+        let known = self.documents.get(text);
+        self.counters[0].look_up(known.is_some());
+        if let Some(cached) = known {
             return Ok(cached);
         }
         let text: Arc<str> = text.into();

@@ -2,11 +2,16 @@
 
 use super::error::ErrorCode;
 use crate::plan::tree::OperationPlan;
-use crate::table::request::session::CallRecord;
+use crate::schema::model::Model;
+use crate::table::cache::counts::CacheCounts;
 use apollo_compiler::ast::OperationType;
+use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
+
+/// A call of a run, as plain data.
+pub use crate::table::request::session::CallRecord;
 
 /// Hears of every run of every operation, as soon as the run has ended. It must not wait.
 pub trait RunObserver: Debug + Send + Sync {
@@ -87,10 +92,34 @@ pub struct OperationReport {
     pub lost_races: u32,
     /// The codes of its errors, each with how many there are.
     pub errors: Vec<(ErrorCode, usize)>,
-    /// Its plan; `None` if it has none.
-    pub plan: Option<Arc<OperationPlan>>,
+    /// Its plan, and the model that it is for; `None` if it has none.
+    pub plan: Option<(Arc<Model>, Arc<OperationPlan>)>,
     /// Its place in a trace, if it has one.
     pub trace: Option<TraceContext>,
+}
+
+/// What a gateway holds at a moment.
+#[derive(Debug, Clone, Default)]
+pub struct GatewayLoad {
+    /// Its caches: documents, plans and, if anything is kept, items.
+    pub caches: Vec<(&'static str, CacheCounts)>,
+    /// The calls in flight.
+    pub calls: usize,
+    /// How many may be in flight.
+    pub most_calls: usize,
+}
+
+/// What the subscriptions of a gateway hold at a moment.
+#[derive(Debug, Clone, Default)]
+pub struct SubscriptionLoad {
+    /// How many there are.
+    pub subscriptions: usize,
+    /// How many groups they form.
+    pub groups: usize,
+    /// The bytes that wait for subscribers.
+    pub waiting_bytes: usize,
+    /// How many seconds the reading of each table's stream is behind the changes.
+    pub lags: Vec<(String, i64)>,
 }
 
 impl Preparation {
@@ -123,6 +152,11 @@ impl OperationReport {
     /// The kind as GraphQL spells it: `query`, `mutation` or `subscription`; `unknown` if it could not be read.
     pub fn kind_name(&self) -> &'static str {
         self.kind.map_or("unknown", |kind| kind.name())
+    }
+
+    /// Its plan as `extensions.keyfold.plan` shows it.
+    pub fn plan_json(&self) -> Option<Value> {
+        self.plan.as_ref().map(|(model, plan)| plan.to_json(model))
     }
 
     /// The calls that were made: those that the cache answered are not among them.

@@ -5,6 +5,7 @@ use crate::plan::cost::limits::CostLimits;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
+use crate::serve::telemetry::settings::TelemetrySettings;
 use axum::http::uri::Authority;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -58,6 +59,10 @@ pub struct ServerSettings {
     /// Logs.
     #[command(flatten)]
     pub log: LogSettings,
+
+    /// Metrics and slow operations.
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
 }
 
 /// What clients may see besides data. By default, all three are on in dev and off in serve.
@@ -283,7 +288,7 @@ impl Budgets {
 }
 
 /// Reads a time of at most an hour.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     time_of_at_most(HOUR, "an hour", text)
 }
 

@@ -8,7 +8,13 @@ use crate::serve::http::host::Hosts;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
+use crate::execute::report::RunObserver;
+use crate::execute::request;
 use crate::serve::sign_in::authenticator::Authenticator;
+use crate::serve::telemetry::exposition;
+use crate::serve::telemetry::metrics::Metrics;
+use crate::serve::telemetry::observer::Telemetry;
+use crate::serve::telemetry::tracer::Tracer;
 use anyhow::{Context, Result, anyhow, bail};
 use std::future::Future;
 use std::io::ErrorKind;
@@ -16,6 +22,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// A server that is bound to its address and does not answer yet.
 pub struct Server {
@@ -26,6 +33,9 @@ pub struct Server {
     documents: Documents,
     first: Signals,
     second: Signals,
+    telemetry: Arc<Telemetry>,
+    /// Where the metrics are served.
+    metrics_listener: Option<TcpListener>,
     /// The address it listens on.
     pub address: SocketAddr,
 }
@@ -42,13 +52,22 @@ impl Server {
         check_origins(&settings.allow_origins).context("--allow-origin")?;
         let (first, second) = (Signals::new()?, Signals::new()?);
         let wanted = settings.listen.as_deref().unwrap_or(default);
-        let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
+        let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--listen", wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
         let features = settings.features.or(development);
         let restricted = development || !settings.allow_hosts.is_empty();
         let hosts = if restricted { Hosts::at(address.ip(), &settings.allow_hosts) } else { Hosts::All };
         let documents = settings.documents.open()?;
-        Ok(Self { listener, settings, features, hosts, documents, first, second, address })
+        let metrics_listener = match settings.telemetry.metrics_listen.as_deref() {
+            Some(wanted) => Some(TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--metrics-listen", wanted, error))?),
+            None => None,
+        };
+        let metrics = match &metrics_listener {
+            Some(_) => Some(Arc::new(Metrics::new(documents.only_trusted()).context("the metrics cannot be made")?)),
+            None => None,
+        };
+        let telemetry = Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
+        Ok(Self { listener, settings, features, hosts, documents, first, second, telemetry, metrics_listener, address })
     }
 
     /// Whether browsers get GraphiQL.
@@ -88,8 +107,11 @@ impl Server {
             development,
             allow_origins: self.settings.allow_origins.clone(),
             hosts: self.hosts.clone(),
+            telemetry: self.telemetry.clone(),
         })
         .context("--allow-origin")?;
+        let exposed = self.metrics_listener.zip(self.telemetry.metrics.clone());
+        let exposition = exposed.map(|(listener, metrics)| tokio::spawn(exposition::serve(listener, metrics, routes.sources())));
         let (mut first, mut second) = (self.first, self.second);
         let stop = async move {
             let name = first.next().await;
@@ -99,7 +121,12 @@ impl Server {
             second.next().await;
             second.next().await;
         };
-        match until(listener::serve(self.listener, routes, &self.settings.limits, stop), at_once).await {
+        let stopped = until(listener::serve(self.listener, routes, &self.settings.limits, stop), at_once).await;
+        exposition.inspect(JoinHandle::abort);
+        let telemetry = self.telemetry;
+        // It waits for the collector, on a thread of its own.
+        let _ = spawn_blocking(move || telemetry.end()).await;
+        match stopped {
             Some(Stopped::Finished) => Ok(ExitCode::SUCCESS),
             Some(Stopped::CutOff) => bail!("some requests did not finish within --shutdown-timeout"),
             None => bail!("stopped without waiting for running requests"),
@@ -107,8 +134,9 @@ impl Server {
     }
 
     /// The gateway's settings.
-    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> crate::execute::request::Settings {
-        self.settings.budgets.gateway(self.introspection(), cursor_key)
+    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> request::Settings {
+        let observer = self.telemetry.is_on().then(|| self.telemetry.clone() as Arc<dyn RunObserver>);
+        request::Settings { observer, ..self.settings.budgets.gateway(self.introspection(), cursor_key) }
     }
 }
 
@@ -119,11 +147,11 @@ async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) 
     }
 }
 
-fn bind_trouble(wanted: &str, error: std::io::Error) -> anyhow::Error {
+fn bind_trouble(option: &str, wanted: &str, error: std::io::Error) -> anyhow::Error {
     let help = match error.kind() {
-        ErrorKind::AddrInUse => "another process listens there: stop it, or choose another address with --listen 127.0.0.1:4001",
-        ErrorKind::PermissionDenied => "this user may not listen there: choose a port above 1023 with --listen",
-        ErrorKind::InvalidInput => "write an address and a port: --listen 127.0.0.1:4000",
+        ErrorKind::AddrInUse => format!("another process listens there: stop it, or choose another address with {option} 127.0.0.1:4001"),
+        ErrorKind::PermissionDenied => format!("this user may not listen there: choose a port above 1023 with {option}"),
+        ErrorKind::InvalidInput => format!("write an address and a port: {option} 127.0.0.1:4000"),
         _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
     };
     anyhow!("cannot listen on {wanted}: {help}")

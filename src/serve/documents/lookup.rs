@@ -23,6 +23,11 @@ impl Documents {
         Self { trusted: trusted.map(Arc::new), only_trusted, persisted: persisted.map(Arc::new) }
     }
 
+    /// How many documents there are, if no other runs.
+    pub fn only_trusted(&self) -> Option<usize> {
+        self.trusted.as_ref().filter(|_| self.only_trusted).map(|trusted| trusted.count())
+    }
+
     /// The request for the document that a client means.
     pub fn request(&self, asked: RequestParameters) -> Result<Request, GraphqlError> {
         let RequestParameters { query, document_id, hash, operation_name, variables } = asked;
