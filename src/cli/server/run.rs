@@ -63,7 +63,11 @@ impl Server {
             None => None,
         };
         let metrics = match &metrics_listener {
-            Some(_) => Some(Arc::new(Metrics::new(documents.only_trusted()).context("the metrics cannot be made")?)),
+            Some(listener) => {
+                let address = listener.local_addr().context("cannot read the address of the metrics")?;
+                tracing::info!(%address, "the metrics are at /metrics");
+                Some(Arc::new(Metrics::new(documents.only_trusted()).context("the metrics cannot be made")?))
+            }
             None => None,
         };
         let telemetry = Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
