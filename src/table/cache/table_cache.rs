@@ -14,7 +14,7 @@ use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Query;
 use quick_cache::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -36,6 +36,8 @@ pub struct TableCache {
     flights: Mutex<HashMap<EntryKey, Arc<Flight>>>,
     watches: Watches,
     tags: Tags,
+    /// The cache that took this one's place.
+    successor: OnceLock<Arc<TableCache>>,
 }
 
 /// What the cache has for a read.
@@ -74,6 +76,7 @@ impl TableCache {
             flights: Mutex::default(),
             watches: Watches::new(changes, hold_off),
             tags: Tags::new(tables),
+            successor: OnceLock::new(),
         }
     }
 
@@ -89,6 +92,15 @@ impl TableCache {
         self.entries.clear();
     }
 
+    /// Another cache takes this one's place. Writes that have begun on this one drop everything from that one when they end: what they touch
+    /// there, this one does not know.
+    pub fn hand_over(&self, successor: &Arc<Self>) {
+        // There is one successor, so the place is free.
+        let _ = self.successor.set(successor.clone());
+        // A write that has just ended counts as a change of the successor, too.
+        successor.invalidate_all();
+    }
+
     /// The bytes of what is kept, about.
     pub fn bytes(&self) -> u64 {
         self.entries.weight()
@@ -99,8 +111,14 @@ impl TableCache {
     }
 
     pub(super) fn drop_tags(&self, tags: &[Tag]) {
-        if !tags.is_empty() {
-            self.watches.change(tags);
+        if tags.is_empty() {
+            return;
+        }
+        self.watches.change(tags);
+        let mut last = self.successor.get();
+        while let Some(cache) = last {
+            cache.invalidate_all();
+            last = cache.successor.get();
         }
     }
 
