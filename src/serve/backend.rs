@@ -152,3 +152,33 @@ impl Backend for CurrentGateway {
         self.hub.close();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::execute::request::Settings;
+    use crate::schema::load;
+    use crate::table::sdk::store::SdkStore;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn reloads_are_counted() {
+        let text = r#"
+            extend schema @table(name: "table", partitionKey: "PK")
+            type A @item(keys: { PK: "A#{id}" }) { id: ID! }
+            type Query { a(id: ID!): A @find }"#;
+        let (model, _) = load("a.graphql", text, &|_| None).unwrap();
+        let (model, store) = (Arc::new(model), SdkStore::in_memory().unwrap());
+        let gateway = || Gateway::new(model.clone(), store.clone(), Settings::default());
+        let current = CurrentGateway::new(gateway());
+        assert_eq!(current.reloads(), Reloads::default());
+        let before = SystemTime::now();
+        current.replace(gateway()).await;
+        current.stays();
+        current.stays();
+        let Reloads { good, failed, last } = current.reloads();
+        assert_eq!((good, failed), (1, 2));
+        assert!(last.is_some_and(|last| (before..=SystemTime::now()).contains(&last)));
+    }
+}

@@ -10,6 +10,7 @@ use crate::schema::model::Model;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
+use crate::table::data::error::TableError;
 use crate::table::hedge::late_reads::LateReads;
 use crate::table::sdk::store::SdkStore;
 use std::path::{Path, PathBuf};
@@ -127,8 +128,12 @@ impl StoreOfTables {
             }
             Self::Given { store, .. } => (store, Vec::new(), "`keyfold tables` prints the requests that create them"),
         };
-        let differences = store.differences(&model.tables).await;
-        let differences = differences.map_err(|error| Trouble::Other(format!("cannot describe its tables: {}", error.detail)))?;
+        let unknown = |error: TableError| Trouble::Other(format!("cannot describe its tables: {}", error.detail));
+        // A server that does not answer at all is told within seconds.
+        if let Some(table) = model.tables.first() {
+            store.reachable(table).await.map_err(unknown)?;
+        }
+        let differences = store.differences(&model.tables).await.map_err(unknown)?;
         match differences.as_slice() {
             [] => Ok(made),
             all => Err(Trouble::Other(format!("the tables do not match it: {} ({help})", all.join(" ")))),
