@@ -1,6 +1,8 @@
 //! The commands that end by themselves: arguments in; output, errors and the exit code out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+#[path = "commands/configuration.rs"]
+mod configuration;
 #[path = "served/process.rs"]
 mod process;
 
@@ -265,7 +267,7 @@ fn a_bad_line_is_named_and_nothing_is_loaded() {
 fn usage_is_explained() {
     assert_eq!(in_pantry(&["--version"]).well().trim(), format!("keyfold {}", env!("CARGO_PKG_VERSION")));
     let help = in_pantry(&["--help"]).well();
-    for command in ["dev", "serve", "check", "explain", "schema", "tables", "docs", "import", "export", "shards"] {
+    for command in ["dev", "serve", "check", "explain", "schema", "tables", "docs", "import", "export", "shards", "config"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}: {help}");
         assert!(in_pantry(&[command, "--help"]).well().contains("Usage: keyfold"));
     }

@@ -26,6 +26,8 @@ mod pages;
 mod process;
 #[path = "served/proxies.rs"]
 mod proxies;
+#[path = "served/reload.rs"]
+mod reload;
 #[path = "served/server.rs"]
 mod server;
 #[path = "served/waves.rs"]

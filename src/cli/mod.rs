@@ -2,6 +2,7 @@
 
 mod access_paths;
 mod check;
+pub mod config;
 mod docs;
 mod explain;
 mod items;
@@ -17,7 +18,11 @@ mod tables;
 mod token;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
+use config::file::{ConfigFile, USUAL};
+use config::levels;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// A GraphQL gateway for DynamoDB single-table designs: one schema.graphql describes the API and where its items live.
@@ -41,11 +46,43 @@ enum Command {
     Export(items::export::Export),
     Shards(shards::Shards),
     Token(token::PrintToken),
+    Config(config::ShowConfig),
+}
+
+/// The environment variable that names the file of settings.
+const CONFIG_VARIABLE: &str = "KEYFOLD_CONFIG";
+
+/// The command line. `--config` is read before the rest, because the file that it names is part of the rest.
+fn command() -> clap::Command {
+    let help = "File of settings, below options and variables [default: keyfold.toml, if it exists]";
+    let parser = value_parser!(PathBuf);
+    Cli::command()
+        .arg(Arg::new("config").long("config").env(CONFIG_VARIABLE).value_name("FILE").global(true).value_parser(parser).help(help))
 }
 
 impl Cli {
+    /// Reads the arguments of the process, its environment, and the file of settings, which is given, too. Wrong arguments and requests for help
+    /// end the process; an error is a mistake in the file.
+    pub fn read() -> Result<(Self, ConfigFile)> {
+        let (command, arguments) = (command(), std::env::args_os().collect::<Vec<_>>());
+        let name = levels::command_of(&arguments).map(|(_, name)| name.to_owned()).filter(|name| command.find_subcommand(name).is_some());
+        let path = levels::given(&arguments, "config").map(OsStr::to_owned).or_else(|| std::env::var_os(CONFIG_VARIABLE));
+        let (Some(name), false) = (name, asks_for_help(&arguments) || path.as_ref().is_some_and(|path| path.is_empty())) else {
+            return Ok((Self::of(&command.get_matches_from(arguments)), ConfigFile::default()));
+        };
+        let file = ConfigFile::read(path.as_deref().map_or(Path::new(USUAL), Path::new), path.is_some(), &command)?;
+        let settings = file.of_command(&name);
+        let matches = levels::leveled(&command, &name, &settings, arguments).matches(&command, &settings)?;
+        settings.run();
+        Ok((Self::of(&matches), file))
+    }
+
+    fn of(matches: &clap::ArgMatches) -> Self {
+        Self::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+    }
+
     /// Runs the command. An error is for the user: `main` prints its causes and exits with 1.
-    pub async fn run(self) -> Result<ExitCode> {
+    pub async fn run(self, file: &ConfigFile) -> Result<ExitCode> {
         match self.command {
             Command::Dev(command) => command.run().await,
             Command::Serve(command) => command.run().await,
@@ -58,8 +95,13 @@ impl Cli {
             Command::Export(command) => command.run().await,
             Command::Shards(command) => command.run(),
             Command::Token(command) => command.run(),
+            Command::Config(shown) => shown.run(&command(), |name| file.of_command(name)),
         }
     }
+}
+
+fn asks_for_help(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--help" || argument == "-h")
 }
 
 /// Whether the error is that the reader of the output is gone (`keyfold schema | head -1`), which is no failure.
@@ -71,7 +113,6 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use clap::CommandFactory;
     use clap::error::ErrorKind;
 
     fn refusal(arguments: &str) -> ErrorKind {
@@ -80,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_commands_are_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

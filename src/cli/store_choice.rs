@@ -1,5 +1,6 @@
 //! Options that say where the tables are in, a store out. Explains a store's errors to the user.
 
+use crate::cli::config::file;
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::sdk::store::SdkStore;
@@ -72,10 +73,10 @@ impl StoreChoice {
     }
 }
 
-/// An environment variable that is not empty. Options that exclude each other read their variables here: the parser of arguments treats a
+/// An environment variable that is not empty, or else the setting of its name in keyfold.toml. Options that exclude each other read their variables here: the parser of arguments treats a
 /// variable like an option, so that one in the environment would exclude the other on the command line.
 pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file::in_place_of(name))
 }
 
 /// The embedded store in a directory.

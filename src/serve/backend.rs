@@ -8,7 +8,8 @@ use crate::execute::watch::hub::Hub;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::future::Future;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
 use tokio::time::Instant;
 
 /// What runs operations.
@@ -77,6 +78,18 @@ impl Execution {
 pub struct CurrentGateway {
     gateway: RwLock<Gateway>,
     hub: Hub,
+    reloads: Mutex<Reloads>,
+}
+
+/// What became of the reloads since the process began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reloads {
+    /// How often another gateway was taken.
+    pub good: u64,
+    /// How often the one before stayed, because of a mistake or of a difference of the tables.
+    pub failed: u64,
+    /// When another gateway was taken for the last time.
+    pub last: Option<SystemTime>,
 }
 
 impl CurrentGateway {
@@ -88,7 +101,7 @@ impl CurrentGateway {
 
     /// Serves this gateway with its subscriptions.
     pub fn with_hub(gateway: Gateway, hub: Hub) -> Self {
-        Self { hub, gateway: RwLock::new(gateway) }
+        Self { hub, gateway: RwLock::new(gateway), reloads: Mutex::default() }
     }
 
     /// The gateway that serves now.
@@ -98,8 +111,23 @@ impl CurrentGateway {
 
     /// Serves this gateway from now on. Subscriptions that do not fit its schema end.
     pub async fn replace(&self, gateway: Gateway) {
+        if let (Some(before), Some(cache)) = (self.get().cache(), gateway.cache()) {
+            before.hand_over(cache);
+        }
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = gateway.clone();
         self.hub.replace(&gateway).await;
+        let mut reloads = self.reloads.lock().unwrap_or_else(PoisonError::into_inner);
+        *reloads = Reloads { good: reloads.good + 1, last: Some(SystemTime::now()), ..*reloads };
+    }
+
+    /// Counts a reload after which the gateway stays as it is.
+    pub fn stays(&self) {
+        self.reloads.lock().unwrap_or_else(PoisonError::into_inner).failed += 1;
+    }
+
+    /// What became of the reloads so far.
+    pub fn reloads(&self) -> Reloads {
+        *self.reloads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -141,5 +169,35 @@ impl Backend for CurrentGateway {
 
     fn load(&self) -> BackendLoad {
         BackendLoad { gateway: self.get().load(), subscriptions: self.hub.load() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::execute::request::Settings;
+    use crate::schema::load;
+    use crate::table::sdk::store::SdkStore;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn reloads_are_counted() {
+        let text = r#"
+            extend schema @table(name: "table", partitionKey: "PK")
+            type A @item(keys: { PK: "A#{id}" }) { id: ID! }
+            type Query { a(id: ID!): A @find }"#;
+        let (model, _) = load("a.graphql", text, &|_| None).unwrap();
+        let (model, store) = (Arc::new(model), SdkStore::in_memory().unwrap());
+        let gateway = || Gateway::new(model.clone(), store.clone(), Settings::default());
+        let current = CurrentGateway::new(gateway());
+        assert_eq!(current.reloads(), Reloads::default());
+        let before = SystemTime::now();
+        current.replace(gateway()).await;
+        current.stays();
+        current.stays();
+        let Reloads { good, failed, last } = current.reloads();
+        assert_eq!((good, failed), (1, 2));
+        assert!(last.is_some_and(|last| (before..=SystemTime::now()).contains(&last)));
     }
 }

@@ -73,7 +73,7 @@ async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     assert_eq!(server.ask(named, json!({})).await.error().1, "GRAPHQL_VALIDATION_FAILED");
 
     fs::write(&path, text.replace("user(\n", "user(of: \"1\",\n")).unwrap();
-    server.process.wait_for("the previous one stays in use");
+    server.process.wait_for("the schema was not reloaded: the previous one stays in use");
     assert!(server.process.said.iter().any(|line| line.starts_with("error")), "{:?}", server.process.said);
     assert_eq!(server.ask(called, json!({})).await.data()["user"]["name"], "Aiko Tanaka");
 

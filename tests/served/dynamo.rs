@@ -1,6 +1,7 @@
 //! A DynamoDB-compatible server on a port of this machine, which can be stopped and started again with its data.
 
 use dynoxide::Database;
+use dynoxide::actions::delete_table::DeleteTableRequest;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -23,6 +24,11 @@ impl Dynamo {
     /// Its URL, for `--endpoint-url`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Deletes a table.
+    pub fn drop_table(&self, name: &str) {
+        self.database.delete_table(DeleteTableRequest { table_name: name.to_owned() }).unwrap();
     }
 
     /// Stops it and closes its connections.

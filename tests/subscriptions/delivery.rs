@@ -208,3 +208,21 @@ async fn another_schema_keeps_what_fits_it() {
     let refused = board.subscribe(r#"subscription { new(boardId: "b") { id } }"#).await.whole().await.unwrap();
     assert_eq!(refused["errors"][0]["extensions"]["code"], "UNAVAILABLE");
 }
+
+#[tokio::test]
+async fn a_subscriber_who_comes_while_the_schema_is_replaced_is_on_the_new_one() {
+    let board = watching(BOARD).await;
+    board.run(r#"mutation { putCard(boardId: "b", id: "1", text: "one") { id } }"#).await;
+    let query = r#"subscription { card(boardId: "b", id: "1") { text } }"#;
+    let mut comes = board.subscribe_across(query, &BOARD.replace("title: String!", "name: String!")).await;
+    assert_eq!(comes.next().await, json!({ "card": { "text": "one" } }));
+    board.run(r#"mutation { setCard(boardId: "b", id: "1", text: "two") { id } }"#).await;
+    assert_eq!(comes.next().await, json!({ "card": { "text": "two" } }));
+    // A schema without the field ends it: nothing of it stays on a gateway that was replaced.
+    board.replace(&BOARD.replace("  card(boardId: ID!, id: ID!, after: ID): Card @watch(initial: true)\n", "")).await;
+    assert_eq!(comes.whole().await.unwrap()["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
+    // A document that the new schema does not have is refused.
+    let renamed = BOARD.replace("  new(boardId: ID!)", "  added(boardId: ID!)");
+    let refused = board.subscribe_across(r#"subscription { new(boardId: "b") { id } }"#, &renamed).await.whole().await.unwrap();
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
+}

@@ -79,6 +79,14 @@ impl Watching {
         self.subscribe_as(Request { query: query.to_owned(), ..Request::default() }).await
     }
 
+    /// Subscribes by an operation that was prepared just before another schema was served.
+    pub async fn subscribe_across(&self, query: &str, schema: &str) -> Listener {
+        let (before, request) = (self.gateway(), Request { query: query.to_owned(), ..Request::default() });
+        let prepared = before.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
+        self.replace(schema).await;
+        Listener { responses: self.hub.subscribe(&before, prepared, request), hub: self.hub.clone() }
+    }
+
     pub async fn subscribe_as(&self, request: Request) -> Listener {
         match self.gateway().prepare(&request).await {
             Ok(prepared) => Listener { responses: self.hub.subscribe(&self.gateway(), prepared, request), hub: self.hub.clone() },

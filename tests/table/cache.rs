@@ -370,6 +370,22 @@ async fn a_write_that_is_dropped_drops_what_it_touches() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_write_that_began_on_another_cache_drops_what_the_one_in_its_place_keeps() {
+    let (old, new) = (World::new(|_| Reply::Item), World::new(|_| Reply::Item));
+    let loaders = old.request(Duration::from_secs(30));
+    let call = WriteCall { table: "things".into(), action: WriteAction::Delete(key("p", "a")), condition: None };
+    let mut write = std::pin::pin!(loaders.write(&call));
+    assert!(tokio::time::timeout(CALL / 2, &mut write).await.is_err());
+    old.cache.hand_over(&new.cache);
+    // What was changed just before counts as changed in the new cache.
+    assert_eq!((new.read(60).await, new.read(60).await), (Ok(1), Ok(2)));
+    advance(HOLD_OFF).await;
+    assert_eq!((new.read(60).await, new.read(60).await), (Ok(3), Ok(3)), "it is kept");
+    let _ = write.await;
+    assert_eq!(new.read(60).await, Ok(4), "the write may have changed it");
+}
+
+#[tokio::test(start_paused = true)]
 async fn more_attributes_serve_fewer_and_two_lists_become_one() {
     let world = World::new(|_| Reply::Item);
     let asked = |names: &[&str]| {

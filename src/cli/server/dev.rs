@@ -2,9 +2,9 @@
 
 use super::data::{GatewayTables, starting};
 use super::design::SchemaDesign;
-use super::reload;
-use super::reload::Reload;
+use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
+use super::signals::Hangups;
 use crate::cli::items::callers::{self, SampleCaller};
 use crate::cli::items::samples::{self, Samples};
 use crate::cli::output;
@@ -88,8 +88,15 @@ impl Dev {
         let current = Arc::new(CurrentGateway::new(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone())));
         let sample_directory = self.samples().directory().map(Path::to_owned);
         let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
-        let reload = Reload { path: self.choice.schema, store, settings, can_sign_in: authenticator.is_on(), current: current.clone() };
-        let watching = tokio::spawn(reload::watch(reload, loaded.text));
+        let reload = Reload {
+            path: self.choice.schema,
+            tables: StoreOfTables::Own(store),
+            documents: server.documents(),
+            settings,
+            can_sign_in: authenticator.is_on(),
+            current: current.clone(),
+        };
+        let watching = tokio::spawn(reload.follow(Watching::at_once(loaded.text), Hangups::none()));
         let first = callers.first().map(SampleCaller::caller).unwrap_or_default();
         let operations = if server.has_playground() { starting::operations(&current.get(), &first).await } else { Default::default() };
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();

@@ -7,3 +7,4 @@ pub mod dev;
 mod reload;
 mod run;
 pub mod serve;
+mod signals;

@@ -1,25 +1,43 @@
-//! The file of a schema in, the gateway replaced whenever its text changes out. A text with mistakes is reported and not served.
+//! The file of a schema in, the gateway replaced whenever its text changes or a signal asks for it out. What has mistakes, or does not match
+//! the tables, is reported and not served.
 
+use super::signals::Hangups;
 use crate::cli::{output, schema_file};
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
+use crate::schema::diagnostics::diagnostic::{Diagnostics, Severity};
+use crate::schema::model::Model;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::documents::lookup::Documents;
+use crate::serve::documents::settings::DocumentSettings;
+use crate::table::data::error::TableError;
+use crate::table::hedge::late_reads::LateReads;
 use crate::table::sdk::store::SdkStore;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// How often the file is read. A schema has a few kilobytes: reading it is cheap, and more reliable than the times of file systems.
-const EVERY: Duration = Duration::from_millis(300);
+/// How often `keyfold dev` reads the file. A schema has a few kilobytes: reading it is cheap, and more reliable than the times of file systems.
+const OFTEN: Duration = Duration::from_millis(300);
+/// How often `keyfold serve` reads the file.
+const EVERY: Duration = Duration::from_secs(1);
+/// The most bytes of a file that is loaded again.
+const MOST_BYTES: u64 = 16 << 20;
+/// How many mistakes a line of the log tells, and the most characters of each.
+const MISTAKES_TOLD: usize = 5;
+const MISTAKE_LETTERS: usize = 400;
 
 /// What a reload needs.
 pub struct Reload {
     /// The schema's file.
     pub path: PathBuf,
-    /// The store, in which new tables are created.
-    pub store: SdkStore,
+    /// The tables.
+    pub tables: StoreOfTables,
+    /// The trusted documents, which are read again together with the schema.
+    pub documents: (DocumentSettings, Documents),
     /// The settings of the gateway.
     pub settings: Settings,
     /// Whether callers can sign in.
@@ -28,29 +46,39 @@ pub struct Reload {
     pub current: Arc<CurrentGateway>,
 }
 
-/// Watches the file until the task is dropped. `text` is what is served now.
-pub async fn watch(reload: Reload, text: String) {
-    let mut seen = Seen { text, missing: false };
-    let mut ticks = interval(EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        match seen.look(tokio::fs::read_to_string(&reload.path).await.ok()) {
-            Change::None => {}
-            Change::Gone => tracing::warn!(schema = %reload.path.display(), "the schema cannot be read: the previous one stays in use"),
-            Change::Text(text) => {
-                if let Err(trouble) = apply(&reload, text).await {
-                    eprintln!("{}", trouble.trim_end());
-                    tracing::warn!(schema = %reload.path.display(), "the changed schema has mistakes: the previous one stays in use");
-                }
-            }
-        }
-    }
+/// The store of the tables, and what a reload may do there.
+pub enum StoreOfTables {
+    /// The store of `keyfold dev`, in which missing tables are created.
+    Own(SdkStore),
+    /// DynamoDB or a compatible server, whose tables are compared and never created.
+    Given {
+        /// The store.
+        store: SdkStore,
+        /// The share of reads that may be made twice, from 0 to 1.
+        hedge: f64,
+    },
+}
+
+/// When the file is read besides on a signal.
+pub enum Watching {
+    /// Never.
+    Off,
+    /// All the time.
+    On {
+        /// Between two reads.
+        pause: Duration,
+        /// What is known of the file.
+        seen: KnownText,
+    },
 }
 
 /// The last known state of the file.
-struct Seen {
+pub struct KnownText {
     text: String,
+    /// A changed text that may not be whole yet.
+    arriving: Option<String>,
+    /// Whether a text must be read twice before it counts.
+    settles: bool,
     missing: bool,
 }
 
@@ -58,66 +86,265 @@ struct Seen {
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     None,
-    /// The file cannot be read any more.
-    Gone,
+    /// The file cannot be read any more, for this reason.
+    Gone(String),
     Text(String),
 }
 
-impl Seen {
-    /// Editors empty, move and write a file in steps, so a missing or empty file is no change yet.
-    fn look(&mut self, text: Option<String>) -> Change {
-        match text.filter(|text| !text.is_empty()) {
-            None if self.missing => Change::None,
-            None => {
-                self.missing = true;
-                Change::Gone
+/// Why a gateway was not replaced.
+enum Trouble {
+    Mistakes(Diagnostics),
+    Other(String),
+}
+
+impl Watching {
+    /// The file is `text` now. A change is taken as soon as it is seen, as whoever writes the schema wants it.
+    pub fn at_once(text: String) -> Self {
+        Self::On { pause: OFTEN, seen: KnownText::new(text, false) }
+    }
+
+    /// The file is `text` now. A change is taken when the file has stayed the same for a second: half a file may be a whole schema.
+    pub fn settled(text: String) -> Self {
+        Self::On { pause: EVERY, seen: KnownText::new(text, true) }
+    }
+}
+
+impl StoreOfTables {
+    /// The store of a gateway for these tables.
+    pub fn of(&self, model: &Model) -> SdkStore {
+        match self {
+            Self::Own(store) => store.clone(),
+            Self::Given { store, hedge } => store.clone().with_late_reads(LateReads::new(&model.tables, *hedge)),
+        }
+    }
+
+    /// Compares the tables with the schema. Gives the names of those that were created.
+    async fn prepare(&self, model: &Model) -> Result<Vec<String>, Trouble> {
+        let (store, made, help) = match self {
+            Self::Own(store) => {
+                let made = store.create_missing(&model.tables).await;
+                let made = made.map_err(|error| Trouble::Other(format!("cannot create its tables: {}", error.detail)))?;
+                (store, made, "a restart creates new ones in memory")
             }
-            Some(text) => {
-                self.missing = false;
-                if text == self.text {
-                    return Change::None;
-                }
-                self.text.clone_from(&text);
-                Change::Text(text)
-            }
+            Self::Given { store, .. } => (store, Vec::new(), "`keyfold tables` prints the requests that create them"),
+        };
+        let unknown = |error: TableError| Trouble::Other(format!("cannot describe its tables: {}", error.detail));
+        // A server that does not answer at all is told within seconds.
+        if let Some(table) = model.tables.first() {
+            store.reachable(table).await.map_err(unknown)?;
+        }
+        let differences = store.differences(&model.tables).await.map_err(unknown)?;
+        match differences.as_slice() {
+            [] => Ok(made),
+            all => Err(Trouble::Other(format!("the tables do not match it: {} ({help})", all.join(" ")))),
         }
     }
 }
 
-/// Serves the text from now on, or says why it cannot.
-async fn apply(reload: &Reload, text: String) -> Result<(), String> {
-    let path = reload.path.clone();
-    // A thread of its own: a schema that is slow to check, or makes the checker panic, does not disturb requests.
-    let checked = spawn_blocking(move || schema_file::parse(&path, &text)).await.map_err(|error| error.to_string())?;
-    let (model, warnings) = checked.map_err(|mistakes| mistakes.render(output::color()))?;
-    schema_file::show(&warnings);
-    schema_file::check_sign_in(&reload.path, &model, reload.can_sign_in).map_err(|error| error.to_string())?;
-    let made = reload.store.create_missing(&model.tables).await.map_err(|error| format!("cannot create its tables: {}", error.detail))?;
-    let differences =
-        reload.store.differences(&model.tables).await.map_err(|error| format!("cannot describe its tables: {}", error.detail))?;
-    if !differences.is_empty() {
-        return Err(format!("the existing tables do not match it; a restart creates new ones in memory\n  {}", differences.join("\n  ")));
+impl Reload {
+    /// Reloads whenever the file changes or a signal comes, until the task is dropped.
+    pub async fn follow(self, watching: Watching, mut hangups: Hangups) {
+        let (pause, mut seen) = match watching {
+            Watching::On { pause, seen } => (Some(pause), seen),
+            Watching::Off => (None, KnownText::new(String::new(), false)),
+        };
+        let mut ticks = pause.map(|pause| {
+            let mut ticks = interval(pause);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            ticks
+        });
+        loop {
+            let (cause, text) = tokio::select! {
+                () = hangups.next() => ("SIGHUP", read(&self.path).await.inspect(|text| seen.take(text))),
+                () = tick(ticks.as_mut()) => match seen.look(read(&self.path).await) {
+                    Change::None => continue,
+                    Change::Gone(reason) => ("file", Err(reason)),
+                    Change::Text(text) => ("file", Ok(text)),
+                },
+            };
+            self.reload(cause, text).await;
+        }
     }
-    reload.current.replace(Gateway::new(Arc::new(model), reload.store.clone(), reload.settings.clone())).await;
-    let new_tables = (!made.is_empty()).then(|| made.join(","));
-    tracing::info!(schema = %reload.path.display(), new_tables, "the schema was reloaded");
-    Ok(())
+
+    /// Serves the text from now on, or says why it cannot.
+    async fn reload(&self, cause: &str, text: Result<String, String>) {
+        let schema = self.path.display();
+        let done = match text {
+            Ok(text) => self.apply(text).await,
+            Err(reason) => Err(Trouble::Other(reason)),
+        };
+        match done {
+            Ok(new_tables) => {
+                let new_tables = (!new_tables.is_empty()).then(|| new_tables.join(","));
+                tracing::info!(%schema, cause, new_tables, "the schema was reloaded");
+            }
+            Err(trouble) => {
+                self.current.stays();
+                if let (StoreOfTables::Own(_), Trouble::Mistakes(mistakes)) = (&self.tables, &trouble) {
+                    eprintln!("{}", mistakes.render(output::color()).trim_end());
+                }
+                tracing::warn!(%schema, cause, reason = trouble.in_one_line(), "the schema was not reloaded: the previous one stays in use");
+            }
+        }
+    }
+
+    async fn apply(&self, text: String) -> Result<Vec<String>, Trouble> {
+        let path = self.path.clone();
+        let (asked, served) = self.documents.clone();
+        // A thread of its own: a schema that is slow to check, or makes the checker panic, does not disturb requests.
+        let checked = spawn_blocking(move || (schema_file::parse(&path, &text), asked.read()));
+        let (parsed, documents) = checked.await.map_err(|error| Trouble::Other(error.to_string()))?;
+        let (model, warnings) = parsed.map_err(Trouble::Mistakes)?;
+        schema_file::show(&warnings);
+        let other = |error: anyhow::Error| Trouble::Other(format!("{error:#}"));
+        let documents = documents.map_err(|error| other(error.into()))?;
+        schema_file::check_sign_in(&self.path, &model, self.can_sign_in).map_err(other)?;
+        let made = self.tables.prepare(&model).await?;
+        let store = self.tables.of(&model);
+        if let Some(documents) = documents {
+            served.replace_trusted(documents);
+        }
+        self.current.replace(Gateway::new(Arc::new(model), store, self.settings.clone())).await;
+        Ok(made)
+    }
+}
+
+impl Trouble {
+    /// The reason for the log.
+    fn in_one_line(&self) -> String {
+        let mistakes = match self {
+            Self::Other(reason) => return reason.clone(),
+            Self::Mistakes(mistakes) => mistakes,
+        };
+        let errors: Vec<_> = mistakes.list.iter().filter(|mistake| mistake.severity == Severity::Error).collect();
+        let mut told: Vec<String> = Vec::new();
+        for mistake in errors.iter().take(MISTAKES_TOLD) {
+            let before = mistakes.text.get(..mistake.span.start).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let message: String = mistake.message.chars().take(MISTAKE_LETTERS).collect();
+            told.push(format!("{}, line {line}: {message}", mistake.code));
+        }
+        if errors.len() > MISTAKES_TOLD {
+            told.push(format!("and {} more", errors.len() - MISTAKES_TOLD));
+        }
+        told.join("; ")
+    }
+}
+
+impl KnownText {
+    fn new(text: String, settles: bool) -> Self {
+        Self { text, arriving: None, settles, missing: false }
+    }
+
+    /// The text that was read on a signal is known.
+    fn take(&mut self, text: &str) {
+        (self.text, self.arriving, self.missing) = (text.to_owned(), None, false);
+    }
+
+    /// Editors empty, move and write a file in steps, so a missing or empty file is no change yet.
+    fn look(&mut self, text: Result<String, String>) -> Change {
+        let text = match text {
+            Ok(text) if !text.is_empty() => text,
+            _ if self.missing => return Change::None,
+            gone => {
+                (self.missing, self.arriving) = (true, None);
+                return Change::Gone(gone.err().unwrap_or_else(|| "the file is empty".to_owned()));
+            }
+        };
+        self.missing = false;
+        if text == self.text {
+            self.arriving = None;
+            return Change::None;
+        }
+        if self.settles && self.arriving.as_ref() != Some(&text) {
+            self.arriving = Some(text);
+            return Change::None;
+        }
+        self.take(&text);
+        Change::Text(text)
+    }
+}
+
+/// The next time to look, if there is one.
+async fn tick(ticks: Option<&mut Interval>) {
+    match ticks {
+        Some(ticks) => {
+            ticks.tick().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// The text of the schema's file. A pipe can be read only once, so it is no file here.
+async fn read(path: &Path) -> Result<String, String> {
+    let trouble = |error: std::io::Error| format!("the file cannot be read: {error}");
+    if !tokio::fs::metadata(path).await.map_err(trouble)?.is_file() {
+        return Err("the schema is not in a file that can be read again".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let mut file = tokio::fs::File::open(path).await.map_err(trouble)?.take(MOST_BYTES + 1);
+    let length = file.read_to_end(&mut bytes).await.map_err(trouble)?;
+    if u64::try_from(length).is_ok_and(|length| length > MOST_BYTES) {
+        return Err(format!("the file is longer than {} MiB", MOST_BYTES >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+
+    fn looks(seen: &mut KnownText, text: Option<&str>) -> Change {
+        seen.look(text.map(str::to_owned).ok_or_else(|| "gone".to_owned()))
+    }
 
     #[test]
     fn each_change_is_seen_once_and_steps_between_are_waited_for() {
-        let mut seen = Seen { text: "a".into(), missing: false };
-        let mut look = |text: Option<&str>| seen.look(text.map(str::to_owned));
+        let mut seen = KnownText::new("a".into(), false);
+        let mut look = |text: Option<&str>| looks(&mut seen, text);
         assert_eq!(look(Some("a")), Change::None);
         assert_eq!(look(Some("b")), Change::Text("b".into()));
         assert_eq!(look(Some("b")), Change::None);
-        assert_eq!((look(None), look(Some("")), look(None)), (Change::Gone, Change::None, Change::None));
+        assert_eq!((look(None), look(Some("")), look(None)), (Change::Gone("gone".into()), Change::None, Change::None));
         assert_eq!(look(Some("b")), Change::None);
-        assert_eq!(look(Some("")), Change::Gone);
+        assert_eq!(look(Some("")), Change::Gone("the file is empty".into()));
         assert_eq!(look(Some("c")), Change::Text("c".into()));
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_waited_for() {
+        let mut seen = KnownText::new("abc".into(), true);
+        assert_eq!((looks(&mut seen, Some("a")), looks(&mut seen, Some("ab"))), (Change::None, Change::None));
+        assert_eq!((looks(&mut seen, Some("abd")), looks(&mut seen, Some("abd"))), (Change::None, Change::Text("abd".into())));
+        // A text that goes back to what it was is no change.
+        assert_eq!((looks(&mut seen, Some("ab")), looks(&mut seen, Some("abd"))), (Change::None, Change::None));
+        assert_eq!(looks(&mut seen, Some("abd")), Change::None);
+        // What a signal has loaded is not loaded again.
+        looks(&mut seen, Some("abe"));
+        seen.take("abe");
+        assert_eq!(looks(&mut seen, Some("abe")), Change::None);
+    }
+
+    #[test]
+    fn mistakes_are_told_in_one_line_with_their_places() {
+        let text = "type Query {\n  user: User @find\n}\n";
+        let mistakes = schema_file::parse(Path::new("schema.graphql"), text).unwrap_err();
+        let told = Trouble::Mistakes(mistakes).in_one_line();
+        assert!(told.starts_with("KF") && told.contains(", line 2: ") && !told.contains('\n'), "{told}");
+    }
+
+    #[tokio::test]
+    async fn only_a_file_is_read_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("schema.graphql");
+        assert!(read(&path).await.unwrap_err().starts_with("the file cannot be read: "));
+        std::fs::write(&path, b"\xff").unwrap();
+        assert_eq!(read(&path).await.unwrap_err(), "the file is not UTF-8 text");
+        std::fs::write(&path, vec![b' '; (16 << 20) + 1]).unwrap();
+        assert_eq!(read(&path).await.unwrap_err(), "the file is longer than 16 MiB");
+        for other in [directory.path(), Path::new("/dev/zero")] {
+            assert_eq!(read(other).await.unwrap_err(), "the schema is not in a file that can be read again");
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share it.
 
+use super::signals::StopSignals;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::documents::lookup::Documents;
+use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::http::host::Hosts;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, check_origins, router};
@@ -31,8 +33,8 @@ pub struct Server {
     features: Features,
     hosts: Hosts,
     documents: Documents,
-    first: Signals,
-    second: Signals,
+    first: StopSignals,
+    second: StopSignals,
     telemetry: Arc<Telemetry>,
     /// Where the metrics are served.
     metrics_listener: Option<TcpListener>,
@@ -50,7 +52,7 @@ impl Server {
             tracing::warn!(%error, "the limit of open files could not be raised");
         }
         check_origins(&settings.allow_origins).context("--allow-origin")?;
-        let (first, second) = (Signals::new()?, Signals::new()?);
+        let (first, second) = (StopSignals::new()?, StopSignals::new()?);
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--listen", wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
@@ -72,6 +74,11 @@ impl Server {
         };
         let telemetry = Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
         Ok(Self { listener, settings, features, hosts, documents, first, second, telemetry, metrics_listener, address })
+    }
+
+    /// The documents that requests may name, and where the trusted ones are read again.
+    pub fn documents(&self) -> (DocumentSettings, Documents) {
+        (self.settings.documents.clone(), self.documents.clone())
     }
 
     /// Whether browsers get GraphiQL.
@@ -159,44 +166,6 @@ fn bind_trouble(option: &str, wanted: &str, error: std::io::Error) -> anyhow::Er
         _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
     };
     anyhow!("cannot listen on {wanted}: {help}")
-}
-
-/// The signals that ask a process to stop.
-struct Signals {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    #[cfg(unix)]
-    fn new() -> Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let what = "cannot listen for signals";
-        Ok(Self { terminate: signal(SignalKind::terminate()).context(what)?, interrupt: signal(SignalKind::interrupt()).context(what)? })
-    }
-
-    #[cfg(unix)]
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn new() -> Result<Self> {
-        Ok(Self {})
-    }
-
-    #[cfg(not(unix))]
-    async fn next(&mut self) -> &'static str {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => "Ctrl-C",
-            Err(_) => std::future::pending().await,
-        }
-    }
 }
 
 #[cfg(test)]

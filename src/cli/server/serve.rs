@@ -1,18 +1,19 @@
 //! `keyfold serve`: a schema in, its API on existing tables out.
 
 use super::bus::BusSettings;
+use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
-use crate::cli::schema_file::{self, SchemaChoice};
+use super::signals::Hangups;
+use crate::cli::schema_file::{self, Loaded, SchemaChoice};
 use crate::cli::store_choice::{Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
-use crate::table::hedge::late_reads::LateReads;
 use crate::table::sdk::store::ClientKind;
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,11 @@ pub struct Serve {
     #[command(flatten)]
     bus: BusSettings,
 
+    /// Load the schema again when its file changes; SIGHUP does so in any case
+    #[arg(long, env = "KEYFOLD_RELOAD", value_name = "BOOL", num_args = 0..=1, require_equals = true, action = ArgAction::Set,
+          default_value_t = true, default_missing_value = "true")]
+    reload: bool,
+
     #[command(flatten)]
     settings: ServerSettings,
 }
@@ -50,8 +56,10 @@ impl Serve {
     /// Runs the command until it is asked to stop.
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
+        // From here on, a signal to reload is kept, and does not end the process.
+        let hangups = Hangups::of_process()?;
         let authenticator = self.settings.sign_in.authenticator(None)?;
-        let model = schema_file::load(&self.choice.schema)?.model;
+        let Loaded { text, model } = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
         let store = self.remote.connect(&model.tables).await?.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();
@@ -72,11 +80,25 @@ impl Serve {
         let server = Server::bind(self.settings, "0.0.0.0:4000", false).await?;
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
         tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
-        let store = store.with_late_reads(LateReads::new(&model.tables, self.hedge));
         let shared = self.bus.connect(store.clone()).await?;
-        let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
+        let tables = StoreOfTables::Given { store, hedge: self.hedge };
+        let settings = server.gateway_settings(cursor_key);
+        let gateway_store = tables.of(&model);
+        let gateway = Gateway::new(Arc::new(model), gateway_store, settings.clone());
         let hub = Hub::sharing(&gateway, shared.clone());
-        let ended = server.run(Arc::new(CurrentGateway::with_hub(gateway, hub)), authenticator, None).await;
+        let current = Arc::new(CurrentGateway::with_hub(gateway, hub));
+        let reload = Reload {
+            path: self.choice.schema,
+            tables,
+            documents: server.documents(),
+            settings,
+            can_sign_in: authenticator.is_on(),
+            current: current.clone(),
+        };
+        let watching = if self.reload { Watching::settled(text) } else { Watching::Off };
+        let following = tokio::spawn(reload.follow(watching, hangups));
+        let ended = server.run(current, authenticator, None).await;
+        following.abort();
         if let Some(shared) = shared {
             shared.close().await;
         }

@@ -40,6 +40,8 @@ pub struct FeedsState {
     pub cache: Option<Arc<TableCache>>,
     /// Whether no table is followed any longer.
     pub is_closed: bool,
+    /// The gateway on which subscriptions run now.
+    pub gateway: Option<Gateway>,
 }
 
 /// A table that is followed until this is dropped.

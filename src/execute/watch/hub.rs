@@ -38,6 +38,14 @@ struct HubInner {
     catching_up: Semaphore,
 }
 
+/// What became of a subscriber that wanted to join a group.
+enum Joining {
+    /// Its place, and the position after which it goes on.
+    Joined(Membership, Option<EventPosition>),
+    /// Its gateway was replaced after it had prepared the operation. This is the new one.
+    Replaced(Gateway),
+}
+
 /// The place of a subscriber, which it leaves when its responses are dropped.
 struct Membership {
     hub: Hub,
@@ -71,9 +79,18 @@ impl Hub {
 
     /// The responses of a subscription. One that is refused has one response.
     pub fn subscribe(&self, gateway: &Gateway, prepared: PreparedOperation, request: Request) -> BoxStream<'static, Response> {
-        match self.join(gateway, prepared, request) {
-            Ok((membership, after)) => Responses::new(membership, after).boxed(),
-            Err(error) => stream::once(std::future::ready(Response::refused(&[error]))).boxed(),
+        match self.join(gateway, prepared, &request) {
+            Ok(Joining::Joined(membership, after)) => Responses::new(membership, after).boxed(),
+            Ok(Joining::Replaced(current)) => self.clone().subscribe_on(current, request).flatten_stream().boxed(),
+            Err(error) => refused(&[error]),
+        }
+    }
+
+    /// The responses of a subscription that was prepared on a gateway which has been replaced since.
+    async fn subscribe_on(self, current: Gateway, request: Request) -> BoxStream<'static, Response> {
+        match current.prepare(&request).await {
+            Ok(prepared) => self.subscribe(&current, prepared, request),
+            Err(errors) => refused(&errors),
         }
     }
 
@@ -89,9 +106,7 @@ impl Hub {
     /// Keeps the subscriptions on another gateway, and ends those that do not fit its schema.
     pub async fn replace(&self, gateway: &Gateway) {
         let feeds = &self.inner.feeds;
-        let groups: Vec<Arc<Group>> = feeds.state().registry.groups().cloned().collect();
-        self.follow(gateway);
-        for group in groups {
+        for group in self.follow(gateway) {
             let planned = gateway.prepare(&group.request).await.ok().filter(PreparedOperation::watches);
             let operation = planned.and_then(|prepared| WatchedOperation::bind(gateway, prepared, (&feeds.bounds, None)).ok());
             let mut state = feeds.state();
@@ -124,8 +139,8 @@ impl Hub {
     }
 
     /// Goes on with the tables of another gateway. If anything is cached, it follows those that tell both images. A table that is only watched
-    /// is followed from its first subscriber on.
-    fn follow(&self, gateway: &Gateway) {
+    /// is followed from its first subscriber on. Gives the groups that are still on the gateway before.
+    fn follow(&self, gateway: &Gateway) -> Vec<Arc<Group>> {
         let (model, watched) = (gateway.model(), gateway.model().watched_tables());
         let tells = |table: &Table| gateway.cache().is_some() && table.stream == Some(StreamView::NewAndOldImages);
         let mut state = self.inner.feeds.state();
@@ -137,21 +152,21 @@ impl Hub {
         for table in model.tables.iter().filter(|table| tells(table)) {
             self.inner.feeds.begin(&mut state, gateway, table);
         }
+        state.gateway = Some(gateway.clone());
+        state.registry.groups().cloned().collect()
     }
 
-    /// Adds a subscriber. Gives its place, and the position after which it goes on.
-    fn join(
-        &self,
-        gateway: &Gateway,
-        prepared: PreparedOperation,
-        request: Request,
-    ) -> Result<(Membership, Option<EventPosition>), GraphqlError> {
-        let key = key_of_group(&prepared, &request);
+    /// Adds a subscriber, unless its gateway has been replaced.
+    fn join(&self, gateway: &Gateway, prepared: PreparedOperation, request: &Request) -> Result<Joining, GraphqlError> {
+        let key = key_of_group(&prepared, request);
         let (operation, after) = WatchedOperation::bind(gateway, prepared, (&self.inner.feeds.bounds, request.after.as_deref()))?;
         let mut state = self.inner.feeds.state();
         let unavailable = |message: &str| GraphqlError::new(ErrorCode::Unavailable, message);
         if state.is_closed {
             return Err(unavailable("The server is shutting down."));
+        }
+        if let Some(current) = state.gateway.as_ref().filter(|current| !Arc::ptr_eq(current.model(), gateway.model())) {
+            return Ok(Joining::Replaced(current.clone()));
         }
         let table = watched(&operation.prepared).and_then(|(_, watch)| gateway.model().tables.get(watch.table));
         if !table.is_some_and(|table| self.inner.feeds.begin(&mut state, gateway, table)) {
@@ -160,7 +175,7 @@ impl Hub {
         let group = match state.registry.get(&key) {
             Some(group) => group.clone(),
             None => {
-                let group = Group::new(key, request, operation);
+                let group = Group::new(key, request.clone(), operation);
                 state.registry.add(&group);
                 group
             }
@@ -169,8 +184,12 @@ impl Hub {
         let subscriber = Subscriber::holding(self.inner.feeds.bounds.clone());
         group.join(number, subscriber.clone());
         drop(state);
-        Ok((Membership { hub: self.clone(), group, number, subscriber }, after))
+        Ok(Joining::Joined(Membership { hub: self.clone(), group, number, subscriber }, after))
     }
+}
+
+fn refused(errors: &[GraphqlError]) -> BoxStream<'static, Response> {
+    stream::once(std::future::ready(Response::refused(errors))).boxed()
 }
 
 /// The responses of a subscriber, which begins when they are first polled.

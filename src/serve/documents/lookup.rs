@@ -7,12 +7,12 @@ use super::trusted::TrustedDocuments;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::request::Request;
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The documents of a server. Copies share them.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
-    trusted: Option<Arc<TrustedDocuments>>,
+    trusted: Option<Arc<RwLock<Arc<TrustedDocuments>>>>,
     only_trusted: bool,
     persisted: Option<Arc<PersistedDocuments>>,
 }
@@ -20,7 +20,18 @@ pub struct Documents {
 impl Documents {
     /// Knows these trusted documents, and runs no other if `only_trusted`; remembers those of clients if `persisted`.
     pub fn new(trusted: Option<TrustedDocuments>, only_trusted: bool, persisted: Option<PersistedDocuments>) -> Self {
-        Self { trusted: trusted.map(Arc::new), only_trusted, persisted: persisted.map(Arc::new) }
+        Self { trusted: trusted.map(|trusted| Arc::new(RwLock::new(Arc::new(trusted)))), only_trusted, persisted: persisted.map(Arc::new) }
+    }
+
+    /// Trusts these documents from now on, if the server trusts any, and those before no longer. All copies do.
+    pub fn replace_trusted(&self, documents: TrustedDocuments) {
+        if let Some(trusted) = &self.trusted {
+            *trusted.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(documents);
+        }
+    }
+
+    fn trusted(&self) -> Option<Arc<TrustedDocuments>> {
+        self.trusted.as_ref().map(|trusted| trusted.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// How many documents there are, if no other runs.
@@ -50,7 +61,7 @@ impl Documents {
             return Err(GraphqlError::new(ErrorCode::BadUserInput, "The hash of the document is another than \"sha256Hash\" says."));
         }
         if self.only_trusted {
-            let known = self.trusted.as_ref().is_some_and(|trusted| trusted.has(&computed));
+            let known = self.trusted().is_some_and(|trusted| trusted.has(&computed));
             let refusal = || GraphqlError::new(ErrorCode::Forbidden, "This server runs its own documents only.");
             return if known { Ok(text) } else { Err(refusal()) };
         }
@@ -62,7 +73,7 @@ impl Documents {
 
     /// A document that the request names by its hash, or by the id that a list of trusted documents gives it.
     fn named(&self, id: &str) -> Result<Arc<str>, GraphqlError> {
-        if let Some(text) = self.trusted.as_ref().and_then(|trusted| trusted.get(id)) {
+        if let Some(text) = self.trusted().and_then(|trusted| trusted.get(id)) {
             return Ok(text);
         }
         let not_found = || GraphqlError::new(ErrorCode::PersistedQueryNotFound, "PersistedQueryNotFound");
@@ -136,6 +147,19 @@ mod tests {
         }
         assert_eq!(outcome(&documents, asked(None, Some("other"), None)), Err(ErrorCode::PersistedQueryNotFound));
         assert_eq!(outcome(&documents, asked(Some("{ b }"), None, None)), Ok("{ b }".into()));
+    }
+
+    #[test]
+    fn replaced_documents_are_those_of_all_copies() {
+        let documents = Documents::new(Some(trusted()), true, None);
+        let copy = documents.clone();
+        documents.replace_trusted(TrustedDocuments::of([("list-drinks".to_owned(), "{ b }".to_owned())]));
+        assert_eq!(outcome(&copy, asked(None, Some("list-drinks"), None)), Ok("{ b }".into()));
+        assert_eq!(outcome(&copy, asked(None, Some("list-foods"), None)), Err(ErrorCode::PersistedQueryNotFound));
+        assert_eq!(outcome(&copy, asked(Some(TEXT), None, None)), Err(ErrorCode::Forbidden));
+        let none = Documents::default();
+        none.replace_trusted(trusted());
+        assert_eq!(outcome(&none, asked(None, None, Some(&hash_of(TEXT)))), Err(ErrorCode::PersistedQueryNotSupported));
     }
 
     #[test]

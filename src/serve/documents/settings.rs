@@ -25,11 +25,16 @@ pub struct DocumentSettings {
 impl DocumentSettings {
     /// The documents by these settings. Reads the directory.
     pub fn open(&self) -> Result<Documents, TrustedDocumentsError> {
-        let trusted = self.documents.as_deref().map(TrustedDocuments::read).transpose()?;
+        let trusted = self.read()?;
         if let (Some(trusted), Some(directory)) = (&trusted, &self.documents) {
             tracing::info!(documents = trusted.count(), directory = %directory.display(), only = self.only_documents, "trusted documents");
         }
         let persisted = (self.persisted_query_bytes > 0).then(|| PersistedDocuments::new(self.persisted_query_bytes));
         Ok(Documents::new(trusted, self.only_documents, persisted))
+    }
+
+    /// The trusted documents as they are in the directory now, if there is one.
+    pub fn read(&self) -> Result<Option<TrustedDocuments>, TrustedDocumentsError> {
+        self.documents.as_deref().map(TrustedDocuments::read).transpose()
     }
 }

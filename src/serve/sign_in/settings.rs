@@ -38,7 +38,7 @@ pub struct SignInSettings {
     pub jwt_secret_file: Option<PathBuf>,
 
     /// JSON file of issuers that differ in their audiences or in where their keys are; see docs/security.md
-    #[arg(long, env = "KEYFOLD_ISSUERS_FILE", value_name = "FILE", conflicts_with = "issuers")]
+    #[arg(long, env = "KEYFOLD_ISSUERS_FILE", value_name = "FILE", conflicts_with_all = ["issuers", "audiences", "jwks", "jwt_secret_file"])]
     pub issuers_file: Option<PathBuf>,
 
     /// JSON file of the keys that machines send as X-Api-Key: their hashes and their claims; see docs/security.md

@@ -16,7 +16,7 @@ use crate::table::data::call::Query;
 use quick_cache::DefaultHashBuilder;
 use quick_cache::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -39,6 +39,8 @@ pub struct TableCache {
     flights: Mutex<HashMap<EntryKey, Arc<Flight>>>,
     watches: Watches,
     tags: Tags,
+    /// The cache that took this one's place.
+    successor: OnceLock<Arc<TableCache>>,
 }
 
 /// What the cache has for a read.
@@ -79,6 +81,7 @@ impl TableCache {
             flights: Mutex::default(),
             watches: Watches::new(changes, hold_off),
             tags: Tags::new(tables),
+            successor: OnceLock::new(),
         }
     }
 
@@ -92,6 +95,15 @@ impl TableCache {
     pub fn invalidate_all(&self) {
         self.watches.change_all();
         self.entries.clear();
+    }
+
+    /// Another cache takes this one's place. Writes that have begun on this one drop everything from that one when they end: what they touch
+    /// there, this one does not know.
+    pub fn hand_over(&self, successor: &Arc<Self>) {
+        // There is one successor, so the place is free.
+        let _ = self.successor.set(successor.clone());
+        // A write that has just ended counts as a change of the successor, too.
+        successor.invalidate_all();
     }
 
     /// The bytes of what is kept, about.
@@ -109,8 +121,14 @@ impl TableCache {
     }
 
     pub(super) fn drop_tags(&self, tags: &[Tag]) {
-        if !tags.is_empty() {
-            self.watches.change(tags);
+        if tags.is_empty() {
+            return;
+        }
+        self.watches.change(tags);
+        let mut last = self.successor.get();
+        while let Some(cache) = last {
+            cache.invalidate_all();
+            last = cache.successor.get();
         }
     }
 
