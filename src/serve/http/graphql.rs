@@ -10,6 +10,7 @@ use super::operations::RequestOperations;
 use super::request::{RequestBody, from_json, from_query_string, is_json};
 use super::sse;
 use super::status::{self, HttpRefusal};
+use super::transport::Transport;
 use crate::execute::gateway::Response;
 use crate::serve::admission::{resize_response, unsent};
 use crate::serve::client::ClientAddress;
@@ -68,6 +69,10 @@ pub async fn handle(
     if media == MediaType::EventStream && !accepted.plain() {
         return refuse(media, &HttpRefusal::CodingNotAcceptable);
     }
+    let transport: Transport = request.extensions().get().copied().unwrap_or_default();
+    if media == MediaType::EventStream && !transport.streams {
+        return refuse(media, &HttpRefusal::NoEvents);
+    }
     let known = KnownResponses::of(request.method(), request.headers());
     let (form, endpoint) = (Form { media, accepted, known }, &http.endpoint);
     let origin = RequestOrigin::new(client, request.extensions());
@@ -85,7 +90,7 @@ pub async fn handle(
         Err(refusal) => return refuse(media, &refusal),
     };
     let is_signed_in = identity.caller.is_signed_in();
-    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event };
+    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends: transport.ends };
     let mut response = match body {
         RequestBody::One(parameters) => {
             let name = parameters.operation_name.clone();

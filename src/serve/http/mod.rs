@@ -11,3 +11,4 @@ pub mod request;
 pub mod request_log;
 pub mod sse;
 pub mod status;
+pub mod transport;
