@@ -16,8 +16,10 @@ mod store_choice;
 mod tables;
 mod token;
 
+use crate::serve::lambda::runtime_api;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// A GraphQL gateway for DynamoDB single-table designs: one schema.graphql describes the API and where its items live.
@@ -44,6 +46,15 @@ enum Command {
 }
 
 impl Cli {
+    /// The command line of this process. Lambda starts a function without arguments, and then the command is `serve`.
+    pub fn of_process() -> Self {
+        let mut arguments: Vec<OsString> = std::env::args_os().collect();
+        if arguments.len() == 1 && std::env::var_os(runtime_api::VARIABLE).is_some() {
+            arguments.push("serve".into());
+        }
+        Self::parse_from(arguments)
+    }
+
     /// Runs the command. An error is for the user: `main` prints its causes and exits with 1.
     pub async fn run(self) -> Result<ExitCode> {
         match self.command {

@@ -5,6 +5,8 @@ use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::documents::lookup::Documents;
 use crate::serve::http::host::Hosts;
+use crate::serve::lambda::function;
+use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
@@ -12,22 +14,28 @@ use crate::serve::sign_in::authenticator::Authenticator;
 use anyhow::{Context, Result, anyhow, bail};
 use std::future::Future;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// A server that is bound to its address and does not answer yet.
+/// Where the requests of a server come from.
+enum Entrance {
+    Listener(TcpListener),
+    Lambda(LambdaSettings),
+}
+
+/// A server that is bound to its address, or to the runtime API of Lambda, and does not answer yet.
 pub struct Server {
-    listener: TcpListener,
+    entrance: Entrance,
     settings: ServerSettings,
     features: Features,
     hosts: Hosts,
     documents: Documents,
     first: Signals,
     second: Signals,
-    /// The address it listens on.
-    pub address: SocketAddr,
+    /// The address it listens on; none as a Lambda function.
+    pub address: Option<SocketAddr>,
 }
 
 impl Server {
@@ -39,16 +47,26 @@ impl Server {
         if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
             tracing::warn!(%error, "the limit of open files could not be raised");
         }
-        check_origins(&settings.allow_origins).context("--allow-origin")?;
-        let (first, second) = (Signals::new()?, Signals::new()?);
         let wanted = settings.listen.as_deref().unwrap_or(default);
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
+        let server = Self::at(Entrance::Listener(listener), settings.clone(), address.ip(), development)?;
+        Ok(Self { address: Some(address), ..server })
+    }
+
+    /// A server that answers the invocations of a Lambda function. Of its hosts, only names matter.
+    pub fn invoked(settings: ServerSettings, lambda: LambdaSettings) -> Result<Self> {
+        Self::at(Entrance::Lambda(lambda), settings, Ipv4Addr::LOCALHOST.into(), false)
+    }
+
+    fn at(entrance: Entrance, settings: ServerSettings, address: IpAddr, development: bool) -> Result<Self> {
+        check_origins(&settings.allow_origins).context("--allow-origin")?;
+        let (first, second) = (Signals::new()?, Signals::new()?);
         let features = settings.features.or(development);
         let restricted = development || !settings.allow_hosts.is_empty();
-        let hosts = if restricted { Hosts::at(address.ip(), &settings.allow_hosts) } else { Hosts::All };
+        let hosts = if restricted { Hosts::at(address, &settings.allow_hosts) } else { Hosts::All };
         let documents = settings.documents.open()?;
-        Ok(Self { listener, settings, features, hosts, documents, first, second, address })
+        Ok(Self { entrance, settings, features, hosts, documents, first, second, address: None })
     }
 
     /// Whether browsers get GraphiQL.
@@ -99,7 +117,14 @@ impl Server {
             second.next().await;
             second.next().await;
         };
-        match until(listener::serve(self.listener, routes, &self.settings.limits, stop), at_once).await {
+        let limits = &self.settings.limits;
+        let served = async {
+            match self.entrance {
+                Entrance::Listener(listener) => Ok(listener::serve(listener, routes, limits, stop).await),
+                Entrance::Lambda(lambda) => function::serve(routes, &lambda, limits, stop).await,
+            }
+        };
+        match until(served, at_once).await.transpose()? {
             Some(Stopped::Finished) => Ok(ExitCode::SUCCESS),
             Some(Stopped::CutOff) => bail!("some requests did not finish within --shutdown-timeout"),
             None => bail!("stopped without waiting for running requests"),
@@ -186,7 +211,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_in_use_says_so_and_what_to_do() {
         let server = bind("127.0.0.1:0").await.unwrap();
-        let message = bind(&server.address.to_string()).await.err().unwrap().to_string();
+        let message = bind(&server.address.unwrap().to_string()).await.err().unwrap().to_string();
         assert!(message.contains("another process listens there") && message.contains("--listen"), "{message}");
     }
 

@@ -7,11 +7,15 @@ use crate::cli::store_choice::{Remote, explained};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::lambda::runtime_api::RuntimeApi;
+use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
+use crate::serve::sign_in::authenticator::Authenticator;
 use crate::table::hedge::late_reads::LateReads;
 use crate::table::sdk::store::ClientKind;
-use anyhow::{Context, Result};
+use crate::table::stream::shared::source::SharedStreams;
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,13 +47,39 @@ pub struct Serve {
     bus: BusSettings,
 
     #[command(flatten)]
+    lambda: LambdaSettings,
+
+    #[command(flatten)]
     settings: ServerSettings,
 }
 
+/// All that is there before the first request.
+struct Ready {
+    server: Server,
+    current: Arc<CurrentGateway>,
+    authenticator: Authenticator,
+    shared: Option<SharedStreams>,
+}
+
 impl Serve {
-    /// Runs the command until it is asked to stop.
+    /// Runs the command until it is asked to stop. Where the runtime API of Lambda is in the environment, requests are the invocations of a
+    /// Lambda function.
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
+        let lambda = RuntimeApi::of_environment()?;
+        let ready = self.ready(lambda.as_ref()).await;
+        if let (Err(error), Some(lambda)) = (&ready, &lambda) {
+            lambda.report(&format!("{error:#}")).await;
+        }
+        let Ready { server, current, authenticator, shared } = ready?;
+        let ended = server.run(current, authenticator, None).await;
+        if let Some(shared) = shared {
+            shared.close().await;
+        }
+        ended
+    }
+
+    async fn ready(self, lambda: Option<&RuntimeApi>) -> Result<Ready> {
         let authenticator = self.settings.sign_in.authenticator(None)?;
         let model = schema_file::load(&self.choice.schema)?.model;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
@@ -60,27 +90,31 @@ impl Serve {
             .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
             .map_err(|error| explained(error, "cannot describe the tables"))?;
         if !differences.is_empty() {
-            eprintln!("error: the tables do not match {}", self.choice.schema.display());
-            for difference in &differences {
-                eprintln!("  {difference}");
-            }
             let option = if self.bus.table().is_some() { " --lease-table" } else { "" };
-            eprintln!("`keyfold tables{option}` prints the requests that create them.");
-            return Ok(ExitCode::FAILURE);
+            let help = format!("`keyfold tables{option}` prints the requests that create them.");
+            bail!("the tables do not match {}\n  {}\n{help}", self.choice.schema.display(), differences.join("\n  "));
         }
         let cursor_key = self.settings.cursor_key.clone().map_or_else(random_key, String::into_bytes);
-        let server = Server::bind(self.settings, "0.0.0.0:4000", false).await?;
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
-        tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
+        let (schema, tables) = (self.choice.schema.display(), tables.join(","));
+        let server = match lambda {
+            None => Server::bind(self.settings, "0.0.0.0:4000", false).await?,
+            Some(RuntimeApi { function, .. }) => {
+                if let Some(listen) = &self.settings.listen {
+                    tracing::warn!(listen, "--listen has no effect: the requests of a Lambda function come from its runtime API");
+                }
+                tracing::info!(function, streaming = self.lambda.lambda_streaming, %schema, tables, "serving as a Lambda function");
+                Server::invoked(self.settings, self.lambda)?
+            }
+        };
+        if let Some(address) = server.address {
+            tracing::info!(%address, %schema, tables, "serving");
+        }
         let store = store.with_late_reads(LateReads::new(&model.tables, self.hedge));
         let shared = self.bus.connect(store.clone()).await?;
         let gateway = Gateway::new(Arc::new(model), store, server.gateway_settings(cursor_key));
         let hub = Hub::sharing(&gateway, shared.clone());
-        let ended = server.run(Arc::new(CurrentGateway::with_hub(gateway, hub)), authenticator, None).await;
-        if let Some(shared) = shared {
-            shared.close().await;
-        }
-        ended
+        Ok(Ready { server, current: Arc::new(CurrentGateway::with_hub(gateway, hub)), authenticator, shared })
     }
 }
 
