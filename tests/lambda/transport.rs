@@ -1,6 +1,6 @@
 //! What of a request gets through an event, and what of a response gets through an answer.
 
-use crate::callers::{AIKO, key};
+use crate::callers::AIKO;
 use crate::events::{Asked, FORMS, Form};
 use crate::runtime::Lambda;
 use crate::store::Store;
@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 pub const FLAT: &str = "22222222-2222-4222-8222-222222222222";
 pub const CONTAINERS: &str = "{ group(id: \"22222222-2222-4222-8222-222222222222\") { containers { nodes { id name foods { id name } } } } }";
+
+/// An operation whose answer is worth compressing.
+const EVERYTHING: &str = "{ me { groups { nodes { id name users { nodes { id name email } } containers { nodes { id name foods { id name } } } } } } }";
 
 fn me() -> Asked {
     Asked::post("{ me { name } }", &json!({}), Some(AIKO))
@@ -61,7 +64,7 @@ pub async fn a_compressed_answer_reaches_the_client_in_every_form() {
     let (lambda, store) = (Lambda::start().await, Store::start());
     let (_function, _directory) = lambda.function(&store.url(), &[]);
     for form in FORMS {
-        let plain = Asked::post(CONTAINERS, &json!({}), Some(AIKO));
+        let plain = Asked::post(EVERYTHING, &json!({}), Some(AIKO));
         let expected = lambda.invoke(&plain.event(form)).await.got(form);
         assert!(expected.body.len() > 2000 && !expected.base64, "{form:?}: {}", expected.body.len());
         let packed = Asked { base64: true, ..plain.clone().with("accept-encoding", "gzip") };
@@ -269,5 +272,4 @@ pub async fn an_answer_that_is_too_large_says_so() {
         assert!(got.json()["errors"][0]["message"].as_str().unwrap().contains("larger than the"), "{form:?}");
     }
     function.wait_for("a response is larger than Lambda takes");
-    assert_eq!(key(AIKO).len(), 60);
 }

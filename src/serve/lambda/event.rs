@@ -8,7 +8,7 @@ use crate::serve::client::ClientAddress;
 use crate::serve::http::status::HttpRefusal;
 use axum::body::{Body, Bytes};
 use axum::http::uri::PathAndQuery;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Uri, Version, header};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lambda_http::aws_lambda_events::alb::AlbTargetGroupRequest;
@@ -154,6 +154,10 @@ impl HttpEvent {
         let mut request = Request::new(Body::from(body));
         *request.method_mut() = self.method;
         *request.uri_mut() = Uri::from(target);
+        // The health check of a load balancer has no host. Only HTTP/1.0 has such requests.
+        if !self.headers.contains_key(header::HOST) {
+            *request.version_mut() = Version::HTTP_10;
+        }
         *request.headers_mut() = self.headers;
         request.extensions_mut().insert(client);
         Ok(request)
