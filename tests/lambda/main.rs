@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod callers;
+mod cold_start;
 mod events;
 mod goldens;
 #[path = "../served/process.rs"]
@@ -20,6 +21,13 @@ macro_rules! scenarios {
     ($($module:ident::$scenario:ident),* $(,)?) => {
         $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $scenario() { $module::$scenario().await })*
     };
+}
+
+/// `cargo test --release --test lambda cold_start -- --ignored --nocapture`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it measures"]
+async fn cold_start() {
+    cold_start::the_first_answer_comes_soon().await;
 }
 
 scenarios! {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex as Locked};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::timeout;
@@ -29,6 +29,7 @@ pub struct Lambda {
     said: Arc<Said>,
     init_errors: Mutex<mpsc::UnboundedReceiver<Value>>,
     count: Locked<u64>,
+    first_asked: Arc<Locked<Option<Instant>>>,
 }
 
 struct Invocation {
@@ -42,6 +43,7 @@ struct Api {
     invocations: Arc<Mutex<mpsc::UnboundedReceiver<Invocation>>>,
     said: Arc<Said>,
     init_errors: mpsc::UnboundedSender<Value>,
+    first_asked: Arc<Locked<Option<Instant>>>,
 }
 
 #[derive(Default)]
@@ -66,7 +68,9 @@ impl Lambda {
         let (invocations, to_do) = mpsc::unbounded_channel();
         let (errors, init_errors) = mpsc::unbounded_channel();
         let said = Arc::<Said>::default();
-        let api = Api { invocations: Arc::new(Mutex::new(to_do)), said: said.clone(), init_errors: errors };
+        let first_asked = Arc::<Locked<Option<Instant>>>::default();
+        let invocations_to_do = Arc::new(Mutex::new(to_do));
+        let api = Api { invocations: invocations_to_do, said: said.clone(), init_errors: errors, first_asked: first_asked.clone() };
         let routes = Router::new()
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(response))
@@ -74,7 +78,7 @@ impl Lambda {
             .route("/2018-06-01/runtime/init/error", post(init_error))
             .with_state(api);
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        Self { address, invocations, said, init_errors: Mutex::new(init_errors), count: Locked::new(0) }
+        Self { address, invocations, said, init_errors: Mutex::new(init_errors), count: Locked::new(0), first_asked }
     }
 
     /// The command of a function: `keyfold` with these arguments in the environment that Lambda makes.
@@ -123,6 +127,11 @@ impl Lambda {
         answer
     }
 
+    /// When the function first asked for an invocation: the end of its init phase.
+    pub fn first_asked(&self) -> Option<Instant> {
+        *self.first_asked.lock().unwrap()
+    }
+
     /// The next error of a function that cannot start.
     pub async fn init_error(&self) -> Value {
         timeout(BOUND, self.init_errors.lock().await.recv()).await.expect("an error").unwrap()
@@ -130,6 +139,7 @@ impl Lambda {
 }
 
 async fn next(State(api): State<Api>) -> Response {
+    api.first_asked.lock().unwrap().get_or_insert_with(Instant::now);
     let Some(Invocation { id, event, deadline }) = api.invocations.lock().await.recv().await else {
         return StatusCode::GONE.into_response();
     };
