@@ -12,10 +12,12 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 pub const FLAT: &str = "22222222-2222-4222-8222-222222222222";
-pub const CONTAINERS: &str = "{ group(id: \"22222222-2222-4222-8222-222222222222\") { containers { nodes { id name foods { id name } } } } }";
+pub const CONTAINERS: &str =
+    "{ group(id: \"22222222-2222-4222-8222-222222222222\") { containers { nodes { id name foods { id name } } } } }";
 
 /// An operation whose answer is worth compressing.
-const EVERYTHING: &str = "{ me { groups { nodes { id name users { nodes { id name email } } containers { nodes { id name foods { id name } } } } } } }";
+const EVERYTHING: &str =
+    "{ me { groups { nodes { id name users { nodes { id name email } } containers { nodes { id name foods { id name } } } } } } }";
 
 fn me() -> Asked {
     Asked::post("{ me { name } }", &json!({}), Some(AIKO))

@@ -200,7 +200,8 @@ impl HttpRefusal {
             }
             Self::OutOfTime => (ErrorCode::Timeout, "The request took too long.".into()),
             Self::ResponseTooLarge(most) => {
-                let message = format!("The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once.");
+                let message =
+                    format!("The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once.");
                 (ErrorCode::LimitExceeded, message)
             }
             Self::ResponseDropped(Exhausted::Part) => {

@@ -24,10 +24,10 @@ const MOST_OF_LOAD_BALANCER: usize = 1_000_000;
 const OF_BODY: [HeaderName; 3] = [header::CONTENT_ENCODING, header::CONTENT_LENGTH, header::ETAG];
 
 /// The answer to an invocation.
-pub type Answer = FunctionResponse<Box<RawValue>, BodyDataStream>;
+pub type LambdaAnswer = FunctionResponse<Box<RawValue>, BodyDataStream>;
 
 /// The response as a stream, whose bytes go to the client as they are made.
-pub fn streamed(response: Response) -> Answer {
+pub fn streamed(response: Response) -> LambdaAnswer {
     let (parts, body) = response.into_parts();
     let (headers, cookies) = single(parts.headers);
     let metadata_prelude = MetadataPrelude { status_code: parts.status, headers, cookies };
@@ -36,7 +36,7 @@ pub fn streamed(response: Response) -> Answer {
 
 /// The response as one object. If it is larger than Lambda takes, a refusal takes its place. An error is a header or a body that cannot be
 /// written.
-pub async fn whole(form: EventForm, response: Response) -> Result<Answer> {
+pub async fn whole(form: EventForm, response: Response) -> Result<LambdaAnswer> {
     let most = if matches!(form, EventForm::LoadBalancer { .. }) { MOST_OF_LOAD_BALANCER } else { MOST };
     let (parts, body) = response.into_parts();
     // The bytes are in memory: a body that is one piece is not copied.

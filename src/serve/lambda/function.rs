@@ -1,7 +1,7 @@
 //! The routes and Lambda's runtime API in; invocations answered one after the other until the function is asked to stop. Must not know what
 //! the routes do.
 
-use super::answer::{Answer, streamed, whole};
+use super::answer::{LambdaAnswer, streamed, whole};
 use super::event::{EventForm, HttpEvent};
 use super::settings::LambdaSettings;
 use crate::serve::http::graphql::refuse;
@@ -105,7 +105,7 @@ pub async fn serve(
 
 impl Function {
     /// Answers an invocation. An error is for Lambda, whose client gets 502 or 500.
-    async fn answer(self, LambdaEvent { payload, context }: LambdaEvent<LambdaRequest>) -> Result<Answer, Diagnostic> {
+    async fn answer(self, LambdaEvent { payload, context }: LambdaEvent<LambdaRequest>) -> Result<LambdaAnswer, Diagnostic> {
         let event = HttpEvent::new(payload).ok_or("The event is none of API Gateway, of a function URL or of a load balancer.")?;
         let deadlines = Deadlines::of(context.deadline());
         let (form, streams) = (event.form, self.streaming && event.form.can_stream());
@@ -125,7 +125,7 @@ impl Function {
         Ok(answer?)
     }
 
-    async fn sent(form: EventForm, streams: bool, response: Response) -> std::io::Result<Answer> {
+    async fn sent(form: EventForm, streams: bool, response: Response) -> std::io::Result<LambdaAnswer> {
         if streams { Ok(streamed(response)) } else { whole(form, response).await }
     }
 
