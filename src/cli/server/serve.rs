@@ -3,9 +3,10 @@
 use super::bus::BusSettings;
 use super::run::Server;
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{Remote, explained};
+use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
+use crate::schema::table::Table;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::lambda::runtime_api::RuntimeApi;
 use crate::serve::lambda::settings::LambdaSettings;
@@ -13,10 +14,11 @@ use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::serve::sign_in::authenticator::Authenticator;
 use crate::table::hedge::late_reads::LateReads;
-use crate::table::sdk::store::ClientKind;
+use crate::table::sdk::store::{ClientKind, SdkStore};
 use crate::table::stream::shared::source::SharedStreams;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,12 +85,9 @@ impl Serve {
         let authenticator = self.settings.sign_in.authenticator(None)?;
         let model = schema_file::load(&self.choice.schema)?.model;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
-        let store = self.remote.connect(&model.tables).await?.with_client(self.client);
+        let store = self.remote.store().await?.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();
-        let differences = timeout(DESCRIBE_BOUND, store.differences(&needed))
-            .await
-            .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
-            .map_err(|error| explained(error, "cannot describe the tables"))?;
+        let differences = differences(&store, &needed).await?;
         if !differences.is_empty() {
             let option = if self.bus.table().is_some() { " --lease-table" } else { "" };
             let help = format!("`keyfold tables{option}` prints the requests that create them.");
@@ -116,6 +115,27 @@ impl Serve {
         let hub = Hub::sharing(&gateway, shared.clone());
         Ok(Ready { server, current: Arc::new(CurrentGateway::with_hub(gateway, hub)), authenticator, shared })
     }
+}
+
+/// What differs between the tables and the schema. That no server answers is known within five seconds, and is the error then. The calls are
+/// made side by side, because a Lambda function waits for each round trip.
+async fn differences(store: &SdkStore, tables: &[Table]) -> Result<Vec<String>> {
+    let mut reached = pin!(reachable(store, tables));
+    let mut compared = pin!(timeout(DESCRIBE_BOUND, store.differences(tables)));
+    let compared = tokio::select! {
+        biased;
+        reached = reached.as_mut() => {
+            reached?;
+            compared.await
+        }
+        compared = compared.as_mut() => {
+            reached.await?;
+            compared
+        }
+    };
+    compared
+        .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
+        .map_err(|error| explained(error, "cannot describe the tables"))
 }
 
 /// A key of this process. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random bits.
