@@ -36,6 +36,8 @@ pub struct BackendLoad {
     pub gateway: GatewayLoad,
     /// Its subscriptions.
     pub subscriptions: SubscriptionLoad,
+    /// How often its schema was loaded again.
+    pub reloads: Reloads,
 }
 
 /// An operation, and how its request wants it to be run.
@@ -168,7 +170,7 @@ impl Backend for CurrentGateway {
     }
 
     fn load(&self) -> BackendLoad {
-        BackendLoad { gateway: self.get().load(), subscriptions: self.hub.load() }
+        BackendLoad { gateway: self.get().load(), subscriptions: self.hub.load(), reloads: self.reloads() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
 //!
-//! [`listener`] accepts connections, [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
+//! [`listener`] accepts connections, or [`lambda`] takes invocations; [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
 //! operations, [`documents`] finds the documents that requests name, [`sign_in`] says who sends them, [`admission`] says how many may run,
 //! [`endpoint`] bounds them, and a [`backend::Backend`] runs them. [`telemetry`] tells operators of all this.
 
@@ -12,6 +12,7 @@ pub mod console;
 pub mod documents;
 pub mod endpoint;
 pub mod http;
+pub mod lambda;
 pub mod listener;
 pub mod logging;
 pub mod outbound;

@@ -36,7 +36,7 @@ impl Documents {
 
     /// How many documents there are, if no other runs.
     pub fn only_trusted(&self) -> Option<usize> {
-        self.trusted.as_ref().filter(|_| self.only_trusted).map(|trusted| trusted.count())
+        self.trusted().filter(|_| self.only_trusted).map(|trusted| trusted.count())
     }
 
     /// The request for the document that a client means.

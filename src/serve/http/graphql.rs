@@ -11,6 +11,7 @@ use super::request_summary::RequestSummary;
 use super::request::{RequestBody, from_json, from_query_string, is_json};
 use super::sse;
 use super::status::{self, HttpRefusal};
+use super::transport::Transport;
 use crate::execute::error::ErrorCode;
 use crate::execute::gateway::Response;
 use crate::serve::admission::{resize_response, unsent};
@@ -71,6 +72,10 @@ pub async fn handle(
     if media == MediaType::EventStream && !accepted.plain() {
         return refuse(media, &HttpRefusal::CodingNotAcceptable);
     }
+    let transport: Transport = request.extensions().get().copied().unwrap_or_default();
+    if media == MediaType::EventStream && !transport.streams {
+        return refuse(media, &HttpRefusal::NoEvents);
+    }
     let known = KnownResponses::of(request.method(), request.headers());
     let (form, endpoint) = (Form { media, accepted, known }, &http.endpoint);
     let origin = RequestOrigin::new(client, request.extensions());
@@ -90,7 +95,8 @@ pub async fn handle(
         Err(refusal) => return refuse(media, &refusal),
     };
     let is_signed_in = identity.caller.is_signed_in();
-    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, trace, summary };
+    let ends = transport.ends;
+    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
             answer(&http, &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))

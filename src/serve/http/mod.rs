@@ -12,3 +12,4 @@ pub mod request_log;
 pub mod request_summary;
 pub mod sse;
 pub mod status;
+pub mod transport;

@@ -30,6 +30,8 @@ pub struct RequestOperations<'e> {
     pub explain: bool,
     /// The id of the last event that the client has had of a subscription.
     pub last_event: Option<String>,
+    /// The time by which the operations must have ended, besides that of the settings.
+    pub ends: Option<Instant>,
     /// The span of the request, if it is traced.
     pub trace: Option<TraceContext>,
     /// What the log line of the request says of them.
@@ -42,10 +44,11 @@ impl RequestOperations<'_> {
         Ok(self.begin(parameters, memory, false).await?.next().await.unwrap_or_else(timed_out))
     }
 
-    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the caller's token.
+    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the
+    /// caller's token.
     pub async fn stream(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let responses = self.begin(parameters, memory, true).await?;
-        Ok(match self.identity.ends {
+        Ok(match self.identity.ends.into_iter().chain(self.ends).min() {
             Some(ends) => responses.take_until(sleep_until(ends)).boxed(),
             None => responses,
         })
@@ -68,7 +71,8 @@ impl RequestOperations<'_> {
         };
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
-        let deadline = Instant::now() + self.endpoint.limits.request_timeout;
+        let of_settings = Instant::now() + self.endpoint.limits.request_timeout;
+        let deadline = self.ends.map_or(of_settings, |ends| ends.min(of_settings));
         let invocation = Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain };
         let responses = self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)?;
         let summary = self.summary.clone();

@@ -7,6 +7,7 @@ use crate::serve::backend::Backend;
 use crate::serve::quota::Quota;
 use crate::serve::sign_in::rate_limit::RateLimit;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 /// Where the gauges are read.
 #[derive(Clone)]
@@ -57,6 +58,10 @@ impl Sources {
         }
         gauges.set(&of::BOUND_USED, &["calls"], load.gateway.calls as f64);
         gauges.set(&of::BOUND_LIMIT, &["calls"], load.gateway.most_calls as f64);
+        gauges.count(&of::RELOADS, &["taken"], load.reloads.good);
+        gauges.count(&of::RELOADS, &["refused"], load.reloads.failed);
+        let since = load.reloads.last.and_then(|last| last.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        gauges.set(&of::LAST_RELOAD, &[], since.as_secs_f64());
         if let Some(limit) = &self.rate_limit {
             gauges.count(&of::REFUSALS, &["rate"], limit.refusals());
         }
