@@ -5,6 +5,7 @@ mod check;
 pub mod config;
 mod docs;
 mod explain;
+mod health;
 mod items;
 mod measured;
 mod output;
@@ -46,6 +47,7 @@ enum Command {
     Import(items::import::Import),
     Export(items::export::Export),
     Shards(shards::Shards),
+    Health(health::Health),
     Token(token::PrintToken),
     Config(config::ShowConfig),
 }
@@ -98,6 +100,7 @@ impl Cli {
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Shards(command) => command.run(),
+            Command::Health(command) => command.run().await,
             Command::Token(command) => command.run(),
             Command::Config(shown) => shown.run(&command(), |name| file.of_command(name)),
         }

@@ -126,7 +126,21 @@ impl Gateway {
         let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };
         let keeps = cache_bytes > 0 && !model.cache.is_empty();
         let cache = keeps.then(|| Arc::new(TableCache::new(&model.tables, cache_bytes, hold_off)));
-        Self { inner: Arc::new(Inner { model, store, cache, operations, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls, observer }) }
+        Self {
+            inner: Arc::new(Inner {
+                model,
+                store,
+                cache,
+                operations,
+                heavy_work,
+                limits,
+                max_read_bytes,
+                cursor_key,
+                lanes,
+                calls,
+                observer,
+            }),
+        }
     }
 
     /// The schema's model.
@@ -160,7 +174,10 @@ impl Gateway {
             Ok(planned) => Ok(PreparedOperation { caller: request.caller.clone(), trace: request.trace, planned }),
             Err(errors) => {
                 let codes = errors.iter().map(|error| error.code);
-                self.inner.observer.as_ref().inspect(|observer| observer.ran(&OperationReport::refused(&preparation, codes, request.trace)));
+                self.inner
+                    .observer
+                    .as_ref()
+                    .inspect(|observer| observer.ran(&OperationReport::refused(&preparation, codes, request.trace)));
                 Err(errors)
             }
         }

@@ -18,8 +18,8 @@ use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::table::cache::counts::{CacheCounter, CacheCounts};
 use apollo_compiler::ast::OperationType;
-use quick_cache::{DefaultHashBuilder, Weighter};
 use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Weighter};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -337,7 +337,8 @@ mod tests {
     async fn a_mistake_is_told_to_all_who_wait() {
         let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let request = Request { query: "{ b }".to_owned(), ..Request::default() };
-        let answers = futures_util::future::join_all((0..20).map(async |_| cache.plan(&model, &request, &mut Preparation::begin()).await)).await;
+        let answers =
+            futures_util::future::join_all((0..20).map(async |_| cache.plan(&model, &request, &mut Preparation::begin()).await)).await;
         assert!(answers.iter().all(Result::is_err));
     }
 

@@ -97,8 +97,16 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let most = limits.shared.max_connections;
     // The peer of a connection through a proxy is not a client.
     let clients = if limits.shared.trusted_proxies == 0 { Quota::with_quarters(most) } else { Quota::new(most, most) };
-    let endpoint =
-        Arc::new(Endpoint { backend: backend.clone(), limits, authenticator, rate_limit: rate_limit.clone(), documents, explain, quotas: quotas.clone(), telemetry: telemetry.clone() });
+    let endpoint = Arc::new(Endpoint {
+        backend: backend.clone(),
+        limits,
+        authenticator,
+        rate_limit: rate_limit.clone(),
+        documents,
+        explain,
+        quotas: quotas.clone(),
+        telemetry: telemetry.clone(),
+    });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
@@ -123,7 +131,9 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         routes = routes.merge(development.routes());
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
-    let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn_with_state(telemetry, request_log::around));
+    let router = routes
+        .layer(middleware::from_fn_with_state(hosts, host::check))
+        .layer(middleware::from_fn_with_state(telemetry, request_log::around));
     Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend })
 }
 

@@ -50,7 +50,12 @@ pub trait DataStore: Send + Sync {
     fn write<'a>(&'a self, call: &'a WriteCall, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>>;
 
     /// Makes all writes or none by TransactWriteItems. The token has 1 to 36 bytes; a transaction with a known token is made once.
-    fn transact<'a>(&'a self, calls: &'a [WriteCall], token: &'a str, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
+    fn transact<'a>(
+        &'a self,
+        calls: &'a [WriteCall],
+        token: &'a str,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
 
     /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After an error, some of them may have been made.
     fn write_batch<'a>(

@@ -353,7 +353,9 @@ pub async fn told(store: &SdkStore, call: &Call, (table, token): (&str, &str), w
             Ok((item, units)) => format!("{:?} {units}", item.as_ref().map(written)),
             Err(error) => refused(error),
         },
-        Call::Transact(calls) => store.transact(calls, token, deadline().into()).await.map_or_else(refused, |((), units)| units.to_string()),
+        Call::Transact(calls) => {
+            store.transact(calls, token, deadline().into()).await.map_or_else(refused, |((), units)| units.to_string())
+        }
         Call::Batch(writes) => {
             let made = store.write_batch(table, writes.clone(), deadline().into()).await;
             made.map_or_else(|error| words(&error), |((), units)| units.to_string())

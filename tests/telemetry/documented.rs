@@ -20,7 +20,8 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn every_metric_is_documented_with_its_labels() {
-    let documented: BTreeSet<(String, String)> = rows(&section("Metrics")).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let documented: BTreeSet<(String, String)> =
+        rows(&section("Metrics")).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     let mut all: BTreeSet<(String, String)> = ALL.iter().map(|metric| (metric.name.to_owned(), metric.labels.join(", "))).collect();
     all.extend(OF_PROCESS.iter().map(|name| ((*name).to_owned(), String::new())));
     assert_eq!(documented, all);
@@ -38,10 +39,18 @@ fn every_metric_is_registered() {
 /// The names of the fields of the log macros with these messages.
 fn fields(path: &str, message: &str) -> BTreeSet<String> {
     let source = std::fs::read_to_string(repository(path)).unwrap();
-    let before = source.split(&format!("\"{message}\"")).next().filter(|before| before.len() < source.len()).unwrap_or_else(|| panic!("{path}: {message}"));
+    let before = source
+        .split(&format!("\"{message}\""))
+        .next()
+        .filter(|before| before.len() < source.len())
+        .unwrap_or_else(|| panic!("{path}: {message}"));
     let fields = &before[before.rfind("!(").unwrap() + 2..];
     let names = fields.split(',').map(|field| field.split('=').next().unwrap().trim());
-    names.filter(|name| !name.is_empty()).map(|name| name.trim_start_matches(['%', '?']).to_owned()).filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect()
+    names
+        .filter(|name| !name.is_empty())
+        .map(|name| name.trim_start_matches(['%', '?']).to_owned())
+        .filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .collect()
 }
 
 #[test]

@@ -50,7 +50,8 @@ async fn a_request_is_one_line_with_its_operation_its_errors_and_its_cost() {
     names.sort_unstable();
     assert_eq!(names, ["One", "Two"]);
 
-    let nobody = observed.client.post(format!("{}/graphql", observed.url)).header("content-type", "application/json").header("x-api-key", "wrong");
+    let nobody =
+        observed.client.post(format!("{}/graphql", observed.url)).header("content-type", "application/json").header("x-api-key", "wrong");
     nobody.body("{}").send().await.unwrap();
     wait_for(&mut observed, "request", 4).await;
     let line = last(&mut observed);

@@ -29,13 +29,21 @@ async fn operations_are_counted_with_what_they_cost() {
         let answer = observed.send(body.clone(), &[("x-keyfold-explain", "1")]).await;
         units += answer["extensions"]["keyfold"]["capacity"]["read"].as_f64().unwrap();
     }
-    observed.send(json!({ "query": "mutation Rename($g: ID!) { renameGroup(id: $g, name: \"Flat\") { name } }", "variables": { "g": FLAT } }), &[]).await;
+    observed
+        .send(
+            json!({ "query": "mutation Rename($g: ID!) { renameGroup(id: $g, name: \"Flat\") { name } }", "variables": { "g": FLAT } }),
+            &[],
+        )
+        .await;
     observed.send(json!({ "query": "query Wrong { nothing }" }), &[]).await;
     let metrics = observed.metrics().await;
 
     assert_eq!(metrics.sum("graphql_operations_total", &[NAMED, &[("outcome", "ok")]].concat()), 3.0);
     assert_eq!(metrics.sum("graphql_operation_duration_seconds_count", NAMED), 3.0);
-    assert_eq!((metrics.sum("keyfold_operation_waves_sum", &NAMED[..1]), metrics.sum("keyfold_operation_waves_count", &NAMED[..1])), (9.0, 3.0));
+    assert_eq!(
+        (metrics.sum("keyfold_operation_waves_sum", &NAMED[..1]), metrics.sum("keyfold_operation_waves_count", &NAMED[..1])),
+        (9.0, 3.0)
+    );
     assert_eq!(metrics.sum("keyfold_capacity_units_total", &[NAMED[0], ("direction", "read"), ("db_collection_name", TABLE)]), units);
     let renamed = [("graphql_operation_name", "Rename"), ("direction", "write")];
     assert!(metrics.sum("keyfold_capacity_units_total", &renamed) >= 1.0);
@@ -50,11 +58,23 @@ async fn operations_are_counted_with_what_they_cost() {
     assert!(parts <= whole * 1.01 && parts >= whole * 0.8, "the parts of {whole} s take {parts} s");
     let http = [("http_route", "/graphql"), ("http_request_method", "POST"), ("http_response_status_code", "200")];
     assert!(metrics.sum("http_server_request_duration_seconds_count", &http) >= 4.0);
-    assert_eq!((metrics.sum("keyfold_cache_hits_total", &[("cache", "documents")]), metrics.sum("keyfold_cache_misses_total", &[("cache", "documents")])), (2.0, 3.0));
+    assert_eq!(
+        (
+            metrics.sum("keyfold_cache_hits_total", &[("cache", "documents")]),
+            metrics.sum("keyfold_cache_misses_total", &[("cache", "documents")])
+        ),
+        (2.0, 3.0)
+    );
     assert!(metrics.sum("process_resident_memory_bytes", &[]) > 1e6 && metrics.sum("keyfold_build_info", &[]) == 1.0);
 
     if let Some(promtool) = promtool() {
-        let mut child = Command::new(promtool).args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new(promtool)
+            .args(["check", "metrics"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(observed.text().await.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = [output.stdout, output.stderr].concat();

@@ -161,11 +161,16 @@ impl Series {
 
     /// What has grown since, by the values of a label: the greatest growth first.
     pub fn growth(&self, before: &Self, name: &str, label: &str) -> Vec<(String, f64)> {
-        let mut grown: Vec<(String, f64)> = self.values_of(label).into_iter().map(|value| {
-            let of = [(label, value.as_str())];
-            let growth = self.sum(name, &of) - before.sum(name, &of);
-            (value, growth)
-        }).filter(|(_, growth)| *growth > 0.0).collect();
+        let mut grown: Vec<(String, f64)> = self
+            .values_of(label)
+            .into_iter()
+            .map(|value| {
+                let of = [(label, value.as_str())];
+                let growth = self.sum(name, &of) - before.sum(name, &of);
+                (value, growth)
+            })
+            .filter(|(_, growth)| *growth > 0.0)
+            .collect();
         grown.sort_by(|a, b| b.1.total_cmp(&a.1));
         grown
     }

@@ -68,7 +68,12 @@ fn check(collected: &Collected, explained: &serde_json::Value) {
         .iter()
         .map(|call| (wave_of(call), attribute(call, "db.operation.name").unwrap(), attribute(call, "aws.dynamodb.table_names").unwrap()))
         .collect();
-    let mut told: Vec<_> = explained["calls"].as_array().unwrap().iter().map(|call| (text(&call["wave"]), text(&call["operation"]), text(&call["table"]))).collect();
+    let mut told: Vec<_> = explained["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| (text(&call["wave"]), text(&call["operation"]), text(&call["table"])))
+        .collect();
     seen.sort();
     told.sort();
     assert_eq!(seen, told, "the calls of the explanation, each in its wave");
@@ -110,7 +115,8 @@ async fn what_the_caller_does_not_record_is_not_recorded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_that_is_gone_harms_no_request() {
-    let mut observed = Observed::start(&[], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), ("OTEL_BSP_SCHEDULE_DELAY", "50")]).await;
+    let mut observed =
+        Observed::start(&[], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), ("OTEL_BSP_SCHEDULE_DELAY", "50")]).await;
     for _ in 0..50 {
         assert_eq!(observed.send(json!({ "query": "{ me { name } }" }), &[]).await["data"]["me"]["name"], "Aiko Tanaka");
     }

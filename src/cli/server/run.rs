@@ -1,6 +1,8 @@
 //! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share it.
 
 use super::signals::StopSignals;
+use crate::execute::report::RunObserver;
+use crate::execute::request;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
@@ -12,8 +14,6 @@ use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
-use crate::execute::report::RunObserver;
-use crate::execute::request;
 use crate::serve::sign_in::authenticator::Authenticator;
 use crate::serve::telemetry::exposition;
 use crate::serve::telemetry::metrics::Metrics;

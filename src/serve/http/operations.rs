@@ -61,9 +61,7 @@ impl RequestOperations<'_> {
         may_last: bool,
     ) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let request = match self.endpoint.documents.request(parameters) {
-            Ok(request) => {
-                Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), trace: self.trace, ..request }
-            }
+            Ok(request) => Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), trace: self.trace, ..request },
             Err(error) => {
                 self.summary.refused(error.code);
                 return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed());

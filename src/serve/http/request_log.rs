@@ -122,8 +122,20 @@ impl Drop for Line {
         macro_rules! log {
             ($level:ident) => {
                 tracing::$level!(
-                    method, path, status, ms, operation, kind, codes, waves, calls, read_units, write_units, trace_id,
-                    request_id = id, "request"
+                    method,
+                    path,
+                    status,
+                    ms,
+                    operation,
+                    kind,
+                    codes,
+                    waves,
+                    calls,
+                    read_units,
+                    write_units,
+                    trace_id,
+                    request_id = id,
+                    "request"
                 )
             };
         }

@@ -1,4 +1,5 @@
-//! Requests that the server itself sends: for the keys of issuers, for traces.
+//! Requests that Keyfold itself sends: for the keys of issuers, for traces, for the health of a server.
 
 pub mod client;
+pub mod probe;
 mod proxied;

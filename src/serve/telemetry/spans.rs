@@ -148,7 +148,8 @@ fn operation_span(report: &OperationReport) -> Span {
 /// OpenTelemetry semantic conventions, "Semantic conventions for AWS DynamoDB".
 fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
     let tables: Vec<StringValue> = call.table.split(',').map(|table| StringValue::from(table.to_owned())).collect();
-    let name = if call.index.is_none() && tables.len() == 1 { format!("{} {}", call.operation, call.table) } else { call.operation.to_owned() };
+    let name =
+        if call.index.is_none() && tables.len() == 1 { format!("{} {}", call.operation, call.table) } else { call.operation.to_owned() };
     let mut attributes = vec![
         KeyValue::new("db.system.name", "aws.dynamodb"),
         KeyValue::new("db.operation.name", call.operation),
@@ -159,7 +160,9 @@ fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
     ];
     attributes.extend(call.index.clone().map(|index| KeyValue::new("aws.dynamodb.index_name", index)));
     attributes.extend(call.request_id.clone().map(|id| KeyValue::new("aws.request_id", id)));
-    for (name, count) in [("keyfold.retries", call.retries), ("keyfold.throttles", call.throttles), ("keyfold.hedges", u32::from(call.hedged))] {
+    for (name, count) in
+        [("keyfold.retries", call.retries), ("keyfold.throttles", call.throttles), ("keyfold.hedges", u32::from(call.hedged))]
+    {
         attributes.extend((count > 0).then(|| KeyValue::new(name, i64::from(count))));
     }
     let status = if call.failed { Status::error("") } else { Status::Unset };

@@ -74,7 +74,10 @@ mod tests {
     fn a_traceparent_is_read_as_the_standard_says() {
         let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
         let read = traceparent(&format!("00-{trace}-{span}-01"));
-        assert_eq!(read.map(|read| (hex::encode(read.trace_id), hex::encode(read.span_id), read.is_sampled)), Some((trace.into(), span.into(), true)));
+        assert_eq!(
+            read.map(|read| (hex::encode(read.trace_id), hex::encode(read.span_id), read.is_sampled)),
+            Some((trace.into(), span.into(), true))
+        );
         assert_eq!(traceparent(&format!("00-{trace}-{span}-00")).map(|read| read.is_sampled), Some(false));
         assert_eq!(traceparent(&format!("cc-{trace}-{span}-01-what-comes-later")).map(|read| read.is_sampled), Some(true));
         for odd in [

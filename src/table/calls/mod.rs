@@ -58,7 +58,12 @@ impl DataStore for SdkStore {
         write_one(self.caller(scope), call, scope.deadline).boxed()
     }
 
-    fn transact<'a>(&'a self, calls: &'a [WriteCall], token: &'a str, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn transact<'a>(
+        &'a self,
+        calls: &'a [WriteCall],
+        token: &'a str,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         write_all(self.caller(scope), calls, token, scope.deadline).boxed()
     }
 

@@ -108,7 +108,8 @@ impl Loaders {
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
         let (operation, table) = ("BatchWriteItem", table.to_owned());
-        session.record(slot, CallRecord { operation, table, keys, capacity, write: true, ..CallRecord::ended(begun, tally, answer.is_err()) });
+        session
+            .record(slot, CallRecord { operation, table, keys, capacity, write: true, ..CallRecord::ended(begun, tally, answer.is_err()) });
         answer.map(drop)
     }
 }

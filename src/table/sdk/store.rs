@@ -3,8 +3,8 @@
 
 use super::client::{self, ConfiguredClient};
 use crate::table::attempt::attempts::{Attempts, CallMeans};
-use crate::table::call_scope::CallScope;
 use crate::table::attempt::maker::CallMaker;
+use crate::table::call_scope::CallScope;
 use crate::table::client::connection::DynamoConnection;
 use crate::table::client::maker::DirectMaker;
 use crate::table::data::error::TableError;
