@@ -19,7 +19,7 @@ use super::shutdown::OpenConnections;
 use super::sign_in::authenticator::Authenticator;
 use super::sign_in::rate_limit::RateLimit;
 use super::telemetry::observer::Telemetry;
-use super::telemetry::sources::Sources;
+use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -81,9 +81,9 @@ pub struct NotAnOrigin(String);
 
 impl Routes {
     /// Where the metrics read what the server holds.
-    pub fn sources(&self) -> Sources {
+    pub fn sources(&self) -> MetricSources {
         let (backend, quotas) = (self.backend.clone(), self.quotas.clone());
-        Sources { backend, quotas, connections: self.clients.clone(), rate_limit: self.rate_limit.clone() }
+        MetricSources { backend, quotas, connections: self.clients.clone(), rate_limit: self.rate_limit.clone() }
     }
 }
 

@@ -5,7 +5,6 @@ use crate::plan::cost::limits::CostLimits;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
-use crate::serve::telemetry::settings::TelemetrySettings;
 use axum::http::uri::Authority;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -227,6 +226,19 @@ pub struct LogSettings {
     pub log_filter: String,
 }
 
+/// What an operator sees.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TelemetrySettings {
+    /// Address and port at which Prometheus gets the metrics, at /metrics; keep it from the internet, as it asks nobody to sign in [default:
+    /// no metrics]
+    #[arg(long, env = "KEYFOLD_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub metrics_listen: Option<String>,
+
+    /// Log operations that take longer than this, with their plan [default: none]
+    #[arg(long, env = "KEYFOLD_SLOW", value_name = "TIME", value_parser = duration)]
+    pub slow: Option<Duration>,
+}
+
 /// Form of the log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -288,7 +300,7 @@ impl Budgets {
 }
 
 /// Reads a time of at most an hour.
-pub fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, String> {
     time_of_at_most(HOUR, "an hour", text)
 }
 

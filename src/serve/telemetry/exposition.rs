@@ -1,7 +1,7 @@
 //! A bound socket in; `/metrics` answered there, as the classic text of Prometheus.
 
 use super::metrics::Metrics;
-use super::sources::Sources;
+use super::sources::MetricSources;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -17,11 +17,11 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 #[derive(Clone)]
 struct Exposition {
     metrics: Arc<Metrics>,
-    sources: Sources,
+    sources: MetricSources,
 }
 
 /// Answers who asks for the metrics, until the task is dropped.
-pub async fn serve(listener: TcpListener, metrics: Arc<Metrics>, sources: Sources) {
+pub async fn serve(listener: TcpListener, metrics: Arc<Metrics>, sources: MetricSources) {
     let router = Router::new().route("/metrics", get(text)).with_state(Exposition { metrics, sources });
     if let Err(error) = axum::serve(listener, router).await {
         tracing::error!(%error, "the metrics are no longer served");

@@ -1,9 +1,8 @@
 //! What happens in; the metrics out, as the classic text of Prometheus (Prometheus, "Exposition formats", "Text-based format").
 
 use super::definitions::{self as of, Definition};
-use super::operation_names::{ANONYMOUS, OTHER, OperationNames, Use};
-use crate::execute::report::{OperationReport, RunOutcome};
-use crate::table::request::session::CallRecord;
+use super::operation_names::{ANONYMOUS, NameUse, OTHER, OperationNames};
+use crate::execute::report::{CallRecord, OperationReport, RunOutcome};
 use prometheus::core::Collector;
 use prometheus::{
     Encoder, Error, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
@@ -177,9 +176,9 @@ impl Metrics {
             None if report.kind.is_none() => Arc::from(OTHER),
             None => Arc::from(ANONYMOUS),
             Some(name) => match operations.names.count(name) {
-                Use::Tracked => name.clone(),
-                Use::Other => Arc::from(OTHER),
-                Use::Replaces(old) => {
+                NameUse::Tracked => name.clone(),
+                NameUse::Other => Arc::from(OTHER),
+                NameUse::Replaces(old) => {
                     operations.by_name.retain(|(known, _), _| **known != *old);
                     self.forget(&old);
                     name.clone()

@@ -10,7 +10,6 @@ pub mod exposition;
 pub mod metrics;
 pub mod observer;
 pub mod operation_names;
-pub mod settings;
 pub mod sources;
 pub mod spans;
 pub mod trace_context;

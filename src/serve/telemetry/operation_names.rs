@@ -25,7 +25,7 @@ pub struct OperationNames {
 
 /// What a use of a name means.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum NameUse {
     /// It is tracked.
     Tracked,
     /// It counts among the others.
@@ -41,29 +41,29 @@ impl OperationNames {
     }
 
     /// Counts a use of a name. A name takes the place of another once it has been used twice as often.
-    pub fn count(&mut self, name: &Arc<str>) -> Use {
+    pub fn count(&mut self, name: &Arc<str>) -> NameUse {
         if let Some(uses) = self.tracked.get_mut(name) {
             *uses += 1;
-            return Use::Tracked;
+            return NameUse::Tracked;
         }
         if name.len() > LONGEST {
-            return Use::Other;
+            return NameUse::Other;
         }
         if self.tracked.len() < self.most {
             self.tracked.insert(name.clone(), 1);
-            return Use::Tracked;
+            return NameUse::Tracked;
         }
         let uses = self.candidate(name);
         let Some((rarest, least)) = self.tracked.iter().min_by_key(|(_, uses)| **uses).map(|(name, uses)| (name.clone(), *uses)) else {
-            return Use::Other;
+            return NameUse::Other;
         };
         if uses < least.saturating_mul(2).max(2) {
-            return Use::Other;
+            return NameUse::Other;
         }
         self.tracked.remove(&rarest);
         self.candidates.remove(name);
         self.tracked.insert(name.clone(), uses);
-        Use::Replaces(rarest)
+        NameUse::Replaces(rarest)
     }
 
     /// Counts a use of a name that is not tracked. If there are too many candidates, it takes the place of the one with the fewest uses.
@@ -93,10 +93,13 @@ mod tests {
     #[test]
     fn the_first_names_are_tracked_until_there_are_too_many() {
         let mut names = OperationNames::new(2);
-        assert_eq!([names.count(&name("a")), names.count(&name("b")), names.count(&name("a"))], [Use::Tracked, Use::Tracked, Use::Tracked]);
-        assert_eq!(names.count(&name("c")), Use::Other);
-        assert_eq!(names.count(&name("c")), Use::Replaces(name("b")), "b was used once, c twice");
-        assert_eq!((names.count(&name("c")), names.count(&name("b"))), (Use::Tracked, Use::Other));
+        assert_eq!(
+            [names.count(&name("a")), names.count(&name("b")), names.count(&name("a"))],
+            [NameUse::Tracked, NameUse::Tracked, NameUse::Tracked]
+        );
+        assert_eq!(names.count(&name("c")), NameUse::Other);
+        assert_eq!(names.count(&name("c")), NameUse::Replaces(name("b")), "b was used once, c twice");
+        assert_eq!((names.count(&name("c")), names.count(&name("b"))), (NameUse::Tracked, NameUse::Other));
     }
 
     #[test]
@@ -104,9 +107,9 @@ mod tests {
         let mut names = OperationNames::new(10);
         for round in 0..1000 {
             for frequent in 0..10 {
-                assert_eq!(names.count(&name(&format!("f{frequent}"))), Use::Tracked, "{round}");
+                assert_eq!(names.count(&name(&format!("f{frequent}"))), NameUse::Tracked, "{round}");
             }
-            assert_eq!(names.count(&name(&format!("r{round}"))), Use::Other);
+            assert_eq!(names.count(&name(&format!("r{round}"))), NameUse::Other);
             assert!(names.tracked.len() <= 10 && names.candidates.len() <= 10);
         }
     }
@@ -114,7 +117,7 @@ mod tests {
     #[test]
     fn a_long_name_is_another() {
         let mut names = OperationNames::new(10);
-        assert_eq!(names.count(&name(&"x".repeat(LONGEST + 1))), Use::Other);
-        assert_eq!(names.count(&name(&"x".repeat(LONGEST))), Use::Tracked);
+        assert_eq!(names.count(&name(&"x".repeat(LONGEST + 1))), NameUse::Other);
+        assert_eq!(names.count(&name(&"x".repeat(LONGEST))), NameUse::Tracked);
     }
 }

@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 
 /// Where the gauges are read.
 #[derive(Clone)]
-pub struct Sources {
+pub struct MetricSources {
     /// Runs the operations.
     pub backend: Arc<dyn Backend>,
     /// What all requests share.
@@ -22,7 +22,7 @@ pub struct Sources {
     pub rate_limit: Option<RateLimit>,
 }
 
-impl Sources {
+impl MetricSources {
     /// Reads all gauges.
     pub fn read(&self, metrics: &Metrics) {
         let gauges = metrics.gauges();
