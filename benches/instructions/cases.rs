@@ -68,7 +68,7 @@ fn nothing() -> Value {
 }
 
 /// Every case.
-pub const CASES: [Case; 13] = [
+pub const CASES: [Case; 14] = [
     Case { name: "100-objects-ruled", system: System::RuledGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
     Case { name: "100-objects-observed", system: System::ObservedGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
     Case { name: "transaction-ruled", system: System::RuledGroups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
