@@ -50,8 +50,12 @@ async fn a_request_is_one_line_with_its_operation_its_errors_and_its_cost() {
     names.sort_unstable();
     assert_eq!(names, ["One", "Two"]);
 
-    let nobody =
-        observed.client.post(format!("{}/graphql", observed.url)).header("content-type", "application/json").header("x-api-key", "wrong");
+    let nobody = observed
+        .caller
+        .client
+        .post(format!("{}/graphql", observed.caller.url))
+        .header("content-type", "application/json")
+        .header("x-api-key", "wrong");
     nobody.body("{}").send().await.unwrap();
     wait_for(&mut observed, "request", 4).await;
     let line = last(&mut observed);
@@ -82,7 +86,7 @@ async fn a_trace_is_named_in_the_line() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operation_over_a_websocket_is_a_line() {
     let mut observed = Observed::start(&[], &[]).await;
-    let mut request = format!("{}/graphql/ws", observed.url.replace("http", "ws")).into_client_request().unwrap();
+    let mut request = format!("{}/graphql/ws", observed.caller.url.replace("http", "ws")).into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
     request.headers_mut().insert("x-api-key", KEY.parse().unwrap());
     let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();

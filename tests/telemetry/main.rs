@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod collector;
+mod day;
 mod documented;
 #[path = "../served/dynamo.rs"]
 mod dynamo;

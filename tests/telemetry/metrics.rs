@@ -131,6 +131,6 @@ async fn refusals_are_counted_by_their_bound() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_public_address_has_no_metrics() {
     let observed = Observed::start(&[], &[]).await;
-    let status = observed.client.get(format!("{}/metrics", observed.url)).send().await.unwrap().status();
+    let status = observed.caller.client.get(format!("{}/metrics", observed.caller.url)).send().await.unwrap().status();
     assert_eq!(status, 404);
 }

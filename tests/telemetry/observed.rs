@@ -21,6 +21,8 @@ pub struct Proxy {
     pub throttles: Mutex<(String, usize)>,
     /// How many calls were throttled.
     pub throttled: AtomicUsize,
+    /// How many of the next calls are made, and their answers cut off, if they are reads.
+    pub cut_off: AtomicUsize,
 }
 
 async fn pass(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
@@ -37,6 +39,12 @@ async fn pass(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, body: Bytes) 
         let refusal = json!({ "__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException", "message": "Too much." });
         return response.status(400).body(Body::from(refusal.to_string())).unwrap();
     }
+    let is_read = headers
+        .get("x-amz-target")
+        .is_some_and(|target| !target.to_str().unwrap().contains("Write") && !target.to_str().unwrap().contains("Update"));
+    if is_read && proxy.cut_off.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+        return response.header("x-amz-crc32", "1").body(Body::from("{")).unwrap();
+    }
     let answer = proxy.client.post(&proxy.server).headers(headers).body(body).send().await;
     let Ok(answer) = answer else { return response.status(502).body(Body::empty()).unwrap() };
     let mut response = response.status(answer.status());
@@ -46,11 +54,29 @@ async fn pass(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, body: Bytes) 
     response.body(Body::from(answer.bytes().await.unwrap_or_default())).unwrap()
 }
 
+/// A client of a gateway.
+#[derive(Clone)]
+pub struct Caller {
+    pub client: reqwest::Client,
+    pub url: String,
+}
+
+impl Caller {
+    /// Sends a body as Aiko, with these headers besides.
+    pub async fn send(&self, body: Value, headers: &[(&str, &str)]) -> Value {
+        let mut request = self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.header("x-api-key", KEY).body(body.to_string()).send().await.unwrap();
+        serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
+    }
+}
+
 /// A gateway, and what it says of itself.
 pub struct Observed {
     pub process: Process,
-    pub client: reqwest::Client,
-    pub url: String,
+    pub caller: Caller,
     pub metrics_url: String,
     pub proxy: Arc<Proxy>,
     pub directory: TempDir,
@@ -73,6 +99,7 @@ impl Observed {
             answers: AtomicUsize::new(0),
             throttles: Mutex::new((TABLE.to_owned(), 0)),
             throttled: AtomicUsize::new(0),
+            cut_off: AtomicUsize::new(0),
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -91,22 +118,17 @@ impl Observed {
         };
         let (metrics, url) = (address("\"the metrics are at /metrics\""), address("\"serving\""));
         let metrics_url = format!("{metrics}/metrics");
-        Self { process, client: reqwest::Client::new(), url, metrics_url, proxy, directory, _dynamo: dynamo }
+        Self { process, caller: Caller { client: reqwest::Client::new(), url }, metrics_url, proxy, directory, _dynamo: dynamo }
     }
 
     /// Sends a body as Aiko, with these headers besides.
     pub async fn send(&self, body: Value, headers: &[(&str, &str)]) -> Value {
-        let mut request = self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json");
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let response = request.header("x-api-key", KEY).body(body.to_string()).send().await.unwrap();
-        serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
+        self.caller.send(body, headers).await
     }
 
     /// The metrics as text.
     pub async fn text(&self) -> String {
-        self.client.get(&self.metrics_url).send().await.unwrap().text().await.unwrap()
+        self.caller.client.get(&self.metrics_url).send().await.unwrap().text().await.unwrap()
     }
 
     /// The metrics.
@@ -132,16 +154,16 @@ impl Observed {
 pub struct Series(pub BTreeMap<(String, Vec<(String, String)>), f64>);
 
 impl Series {
-    /// Reads the classic text of Prometheus. Values of labels have no commas here.
+    /// Reads the classic text of Prometheus. Values of labels have no quotation marks here.
     fn read(text: &str) -> Self {
         let series = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
             let (named, value) = line.rsplit_once(' ').unwrap();
             let (name, labels) = named.split_once('{').unwrap_or((named, "}"));
-            let labels = labels.trim_end_matches('}').split(',').filter(|label| !label.is_empty());
-            let mut labels: Vec<(String, String)> = labels
-                .map(|label| label.split_once('=').unwrap())
-                .map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned()))
-                .collect();
+            // Each label ends with a quotation mark: `a="1",b="2"`.
+            let labels = labels.trim_end_matches('}').split_inclusive('"').collect::<Vec<_>>();
+            let pairs =
+                labels.chunks_exact(2).map(|pair| (pair[0].trim_start_matches(',').trim_end_matches("=\""), pair[1].trim_end_matches('"')));
+            let mut labels: Vec<(String, String)> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
             labels.sort();
             ((name.to_owned(), labels), value.parse().unwrap())
         });
