@@ -5,7 +5,7 @@ terraform {
   required_providers {
     aws = {
       source  = "hashicorp/aws"
-      version = "~> 5.60"
+      version = "~> 6.29"
     }
   }
 }
@@ -144,19 +144,12 @@ resource "aws_lambda_function" "this" {
   depends_on = [aws_iam_role_policy.log, aws_iam_role_policy_attachment.tables]
 }
 
-# Everybody may call the URL: Keyfold itself checks the tokens.
+# Everybody may call the URL: Keyfold itself checks the tokens. The provider adds the two permissions of a URL without authorization, since 6.29
+# also the second one, which new URLs need (Lambda developer guide, "Control access to Lambda function URLs").
 resource "aws_lambda_function_url" "this" {
   function_name      = aws_lambda_function.this.function_name
   authorization_type = "NONE"
   invoke_mode        = "RESPONSE_STREAM"
-}
-
-resource "aws_lambda_permission" "url" {
-  statement_id           = "url"
-  function_name          = aws_lambda_function.this.function_name
-  principal              = "*"
-  action                 = "lambda:InvokeFunctionUrl"
-  function_url_auth_type = "NONE"
 }
 
 locals {
