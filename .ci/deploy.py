@@ -1,4 +1,5 @@
-"""What .ci/deploy checks that no tool checks by itself: the shell in workflows, the queries of the dashboard, the links between documents."""
+"""What .ci/deploy checks that no tool checks by itself: the shell in workflows, the queries of the dashboard, the links between documents, the
+names of settings."""
 
 import json
 import pathlib
@@ -58,7 +59,19 @@ def links(paths):
                 yield f"{path}: {link} has no such heading"
 
 
+def settings(paths):
+    """Variables of Keyfold that neither the manual nor the project's schema knows."""
+    manual = pathlib.Path("docs/operations.md").read_text() + pathlib.Path("docs/security.md").read_text()
+    schema = pathlib.Path("schema.graphql").read_text()
+    for path in map(pathlib.Path, paths):
+        for name in sorted(set(re.findall(r"\bKEYFOLD_[A-Z_]+", path.read_text()))):
+            option = "--" + name.removeprefix("KEYFOLD_").lower().replace("_", "-")
+            if not re.search(rf"{option}(?![a-z-])", manual) and f"${{{name}" not in schema:
+                yield f"{path}: {name} is no setting"
+
+
 complaints = {
+    "settings": lambda arguments: settings(arguments),
     "workflows": lambda arguments: workflows(arguments),
     "queries": lambda arguments: queries(*arguments),
     "links": lambda arguments: links(arguments),

@@ -18,7 +18,7 @@ variable "name" {
 
 variable "package" {
   type        = string
-  description = "A zip with bootstrap, keyfold and schema.graphql"
+  description = "A zip with the binary, named bootstrap, and schema.graphql"
   default     = "package.zip"
 }
 
@@ -131,8 +131,6 @@ resource "aws_lambda_function" "this" {
       KEYFOLD_LOG_FORMAT = "json"
       # It fits the invoke mode of the URL below.
       KEYFOLD_LAMBDA_STREAMING = "true"
-      # Less than the function's time, so that a slow operation ends with TIMEOUT and not with the function.
-      KEYFOLD_REQUEST_TIMEOUT = "25s"
     }
   }
 
