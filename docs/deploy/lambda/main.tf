@@ -192,6 +192,35 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   ok_actions          = var.alarm_topics
 }
 
+# Requests with errors that are not their callers'.
+resource "aws_cloudwatch_log_metric_filter" "failed_operations" {
+  name           = "${var.name}-failed-operations"
+  log_group_name = aws_cloudwatch_log_group.this.name
+  pattern        = "{ $.status >= 500 || $.codes = \"*INTERNAL*\" || $.codes = \"*THROTTLED*\" || $.codes = \"*TIMEOUT*\" || $.codes = \"*UNAVAILABLE*\" }"
+
+  metric_transformation {
+    namespace     = "Keyfold"
+    name          = "${var.name}-failed-operations"
+    value         = "1"
+    default_value = "0"
+  }
+}
+
+resource "aws_cloudwatch_metric_alarm" "failed_operations" {
+  alarm_name          = "${var.name}-failed-operations"
+  alarm_description   = "Ten requests in five minutes failed by no fault of their callers. The log has each one with its codes."
+  namespace           = "Keyfold"
+  metric_name         = aws_cloudwatch_log_metric_filter.failed_operations.metric_transformation[0].name
+  statistic           = "Sum"
+  period              = 300
+  evaluation_periods  = 1
+  threshold           = 10
+  comparison_operator = "GreaterThanOrEqualToThreshold"
+  treat_missing_data  = "notBreaching"
+  alarm_actions       = var.alarm_topics
+  ok_actions          = var.alarm_topics
+}
+
 resource "aws_cloudwatch_metric_alarm" "latency" {
   alarm_name          = "${var.name}-latency"
   alarm_description   = "One answer in a hundred takes more than two seconds."
