@@ -196,7 +196,7 @@ resource "aws_cloudwatch_metric_alarm" "this" {
 resource "aws_cloudwatch_log_metric_filter" "failed_operations" {
   name           = "${var.name}-failed-operations"
   log_group_name = aws_cloudwatch_log_group.this.name
-  pattern        = "{ $.status >= 500 || $.codes = \"*INTERNAL*\" || $.codes = \"*THROTTLED*\" || $.codes = \"*TIMEOUT*\" || $.codes = \"*UNAVAILABLE*\" }"
+  pattern        = "{ ($.status >= 500) || ($.codes = \"*INTERNAL*\") || ($.codes = \"*THROTTLED*\") || ($.codes = \"*TIMEOUT*\") || ($.codes = \"*UNAVAILABLE*\") }"
 
   metric_transformation {
     namespace     = "Keyfold"
