@@ -61,3 +61,45 @@ fn every_field_of_a_log_line_is_documented() {
     all.extend(fields("src/serve/telemetry/observer.rs", "slow operation"));
     assert_eq!(documented, all);
 }
+
+/// The metrics that a text names, without the endings of a histogram's series.
+fn named(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text
+        .split(|c| !is_part(c))
+        .filter(|word| ["keyfold_", "graphql_", "http_server_", "db_client_", "process_"].iter().any(|start| word.starts_with(start)));
+    let labels: BTreeSet<&str> = ALL.iter().flat_map(|metric| metric.labels).copied().collect();
+    let whole = |word: &str| ["_bucket", "_sum", "_count"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word).to_owned();
+    words.filter(|word| !labels.contains(word)).map(whole).collect()
+}
+
+/// Every text of a JSON value under this key.
+fn texts<'v>(value: &'v serde_json::Value, key: &str, found: &mut Vec<&'v str>) {
+    match value {
+        serde_json::Value::Object(members) => {
+            for (name, member) in members {
+                found.extend(member.as_str().filter(|_| name == key));
+                texts(member, key, found);
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| texts(value, key, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_dashboard_and_the_alerts_ask_for_metrics_that_exist() {
+    let known: BTreeSet<String> = ALL.iter().map(|metric| metric.name).chain(OF_PROCESS.iter().copied()).map(str::to_owned).collect();
+    let dashboard = std::fs::read_to_string(repository("docs/deploy/grafana/keyfold.json")).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
+    let mut queries = Vec::new();
+    texts(&dashboard, "expr", &mut queries);
+    texts(&dashboard, "query", &mut queries);
+    let asked = named(&queries.join("\n"));
+    assert!(asked.is_subset(&known), "{:?}", asked.difference(&known));
+    assert!(asked.len() > 25, "the dashboard shows {} metrics", asked.len());
+    // An alert names its metrics in its expression alone: comments may name others.
+    let alerts = std::fs::read_to_string(repository("docs/deploy/prometheus/alerts.yaml")).unwrap();
+    let asked = named(&alerts.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n"));
+    assert!(asked.is_subset(&known), "{:?}", asked.difference(&known));
+}
