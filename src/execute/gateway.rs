@@ -61,6 +61,16 @@ pub struct PreparedOperation {
 }
 
 impl PreparedOperation {
+    /// Its name, if it has one.
+    pub fn name(&self) -> Option<&Arc<str>> {
+        self.planned.name.as_ref()
+    }
+
+    /// `query`, `mutation` or `subscription`.
+    pub fn kind_name(&self) -> &'static str {
+        self.planned.kind.name()
+    }
+
     /// Whether it is a mutation.
     pub fn writes(&self) -> bool {
         self.planned.kind == OperationType::Mutation

@@ -5,6 +5,7 @@ use crate::execute::gateway::{Gateway, Response};
 use crate::execute::report::{GatewayLoad, SubscriptionLoad};
 use crate::execute::request::Request;
 use crate::execute::watch::hub::Hub;
+use crate::serve::telemetry::summary::RequestSummary;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::future::Future;
@@ -53,6 +54,8 @@ pub struct Invocation {
     pub deadline: Instant,
     /// Whether the response explains the plan and the calls.
     pub explain: bool,
+    /// Learns which operation it is, as soon as that is known.
+    pub summary: RequestSummary,
 }
 
 /// An operation that runs while its responses are polled.
@@ -136,10 +139,14 @@ impl CurrentGateway {
 impl Backend for CurrentGateway {
     fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
         let gateway = self.get();
-        let Invocation { request, may_write, may_last, deadline, explain } = invocation;
+        let Invocation { request, may_write, may_last, deadline, explain, summary } = invocation;
         let hub = self.hub.clone();
         async move {
-            match gateway.prepare(&request).await {
+            let prepared = gateway.prepare(&request).await;
+            if let Ok(prepared) = &prepared {
+                summary.begins(prepared.name(), prepared.kind_name());
+            }
+            match prepared {
                 Err(errors) => Ok(Execution::single(false, std::future::ready(Response::refused(&errors)))),
                 Ok(prepared) if prepared.writes() && !may_write => Err(MayNotWrite),
                 Ok(prepared) if prepared.watches() && may_last => {

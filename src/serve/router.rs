@@ -14,10 +14,12 @@ use super::http::media_type::{MediaType, negotiate};
 use super::http::request_log;
 use super::http::status::HttpRefusal;
 use super::quota::Quota;
-use super::settings::RequestLimits;
+use super::settings::{RequestLimits, SharedLimits};
 use super::shutdown::OpenConnections;
 use super::sign_in::authenticator::Authenticator;
 use super::sign_in::rate_limit::RateLimit;
+use super::telemetry::exposition;
+use super::telemetry::metrics::Metrics;
 use super::telemetry::observer::Telemetry;
 use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
@@ -33,6 +35,9 @@ use url::Url;
 
 /// How long a browser may remember what it may send.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
+
+/// The most connections of those who read the metrics. Others are closed.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// What the routes are made of.
 pub struct Parts {
@@ -84,6 +89,18 @@ impl Routes {
     pub fn sources(&self) -> MetricSources {
         let (backend, quotas) = (self.backend.clone(), self.quotas.clone());
         MetricSources { backend, quotas, connections: self.clients.clone(), rate_limit: self.rate_limit.clone() }
+    }
+
+    /// The routes of the metrics, on connections of their own.
+    pub fn of_metrics(&self, metrics: Arc<Metrics>, limits: &SharedLimits) -> Routes {
+        Routes {
+            router: exposition::router(metrics, self.sources()),
+            quotas: Quotas::new(limits),
+            clients: Quota::new(METRICS_CONNECTIONS, METRICS_CONNECTIONS),
+            rate_limit: None,
+            connections: OpenConnections::default(),
+            backend: self.backend.clone(),
+        }
     }
 }
 

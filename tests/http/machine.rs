@@ -130,6 +130,7 @@ pub fn parts(backend: impl Backend) -> Parts {
         development: None,
         allow_origins: vec![],
         hosts: Hosts::All,
+        telemetry: Arc::default(),
     }
 }
 

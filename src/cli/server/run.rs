@@ -15,7 +15,6 @@ use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
 use crate::serve::sign_in::authenticator::Authenticator;
-use crate::serve::telemetry::exposition;
 use crate::serve::telemetry::metrics::Metrics;
 use crate::serve::telemetry::observer::Telemetry;
 use crate::serve::telemetry::tracer::Tracer;
@@ -142,7 +141,10 @@ impl Server {
         })
         .context("--allow-origin")?;
         let exposed = self.metrics_listener.zip(self.telemetry.metrics.clone());
-        let exposition = exposed.map(|(listener, metrics)| tokio::spawn(exposition::serve(listener, metrics, routes.sources())));
+        let exposition = exposed.map(|(listener, metrics)| {
+            let (routes, limits) = (routes.of_metrics(metrics, &self.settings.limits.shared), self.settings.limits.clone());
+            tokio::spawn(async move { listener::serve(listener, routes, &limits, std::future::pending()).await })
+        });
         let (mut first, mut second) = (self.first, self.second);
         let stop = async move {
             let name = first.next().await;

@@ -1,6 +1,5 @@
 //! The operations of an HTTP request in, their responses out: one, or those of a list side by side. Must not know media types.
 
-use super::request_summary::RequestSummary;
 use super::status::HttpRefusal;
 use crate::execute::gateway::Response;
 use crate::execute::report::TraceContext;
@@ -11,6 +10,7 @@ use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::{Endpoint, timed_out};
 use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;
+use crate::serve::telemetry::summary::RequestSummary;
 use axum::body::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -71,7 +71,8 @@ impl RequestOperations<'_> {
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let of_settings = Instant::now() + self.endpoint.limits.request_timeout;
         let deadline = self.ends.map_or(of_settings, |ends| ends.min(of_settings));
-        let invocation = Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain };
+        let invocation =
+            Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain, summary: self.summary.clone() };
         let responses = self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)?;
         let summary = self.summary.clone();
         Ok(responses.inspect(move |response| summary.add(response)).boxed())

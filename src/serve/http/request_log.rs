@@ -3,12 +3,12 @@
 
 use super::graphql::{RefusalCode, refuse};
 use super::media_type::MediaType;
-use super::request_summary::RequestSummary;
 use super::status::HttpRefusal;
 use crate::execute::report::TraceContext;
 use crate::serve::sign_in::origin::RequestId;
 use crate::serve::telemetry::observer::Telemetry;
 use crate::serve::telemetry::spans::HttpExchange;
+use crate::serve::telemetry::summary::RequestSummary;
 use crate::serve::telemetry::tracer::RequestSpan;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::{MatchedPath, Request, State};
@@ -28,13 +28,19 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The status in the log if the client left before the answer, as in nginx.
 const CLIENT_LEFT: u16 = 499;
 
+/// How the paths of health checks begin.
+const HEALTH: &str = "/health/";
+
 /// Longest text of a client in a log line, in bytes.
 const LONGEST: usize = 256;
 
 /// Runs the handlers with an id and a log line, and turns a panic into 500.
 pub async fn around(State(telemetry): State<Arc<Telemetry>>, mut request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
-    let (span, summary) = (telemetry.begin(request.headers()), RequestSummary::default());
+    // Probes come every few seconds and tell nothing.
+    let is_probe = request.uri().path().starts_with(HEALTH);
+    let span = telemetry.begin(request.headers()).filter(|_| !is_probe);
+    let summary = RequestSummary::default();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut line = Line {
         id: id.clone(),
@@ -109,7 +115,7 @@ impl Drop for Line {
         let known = ["GET", "POST", "OPTIONS", "HEAD"].contains(&method.as_str());
         let exchange = HttpExchange { method: if known { method } else { "_OTHER" }, route, status: *status, began: self.arrived, lasted };
         self.telemetry.exchanged(exchange, *span);
-        if path.starts_with("/health/") {
+        if path.starts_with(HEALTH) {
             tracing::debug!(method, path, status, ms, request_id = id, "request");
             return;
         }

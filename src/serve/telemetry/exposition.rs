@@ -1,4 +1,4 @@
-//! A bound socket in; `/metrics` answered there, as the classic text of Prometheus.
+//! What is counted in; the route `/metrics` out, as the classic text of Prometheus.
 
 use super::metrics::Metrics;
 use super::sources::MetricSources;
@@ -8,7 +8,6 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 
 /// The type of the text (Prometheus, "Exposition formats", "Basic info").
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -20,12 +19,9 @@ struct Exposition {
     sources: MetricSources,
 }
 
-/// Answers who asks for the metrics, until the task is dropped.
-pub async fn serve(listener: TcpListener, metrics: Arc<Metrics>, sources: MetricSources) {
-    let router = Router::new().route("/metrics", get(text)).with_state(Exposition { metrics, sources });
-    if let Err(error) = axum::serve(listener, router).await {
-        tracing::error!(%error, "the metrics are no longer served");
-    }
+/// Answers who asks for the metrics.
+pub fn router(metrics: Arc<Metrics>, sources: MetricSources) -> Router {
+    Router::new().route("/metrics", get(text)).with_state(Exposition { metrics, sources })
 }
 
 async fn text(State(Exposition { metrics, sources }): State<Exposition>) -> Response {

@@ -12,5 +12,6 @@ pub mod observer;
 pub mod operation_names;
 pub mod sources;
 pub mod spans;
+pub mod summary;
 pub mod trace_context;
 pub mod tracer;

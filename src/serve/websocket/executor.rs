@@ -12,6 +12,7 @@ use crate::serve::http::request_log::OperationLine;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
+use crate::serve::telemetry::summary::RequestSummary;
 use axum::body::Bytes;
 use futures_util::future::FutureExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -82,7 +83,7 @@ impl SocketExecutor {
         let trace = self.endpoint.telemetry.begin_root();
         let unanswered = Unanswered { running: self.running.clone(), line: OperationLine::begin(trace) };
         let (endpoint, client, summary) = (self.endpoint.clone(), self.client, unanswered.line.summary());
-        let answers = match self.begin(asked, others, trace) {
+        let answers = match self.begin(asked, others, (trace, &summary)) {
             Ok(responses) => responses
                 .map(move |response| {
                     summary.add(&response);
@@ -104,7 +105,7 @@ impl SocketExecutor {
         &self,
         asked: RequestParameters,
         others: usize,
-        trace: Option<TraceContext>,
+        (trace, summary): (Option<TraceContext>, &RequestSummary),
     ) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
         let memory = self.expected().take();
         if self.open.is_closing() {
@@ -122,7 +123,7 @@ impl SocketExecutor {
             Err(error) => return Ok(only(gateway::Response::refused(&[error]))),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
-        let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false };
+        let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false, summary: summary.clone() };
         let endpoint = self.endpoint.clone();
         let responses = async move {
             endpoint

@@ -33,6 +33,17 @@ pub struct Operations {
 }
 
 impl RequestSummary {
+    /// Adds an operation that begins.
+    pub fn begins(&self, name: Option<&Arc<str>>, kind: &'static str) {
+        let mut operations = self.operations();
+        if let Some(name) = name.filter(|name| operations.names.len() < MOST_NAMES && !operations.names.contains(name)) {
+            operations.names.push(name.clone());
+        }
+        if !operations.kinds.contains(&kind) {
+            operations.kinds.push(kind);
+        }
+    }
+
     /// Adds an operation's response.
     pub fn add(&self, response: &Response) {
         let mut operations = self.operations();
@@ -60,12 +71,6 @@ impl RequestSummary {
 impl Operations {
     fn add(&mut self, report: &OperationReport) {
         self.count += 1;
-        if let Some(name) = report.name.as_ref().filter(|name| self.names.len() < MOST_NAMES && !self.names.contains(name)) {
-            self.names.push(name.clone());
-        }
-        if !self.kinds.contains(&report.kind_name()) {
-            self.kinds.push(report.kind_name());
-        }
         self.add_codes(report.errors.iter().map(|(code, _)| *code));
         self.waves = self.waves.max(report.waves());
         self.calls += report.sent().count();
