@@ -3,7 +3,7 @@
 //! A statement is for one table or index, and for reads, writes, changes or descriptions. TransactWriteItems has no action of its own: each of
 //! its parts needs the action of the part (DynamoDB developer guide, "Using IAM with DynamoDB transactions").
 
-use super::resource_names::logical_ids;
+use super::resource_names::{capitalised, logical_ids};
 use super::rights::TableRights;
 use crate::schema::table::Table;
 use serde_json::{Value, json};
@@ -66,8 +66,7 @@ impl Statements<'_> {
         self.add(&format!("ReadItems{name}"), &of_table, &table.name);
         for (position, index) in table.indexes.iter().enumerate() {
             let of_index: Vec<&str> = reads(Some(position)).collect();
-            let letters: String = index.name.chars().filter(char::is_ascii_alphanumeric).collect();
-            self.add(&format!("ReadIndex{name}{letters}"), &of_index, &format!("{}/index/{}", table.name, index.name));
+            self.add(&format!("ReadIndex{name}{}", capitalised(&index.name)), &of_index, &format!("{}/index/{}", table.name, index.name));
         }
         let writes = [
             (rights.puts, "PutItem"),

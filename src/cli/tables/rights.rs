@@ -9,6 +9,7 @@ use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::table::StreamView;
+use crate::schema::template::Template;
 use std::collections::BTreeSet;
 
 /// The calls of one table.
@@ -94,7 +95,8 @@ impl<'m> Rights<'m> {
     /// Whether an item that is found in an index may need a Get of its own: the index lacks some of its attributes.
     fn index_lacks(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let stored = |field: &Field| if let FieldKind::Stored(stored) = &field.kind { Some(stored.clone()) } else { None };
-        let lacks = |attribute: &str| self.model.item(&ty.name).is_some_and(|(_, keys)| !self.model.tables[keys.table].holds(index, attribute));
+        let lacks =
+            |attribute: &str| self.model.item(&ty.name).is_some_and(|(_, keys)| !self.model.tables[keys.table].holds(index, attribute));
         ty.fields.values().filter_map(stored).any(|stored| attributes_for(self.model, ty, index, &stored).is_none())
             || ty.asked_attributes().into_iter().any(lacks)
     }
@@ -164,10 +166,7 @@ impl<'m> Rights<'m> {
         // An action that cannot be drafted tells nothing of its item if a condition before it does not hold.
         let judged = !alone && action.condition.is_some();
         let cascade: &[Vec<String>] = if let ActionKind::Delete { cascade } = &action.kind { cascade } else { &[] };
-        let in_index = self.model.item(&ty.name).is_some_and(|(_, keys)| {
-            let table = &self.model.tables[keys.table];
-            keys.keys.keys().any(|key| table.primary_key().all(|primary| primary.name != *key))
-        });
+        let (reads_first, changes_unique) = self.update_needs(action, ty);
         self.change(&ty.name, |table| {
             match (&action.kind, &action.at) {
                 (ActionKind::Put { replace }, None) => {
@@ -180,12 +179,11 @@ impl<'m> Rights<'m> {
                     table.updates = true;
                     table.gets |= element.by.is_some() || several && is_returned;
                 }
-                (ActionKind::Update { upsert, .. }, None) => {
+                (ActionKind::Update { .. }, None) => {
                     table.updates = true;
-                    // Keys of indexes, guards and defaults are made of what the item has.
-                    table.gets |= unique || in_index || *upsert || !ty.defaults.is_empty() || several && is_returned;
-                    table.puts |= unique;
-                    table.deletes |= unique;
+                    table.gets |= reads_first || several && is_returned;
+                    table.puts |= changes_unique;
+                    table.deletes |= changes_unique;
                 }
                 (ActionKind::Delete { .. }, None) => {
                     table.deletes = true;
@@ -208,6 +206,29 @@ impl<'m> Rights<'m> {
             // What does not fit is deleted first, if the conditions of the whole write hold.
             write.actions.iter().for_each(|action| self.change(&action.item, |table| table.checks = true));
         }
+    }
+
+    /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes, guards and defaults are made
+    /// of what the item has.
+    fn update_needs(&self, action: &Action, ty: &ObjectType) -> (bool, bool) {
+        let (ActionKind::Update { upsert, expression }, Some((_, keys))) = (&action.kind, self.model.item(&ty.name)) else {
+            return (false, false);
+        };
+        let of_expression = expression.iter().flat_map(|update| update.changes.keys());
+        let changed: BTreeSet<&str> = action.values.keys().chain(of_expression).map(String::as_str).collect();
+        let unique = ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
+        let WriteTarget::Key(known) = &action.target else { return (false, unique) };
+        let table = &self.model.tables[keys.table];
+        let of_indexes = keys.keys.iter().filter(|(key, _)| table.primary_key().all(|primary| primary.name != **key));
+        // A key with one changed field needs nothing more, nor does one that is the attribute of its field.
+        let needs_more = |(key, templates): (&String, &Vec<Template>)| {
+            let fields: BTreeSet<&str> = templates.iter().flat_map(Template::fields).filter(|field| !known.contains_key(*field)).collect();
+            let is_itself = fields.iter().any(|field| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(key)));
+            !is_itself && fields.len() > 1 && fields.iter().any(|field| changed.contains(field))
+        };
+        let defaults = ty.defaults.iter().filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());
+        let of_others = defaults.flat_map(|default| default.fields()).any(|field| !known.contains_key(field));
+        (*upsert || unique || of_others || of_indexes.into_iter().any(needs_more), unique)
     }
 
     /// The item type to which a path of relations leads.
