@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 /// Where tables are, for their ARNs.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ArnPlace {
     /// The partition of AWS: `aws`, `aws-cn`, `aws-us-gov`.
     pub partition: String,
     /// The region, or `*` for all.
@@ -22,14 +22,14 @@ pub struct Place {
 
 /// The statements of a policy.
 struct Statements<'p> {
-    place: &'p Place,
+    place: &'p ArnPlace,
     all: Vec<Value>,
     taken: HashSet<String>,
 }
 
 /// The policy for a gateway on these tables, each with a name for its statements and with its calls. The table of leases has none: its calls
 /// are always the same.
-pub fn policy(tables: &[(String, &Table, Option<&TableRights>)], place: &Place) -> Value {
+pub fn policy(tables: &[(String, &Table, Option<&TableRights>)], place: &ArnPlace) -> Value {
     let mut statements = Statements { place, all: Vec::new(), taken: HashSet::new() };
     for (name, table, rights) in tables {
         statements.describe(name, table);
@@ -92,7 +92,7 @@ impl Statements<'_> {
         let numbered = (2_u32..).map(|number| format!("{id}{number}"));
         let Some(id) = std::iter::once(id.to_owned()).chain(numbered).find(|id| !self.taken.contains(id)) else { return };
         self.taken.insert(id.clone());
-        let Place { partition, region, account } = self.place;
+        let ArnPlace { partition, region, account } = self.place;
         let actions: Vec<String> = actions.iter().map(|action| format!("dynamodb:{action}")).collect();
         let resource = format!("arn:{partition}:dynamodb:{region}:{account}:table/{resource}");
         self.all.push(json!({ "Sid": id, "Effect": "Allow", "Action": actions, "Resource": resource }));

@@ -108,7 +108,7 @@ impl Tables {
             }
             TableFormat::Iam => {
                 let region = self.region.or_else(|| variable("KEYFOLD_REGION"));
-                let place = iam::Place {
+                let place = iam::ArnPlace {
                     partition: self.partition.unwrap_or_else(|| "aws".to_owned()),
                     region: region.unwrap_or_else(|| "*".to_owned()),
                     account: self.account.unwrap_or_else(|| "*".to_owned()),

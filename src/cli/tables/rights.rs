@@ -202,10 +202,23 @@ impl<'m> Rights<'m> {
                 self.change(&dependent.name, |table| (table.deletes, table.batches) = (true, true));
             }
         }
-        if !cascade.is_empty() {
+        if !cascade.is_empty() && (looks_up || self.demands(write)) {
             // What does not fit is deleted first, if the conditions of the whole write hold.
             write.actions.iter().for_each(|action| self.change(&action.item, |table| table.checks = true));
         }
+    }
+
+    /// Whether a write may be refused because of what the items hold.
+    fn demands(&self, write: &Write) -> bool {
+        let of_action = |action: &Action| {
+            let Some(ty) = self.model.types.get(&action.item) else { return false };
+            let has_unique = ty.fields.values().any(|field| field.rules.unique);
+            let makes = matches!(action.kind, ActionKind::Put { replace: false }) && action.at.is_none();
+            let guards = has_unique && matches!(action.kind, ActionKind::Put { .. } | ActionKind::Update { .. });
+            let ruled = write.demanded(action, ty).iter().any(|(_, rules, asked)| rules.need_item(*asked));
+            action.condition.is_some() || action.seen_version(ty).is_some() || makes || guards || ruled
+        };
+        write.find.is_some() || write.actions.iter().any(of_action)
     }
 
     /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes, guards and defaults are made
