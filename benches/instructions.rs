@@ -4,7 +4,7 @@
 //!
 //! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails where a case takes
 //! 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like those of the record. It fails anywhere
-//! if a case with rules takes 3 % more than the same one without them. `-- --record` writes that file anew. Any other argument names a case
+//! if a case with rules, or with metrics and traces, takes 3 % more than the same one without them. `-- --record` writes that file anew. Any other argument names a case
 //! to count. The profiles stay in `target/instructions/` for `callgrind_annotate`.
 //!
 //! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases, and compares with
@@ -16,14 +16,18 @@
 mod cases;
 #[path = "instructions/environment.rs"]
 mod environment;
+#[path = "instructions/observed.rs"]
+mod observed;
 #[path = "instructions/prepared.rs"]
 mod prepared;
 #[path = "response/replay.rs"]
 mod replay;
 
-use cases::{CASES, Case};
+use axum::http::HeaderMap;
+use cases::{CASES, Case, System};
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
+use keyfold::execute::report::RunObserver;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::{self, model::Model};
 use keyfold::table::sdk::store::{ClientKind, SdkStore};
@@ -49,8 +53,8 @@ const TOLERANCE: f64 = 1.03;
 /// What makes the calls: both clients of Keyfold, or the AWS SDK without Keyfold.
 const CLIENTS: [&str; 3] = ["sdk", "direct", SDK_ALONE];
 const SDK_ALONE: &str = "sdk-alone";
-/// How the name of a case with rules ends, before the client.
-const RULED: &str = "-ruled ";
+/// How the names of cases end that are compared with the same ones without that, before the client.
+const ADDED: [(&str, &str); 2] = [("-ruled ", "rules"), ("-observed ", "metrics and traces")];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -102,12 +106,13 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
             println!("{name:24} {:>10} {known:>10} {ratio:>8.3}{}", counted / 1000, if too_many { "  too many" } else { "" });
         }
     }
-    for (name, ruled) in all.iter().filter(|(name, _)| name.contains(RULED)) {
-        let Some(plain) = all.get(&name.replace(RULED, " ")) else { continue };
-        let ratio = *ruled as f64 / *plain as f64;
+    for (name, counted) in &all {
+        let Some((ending, what)) = ADDED.into_iter().find(|(ending, _)| name.contains(ending)) else { continue };
+        let Some(plain) = all.get(&name.replace(ending, " ")) else { continue };
+        let ratio = *counted as f64 / *plain as f64;
         let too_many = ratio > TOLERANCE;
         failed |= too_many;
-        println!("{name:24} takes {ratio:.3} of what it takes without rules{}", if too_many { "  too many" } else { "" });
+        println!("{name:24} takes {ratio:.3} of what it takes without {what}{}", if too_many { "  too many" } else { "" });
     }
     if record {
         let lines = recorded.iter().fold(format!("{}\n", environment::found()), |mut lines, (name, counted)| {
@@ -147,7 +152,7 @@ fn prepare(case: &Case) -> Vec<Answer> {
 fn count(case: &Case, client: &str, answers: &Path, profile: &Path) -> u64 {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--quiet", "--collect-atstart=no", "--toggle-collect=*counted_requests*"]);
-    command.arg(format!("--callgrind-out-file={}", profile.display()));
+    command.arg(format!("--callgrind-out-file={}", profile.display())).env(observed::COLLECTOR, observed::collector());
     command.arg(std::env::current_exe().unwrap()).args(["--one", case.name, client]).arg(answers);
     let ended = command.status().expect("valgrind cannot be started: install it (apt-get install valgrind)");
     assert!(ended.success(), "{} {client}: {ended}", case.name);
@@ -159,10 +164,19 @@ fn count(case: &Case, client: &str, answers: &Path, profile: &Path) -> u64 {
 /// Runs a case against prepared answers, for callgrind.
 fn run_one(case: &Case, client: ClientKind, answers: Vec<Answer>) {
     let server = PreparedServer::new(answers);
-    let gateway = Gateway::new(model(case), SdkStore::over(server).with_client(client), Settings::default());
-    let (runtime, request) = (runtime(), request(case));
+    let (runtime, mut request) = (runtime(), request(case));
+    let _entered = runtime.enter();
+    let telemetry = matches!(case.system, System::ObservedGroups).then(observed::telemetry);
+    let observer = telemetry.clone().map(|telemetry| telemetry as Arc<dyn RunObserver>);
+    let store = SdkStore::over(server).with_client(client);
+    let gateway = Gateway::new(model(case), store, Settings { observer, ..Settings::default() });
     runtime.block_on(answered(&gateway, case));
-    run_counted(|| drop(black_box(runtime.block_on(respond(&gateway, &request)))));
+    run_counted(|| {
+        let span = telemetry.as_ref().and_then(|telemetry| telemetry.begin(&HeaderMap::new()));
+        request.trace = span.map(|span| span.own);
+        drop(black_box(runtime.block_on(respond(&gateway, &request))));
+        telemetry.iter().for_each(|telemetry| observed::exchanged(telemetry, span));
+    });
 }
 
 /// Makes the calls of the answers by the AWS SDK, without Keyfold, for callgrind.

@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Crates, by the prefix of their names, and the only layers that may name them.
-const CRATES: [(&str, &[&str]); 13] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("axum", &["serve"]),
     ("async_graphql", &["serve"]),
     ("aws_", &["table"]),
@@ -55,6 +55,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("subtle", &["serve"]),
     ("brotli", &["serve"]),
     ("flate2", &["serve"]),
+    ("lambda_http", &["serve"]),
     ("anyhow", &["cli"]),
 ];
 

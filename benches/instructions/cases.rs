@@ -25,6 +25,8 @@ pub enum System {
     RuledGroups,
     /// The same as [`System::Groups`], of which the cache keeps everything.
     KeptGroups,
+    /// The same as [`System::Groups`], with metrics and traces of everything.
+    ObservedGroups,
     /// A shop's 100 items, links to them, and ten shelves of ten items.
     Shop,
     /// A shop with ten times as many items, links and shelves.
@@ -66,8 +68,9 @@ fn nothing() -> Value {
 }
 
 /// Every case.
-pub const CASES: [Case; 13] = [
+pub const CASES: [Case; 14] = [
     Case { name: "100-objects-ruled", system: System::RuledGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
+    Case { name: "100-objects-observed", system: System::ObservedGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
     Case { name: "transaction-ruled", system: System::RuledGroups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
     Case { name: "one-object-ruled", system: System::RuledGroups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
     Case { name: "100-objects", system: System::Groups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
@@ -124,7 +127,7 @@ impl System {
     pub fn schema(self) -> (&'static str, String) {
         let groups = || include_str!("../groups.graphql").to_owned();
         match self {
-            Self::Groups => ("groups.graphql", groups()),
+            Self::Groups | Self::ObservedGroups => ("groups.graphql", groups()),
             Self::RuledGroups => ("groups.graphql", RULES.iter().fold(groups(), |text, (from, to)| text.replace(from, to))),
             Self::KeptGroups => ("groups.graphql", groups().replace(" @item(keys", " @cacheControl(maxAge: 3600) @item(keys")),
             Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql").to_owned()),
@@ -134,7 +137,7 @@ impl System {
     /// The items, as lines of DynamoDB JSON.
     pub fn items(self) -> Vec<Value> {
         match self {
-            Self::Groups | Self::RuledGroups | Self::KeptGroups => groups(),
+            Self::Groups | Self::RuledGroups | Self::KeptGroups | Self::ObservedGroups => groups(),
             Self::Shop => shop(100),
             Self::LargeShop => shop(1000),
         }

@@ -5,6 +5,7 @@ mod check;
 pub mod config;
 mod docs;
 mod explain;
+mod health;
 mod items;
 mod measured;
 mod output;
@@ -17,6 +18,7 @@ mod store_choice;
 mod tables;
 mod token;
 
+use crate::serve::lambda::runtime_api;
 use anyhow::Result;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 use config::file::{ConfigFile, USUAL};
@@ -45,6 +47,7 @@ enum Command {
     Import(items::import::Import),
     Export(items::export::Export),
     Shards(shards::Shards),
+    Health(health::Health),
     Token(token::PrintToken),
     Config(config::ShowConfig),
 }
@@ -62,9 +65,12 @@ fn command() -> clap::Command {
 
 impl Cli {
     /// Reads the arguments of the process, its environment, and the file of settings, which is given, too. Wrong arguments and requests for help
-    /// end the process; an error is a mistake in the file.
+    /// end the process; an error is a mistake in the file. Lambda starts a function without arguments, and then the command is `serve`.
     pub fn read() -> Result<(Self, ConfigFile)> {
-        let (command, arguments) = (command(), std::env::args_os().collect::<Vec<_>>());
+        let (command, mut arguments) = (command(), std::env::args_os().collect::<Vec<_>>());
+        if arguments.len() == 1 && std::env::var_os(runtime_api::VARIABLE).is_some() {
+            arguments.push("serve".into());
+        }
         let name = levels::command_of(&arguments).map(|(_, name)| name.to_owned()).filter(|name| command.find_subcommand(name).is_some());
         let path = levels::given(&arguments, "config").map(OsStr::to_owned).or_else(|| std::env::var_os(CONFIG_VARIABLE));
         let (Some(name), false) = (name, asks_for_help(&arguments) || path.as_ref().is_some_and(|path| path.is_empty())) else {
@@ -94,6 +100,7 @@ impl Cli {
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Shards(command) => command.run(),
+            Command::Health(command) => command.run().await,
             Command::Token(command) => command.run(),
             Command::Config(shown) => shown.run(&command(), |name| file.of_command(name)),
         }

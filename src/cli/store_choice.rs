@@ -34,14 +34,25 @@ pub struct StoreChoice {
 impl Remote {
     /// Connects, and describes one table to see that a server answers. Otherwise a long command would retry for minutes.
     pub async fn connect(&self, tables: &[Table]) -> Result<SdkStore> {
+        let store = self.store().await?;
+        reachable(&store, tables).await?;
+        Ok(store)
+    }
+
+    /// The store, whether or not a server answers.
+    pub async fn store(&self) -> Result<SdkStore> {
         let endpoint_url = self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"));
         let region = self.region.clone().or_else(|| variable("KEYFOLD_REGION"));
         let connected = SdkStore::connect(endpoint_url.as_deref(), region.as_deref()).await;
-        let store = connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))?;
-        if let Some(table) = tables.first() {
-            store.reachable(table).await.map_err(|error| explained(error, "cannot reach DynamoDB"))?;
-        }
-        Ok(store)
+        connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))
+    }
+}
+
+/// Describes one of the tables to see that a server answers, within five seconds.
+pub async fn reachable(store: &SdkStore, tables: &[Table]) -> Result<()> {
+    match tables.first() {
+        Some(table) => store.reachable(table).await.map_err(|error| explained(error, "cannot reach DynamoDB")),
+        None => Ok(()),
     }
 }
 

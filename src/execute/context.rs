@@ -8,6 +8,7 @@ use super::write::lanes::Lanes;
 use crate::schema::model::Model;
 use crate::table::request::loaders::Loaders;
 use serde_json::{Map, Value};
+use std::sync::atomic::AtomicU32;
 use tokio::time::Instant;
 
 /// The context of one request.
@@ -32,6 +33,8 @@ pub struct ExecutionContext<'a> {
     pub max_read_bytes: u64,
     /// How much work the request has done.
     pub work: &'a WorkDone,
+    /// How many drafts of its writes lost a race.
+    pub lost_races: &'a AtomicU32,
     /// The key that encrypts cursors.
     pub cursor_key: &'a CursorKey,
     /// Where the writers of this process wait for each other.

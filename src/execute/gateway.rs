@@ -7,6 +7,7 @@ use super::explain;
 use super::heavy_work::{HeavyWork, WorkDone};
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
+use super::report::{GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited};
 use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
@@ -24,6 +25,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
@@ -48,11 +50,13 @@ struct Inner {
     cursor_key: CursorKey,
     lanes: Lanes,
     calls: Arc<CallGate>,
+    observer: Option<Arc<dyn RunObserver>>,
 }
 
 /// An operation that passed validation.
 pub struct PreparedOperation {
     caller: Caller,
+    trace: Option<TraceContext>,
     planned: PlannedOperation,
 }
 
@@ -87,6 +91,7 @@ impl PreparedOperation {
 pub(super) struct OperationRun {
     loaders: Loaders,
     work: WorkDone,
+    lost_races: AtomicU32,
     now: String,
     now_millis: i64,
     deadline: Instant,
@@ -103,6 +108,8 @@ pub struct Response {
     pub refused: Option<ErrorCode>,
     /// Of a subscription: the id of the event, with which the client goes on after it.
     pub event: Option<Arc<str>>,
+    /// What the run took; `None` if the operation did not run, and of a subscription.
+    pub report: Option<Arc<OperationReport>>,
 }
 
 impl Gateway {
@@ -115,11 +122,25 @@ impl Gateway {
         let lanes = Lanes::default();
         let calls = CallGate::new(settings.max_calls_in_flight);
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
-        let Settings { max_read_bytes, cache_bytes, .. } = settings;
+        let Settings { max_read_bytes, cache_bytes, observer, .. } = settings;
         let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };
         let keeps = cache_bytes > 0 && !model.cache.is_empty();
         let cache = keeps.then(|| Arc::new(TableCache::new(&model.tables, cache_bytes, hold_off)));
-        Self { inner: Arc::new(Inner { model, store, cache, operations, heavy_work, limits, max_read_bytes, cursor_key, lanes, calls }) }
+        Self {
+            inner: Arc::new(Inner {
+                model,
+                store,
+                cache,
+                operations,
+                heavy_work,
+                limits,
+                max_read_bytes,
+                cursor_key,
+                lanes,
+                calls,
+                observer,
+            }),
+        }
     }
 
     /// The schema's model.
@@ -137,10 +158,29 @@ impl Gateway {
         self.inner.cache.as_ref()
     }
 
+    /// What it holds now.
+    pub fn load(&self) -> GatewayLoad {
+        let Inner { operations, cache, calls, .. } = &*self.inner;
+        let [documents, plans] = operations.counts();
+        let items = cache.iter().map(|cache| ("items", cache.counts()));
+        let caches = [("documents", documents), ("plans", plans)].into_iter().chain(items).collect();
+        GatewayLoad { caches, calls: calls.taken(), most_calls: calls.places() }
+    }
+
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
     pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
-        let planned = self.inner.operations.plan(&self.inner.model, request).await?;
-        Ok(PreparedOperation { caller: request.caller.clone(), planned })
+        let mut preparation = Preparation::begin();
+        match self.inner.operations.plan(&self.inner.model, request, &mut preparation).await {
+            Ok(planned) => Ok(PreparedOperation { caller: request.caller.clone(), trace: request.trace, planned }),
+            Err(errors) => {
+                let codes = errors.iter().map(|error| error.code);
+                self.inner
+                    .observer
+                    .as_ref()
+                    .inspect(|observer| observer.ran(&OperationReport::refused(&preparation, codes, request.trace)));
+                Err(errors)
+            }
+        }
     }
 
     /// The bounds of a response.
@@ -153,7 +193,7 @@ impl Gateway {
         let loaders = Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
         let now_millis = now_millis();
         let now = instant_text(now_millis).unwrap_or_default();
-        OperationRun { loaders, work: WorkDone::default(), now, now_millis, deadline }
+        OperationRun { loaders, work: WorkDone::default(), lost_races: AtomicU32::new(0), now, now_millis, deadline }
     }
 
     /// The context of a run of an operation.
@@ -170,6 +210,7 @@ impl Gateway {
             max_nodes: limits.objects,
             max_read_bytes: *max_read_bytes,
             work: &run.work,
+            lost_races: &run.lost_races,
             cursor_key,
             lanes,
         }
@@ -178,6 +219,36 @@ impl Gateway {
     /// Does the work of a run, beside the workers if it takes long.
     pub(super) async fn share<T>(&self, prepared: &PreparedOperation, run: &OperationRun, work: impl Future<Output = T> + Send) -> T {
         self.inner.heavy_work.share(&prepared.planned.heavy, &run.work, work).await
+    }
+
+    /// Ends a run whose response has been written: its report, of which the observer has heard. `arrived` is when its preparation began.
+    pub(super) fn end(
+        &self,
+        prepared: &PreparedOperation,
+        run: OperationRun,
+        body: &ResponseBody,
+        arrived: &Preparation,
+    ) -> Arc<OperationReport> {
+        let prepared_after = run.loaders.begun().into_std().saturating_duration_since(arrived.clock);
+        let (lasted, calls, write) = (arrived.clock.elapsed(), run.loaders.take_calls(), body.writing());
+        let wait = waited(&calls);
+        let decode = lasted.saturating_sub(prepared_after + wait + write);
+        let report = Arc::new(OperationReport {
+            name: prepared.planned.name.clone(),
+            kind: Some(prepared.planned.kind),
+            outcome: if body.has_errors() { RunOutcome::WithErrors } else { RunOutcome::Complete },
+            began: arrived.began,
+            lasted,
+            prepared_after,
+            phases: Phases { parse: arrived.parse, plan: arrived.plan, wait, decode, write },
+            calls,
+            lost_races: run.lost_races.into_inner(),
+            errors: counted(body.codes()),
+            plan: Some((self.inner.model.clone(), prepared.planned.plan.clone())),
+            trace: prepared.trace,
+        });
+        self.inner.observer.as_ref().inspect(|observer| observer.ran(&report));
+        report
     }
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
@@ -193,6 +264,9 @@ impl Gateway {
             Err(errors) => return Response::refused(&errors),
         };
         let run = self.begin(deadline);
+        if prepared.trace.is_some_and(|trace| trace.is_sampled) {
+            run.loaders.keep_request_ids();
+        }
         let context = self.context(&run, &prepared);
         let mut body = ResponseBody::new(*limits);
         let steps = run_steps(&context, plan, &introspection, &mut body);
@@ -208,9 +282,10 @@ impl Gateway {
         };
         // Another time, an error may be gone; and whoever asks for an explanation wants that of now.
         let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
+        let report = self.end(&prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables);
-        let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &run.loaders.calls(), refused));
-        Response { body: body.finish(has_data, extensions).into(), policy, refused: None, event: None }
+        let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
+        Response { body: body.finish(has_data, extensions).into(), policy, refused: None, event: None, report: Some(report) }
     }
 }
 

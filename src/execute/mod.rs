@@ -3,7 +3,7 @@
 //! A request goes from folder to folder: [`gateway`] takes it and makes its [`context`], [`operation_cache`] has it planned, [`steps`] runs
 //! the plan. A step may write ([`mod@write`]) and reads ([`read`]): [`key`], [`page`] and [`expression`] say what to read, [`values`] what was
 //! stored. [`auth`] decides what the caller is refused. [`response`] writes the step's part of the response.
-//! [`watch`] runs the plan of a subscription for each change.
+//! [`watch`] runs the plan of a subscription for each change. [`report`] says what a run took.
 
 pub mod auth;
 pub mod caller;
@@ -18,6 +18,7 @@ pub mod key;
 pub mod operation_cache;
 pub mod page;
 pub mod read;
+pub mod report;
 pub mod request;
 pub mod response;
 pub mod steps;

@@ -3,6 +3,7 @@
 use super::error::{ErrorCode, GraphqlError};
 use super::heavy_work::HeavyWork;
 use super::introspection::introspect;
+use super::report::Preparation;
 use super::request::{Request, Settings};
 use crate::plan::cost::limits::{CostLimits, TooCostly};
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
@@ -15,9 +16,10 @@ use crate::plan::operation::variables::coerce_variables;
 use crate::plan::passes::Passes;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
+use crate::table::cache::counts::{CacheCounter, CacheCounts};
 use apollo_compiler::ast::OperationType;
-use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Weighter};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -73,8 +75,10 @@ pub struct OperationCache {
     cost: CostLimits,
     passes: Passes,
     most_bytes: u64,
-    documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes>,
-    plans: Cache<PlanKey, CachedPlan, Bytes>,
+    documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes, DefaultHashBuilder, CacheCounter>,
+    plans: Cache<PlanKey, CachedPlan, Bytes, DefaultHashBuilder, CacheCounter>,
+    /// The look-ups of documents, and those of plans.
+    counters: [CacheCounter; 2],
     /// The number of the next document.
     next: AtomicU64,
     heavy_work: Arc<HeavyWork>,
@@ -83,7 +87,7 @@ pub struct OperationCache {
 /// An operation of a document and its variables, before it is planned.
 struct BoundOperation {
     document: Arc<CachedDocument>,
-    name: Option<String>,
+    name: Option<Arc<str>>,
     kind: OperationType,
     variables: Map<String, Value>,
     key: PlanKey,
@@ -92,7 +96,8 @@ struct BoundOperation {
 /// An operation that is ready to run.
 pub struct PlannedOperation {
     document: Arc<CachedDocument>,
-    name: Option<String>,
+    /// Its name.
+    pub name: Option<Arc<str>>,
     /// Its steps.
     pub plan: Arc<OperationPlan>,
     /// Whether its last run took long.
@@ -101,12 +106,15 @@ pub struct PlannedOperation {
     pub variables: Map<String, Value>,
     /// Its kind.
     pub kind: OperationType,
+    /// How long all of this took.
+    pub preparation: Preparation,
 }
 
 impl OperationCache {
     /// An empty cache under a gateway's settings.
     pub fn new(settings: &Settings, heavy_work: Arc<HeavyWork>) -> Self {
         let bytes = settings.plan_cache_bytes / 2;
+        let counters = [CacheCounter::default(), CacheCounter::default()];
         let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
             budgets: budgets(settings),
@@ -114,18 +122,30 @@ impl OperationCache {
             cost: settings.cost,
             passes: settings.passes,
             most_bytes: settings.max_plan_bytes,
-            documents: Cache::with_weighter(entries, bytes, Bytes),
-            plans: Cache::with_weighter(entries, bytes, Bytes),
+            documents: Cache::with(entries, bytes, Bytes, DefaultHashBuilder::default(), counters[0].clone()),
+            plans: Cache::with(entries, bytes, Bytes, DefaultHashBuilder::default(), counters[1].clone()),
+            counters,
             next: AtomicU64::new(0),
             heavy_work,
         }
     }
 
     /// Parses, validates, coerces the variables and plans. Requests with the same text wait for the first of them.
-    pub async fn plan(&self, model: &Arc<Model>, request: &Request) -> Result<PlannedOperation, Vec<GraphqlError>> {
-        let document = self.document(model, &request.query).await?;
+    ///
+    /// `preparation` has begun before; it learns how long the parts took.
+    pub async fn plan(
+        &self,
+        model: &Arc<Model>,
+        request: &Request,
+        preparation: &mut Preparation,
+    ) -> Result<PlannedOperation, Vec<GraphqlError>> {
+        let document = self.document(model, &request.query).await;
+        preparation.parse = preparation.clock.elapsed();
+        let document = document?;
         let operation = bind(model, document, request)?;
-        let CachedPlan { plan, heavy, .. } = match self.plans.get(&operation.key) {
+        let known = self.plans.get(&operation.key);
+        self.counters[1].look_up(known.is_some());
+        let CachedPlan { plan, heavy, .. } = match known {
             Some(known) => known,
             None => {
                 let (model, document) = (model.clone(), operation.document.clone());
@@ -146,11 +166,19 @@ impl OperationCache {
         if !self.cost.is_none() {
             self.cost.check(&cost_of_operation(model, &plan, &variables)).map_err(|too_costly| vec![refused(too_costly)])?;
         }
-        Ok(PlannedOperation { document, name, plan, heavy, variables, kind })
+        preparation.plan = preparation.clock.elapsed().saturating_sub(preparation.parse);
+        Ok(PlannedOperation { document, name, plan, heavy, variables, kind, preparation: *preparation })
+    }
+
+    /// What was done so far with documents, and with plans.
+    pub fn counts(&self) -> [CacheCounts; 2] {
+        [self.counters[0].counts(self.documents.weight()), self.counters[1].counts(self.plans.weight())]
     }
 
     async fn document(&self, model: &Arc<Model>, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
-        if let Some(cached) = self.documents.get(text) {
+        let known = self.documents.get(text);
+        self.counters[0].look_up(known.is_some());
+        if let Some(cached) = known {
             return Ok(cached);
         }
         let text: Arc<str> = text.into();
@@ -189,7 +217,7 @@ fn bind(model: &Model, cached: Arc<CachedDocument>, request: &Request) -> Result
     let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
     let coerced = coerce_variables(&model.api, document, operation, &request.variables);
     let variables = coerced.map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
-    let name = operation.name.as_ref().map(|name| name.to_string());
+    let name = operation.name.as_ref().map(|name| Arc::<str>::from(name.as_str()));
     let own = name.as_deref().unwrap_or_default();
     let sensitivities = document.sensitivities.get(own).map(Vec::as_slice).unwrap_or_default();
     let key = (cached.number, plan_key(own, sensitivities, &variables));
@@ -286,7 +314,7 @@ mod tests {
 
     async fn plan(cache: &OperationCache, model: &Arc<Model>, number: usize) -> Arc<OperationPlan> {
         let request = Request { query: format!("{{ a(id: \"{number}\") {{ id }} }}"), ..Request::default() };
-        cache.plan(model, &request).await.unwrap_or_else(|_| panic!("{number}")).plan
+        cache.plan(model, &request, &mut Preparation::begin()).await.unwrap_or_else(|_| panic!("{number}")).plan
     }
 
     #[tokio::test]
@@ -301,7 +329,7 @@ mod tests {
         let settings = Settings { max_plan_bytes: 100, ..Settings::default() };
         let (model, cache) = (model(), OperationCache::new(&settings, Arc::default()));
         let request = Request { query: "{ a(id: 1) { id } }".to_owned(), ..Request::default() };
-        let refused = cache.plan(&model, &request).await.err().unwrap_or_default();
+        let refused = cache.plan(&model, &request, &mut Preparation::begin()).await.err().unwrap_or_default();
         assert_eq!(refused.first().map(|error| error.code), Some(ErrorCode::LimitExceeded));
     }
 
@@ -309,7 +337,8 @@ mod tests {
     async fn a_mistake_is_told_to_all_who_wait() {
         let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let request = Request { query: "{ b }".to_owned(), ..Request::default() };
-        let answers = futures_util::future::join_all((0..20).map(|_| cache.plan(&model, &request))).await;
+        let answers =
+            futures_util::future::join_all((0..20).map(async |_| cache.plan(&model, &request, &mut Preparation::begin()).await)).await;
         assert!(answers.iter().all(Result::is_err));
     }
 

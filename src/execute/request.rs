@@ -1,10 +1,12 @@
 //! A request to a gateway, and a gateway's settings. Plain data. Must not know how either is used.
 
 use super::caller::Caller;
+use super::report::{RunObserver, TraceContext};
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::passes::Passes;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The settings of a gateway.
 #[derive(Debug, Clone)]
@@ -37,6 +39,8 @@ pub struct Settings {
     pub cursor_key: Vec<u8>,
     /// What plans save. The response is the same either way.
     pub passes: Passes,
+    /// Hears of every run of an operation.
+    pub observer: Option<Arc<dyn RunObserver>>,
 }
 
 impl Default for Settings {
@@ -58,6 +62,7 @@ impl Default for Settings {
             introspection: true,
             cursor_key: Vec::new(),
             passes: Passes::default(),
+            observer: None,
         }
     }
 }
@@ -75,4 +80,6 @@ pub struct Request {
     pub caller: Caller,
     /// Of a subscription: the id of the event after which it goes on, in place of its argument `after`.
     pub after: Option<String>,
+    /// The span that contains the operation, if it is traced.
+    pub trace: Option<TraceContext>,
 }

@@ -11,6 +11,7 @@ use super::response::writer::{Unwritten, Writer};
 use super::write::executor;
 use crate::plan::tree::{OperationPlan, PlanStep};
 use serde_json::{Map, Value};
+use std::time::Instant;
 use tokio::task::yield_now;
 
 /// Runs every step. Each writes its part of the response. Fails if `data` is null: then later steps neither read nor write.
@@ -63,5 +64,8 @@ async fn run_step(
         // The response is then written beside the workers.
         yield_now().await;
     }
-    Writer::new(&state, introspection, body).write()
+    let begun = Instant::now();
+    let written = Writer::new(&state, introspection, body).write();
+    body.took(begun.elapsed());
+    written
 }

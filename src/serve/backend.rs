@@ -2,6 +2,7 @@
 //! requests are served.
 
 use crate::execute::gateway::{Gateway, Response};
+use crate::execute::report::{GatewayLoad, SubscriptionLoad};
 use crate::execute::request::Request;
 use crate::execute::watch::hub::Hub;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -21,6 +22,22 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Ends all subscriptions, and begins no more: the server stops.
     fn close(&self) {}
+
+    /// What it holds now.
+    fn load(&self) -> BackendLoad {
+        BackendLoad::default()
+    }
+}
+
+/// What a backend holds at a moment.
+#[derive(Debug, Clone, Default)]
+pub struct BackendLoad {
+    /// The gateway.
+    pub gateway: GatewayLoad,
+    /// Its subscriptions.
+    pub subscriptions: SubscriptionLoad,
+    /// How often its schema was loaded again.
+    pub reloads: Reloads,
 }
 
 /// An operation, and how its request wants it to be run.
@@ -150,6 +167,10 @@ impl Backend for CurrentGateway {
 
     fn close(&self) {
         self.hub.close();
+    }
+
+    fn load(&self) -> BackendLoad {
+        BackendLoad { gateway: self.get().load(), subscriptions: self.hub.load(), reloads: self.reloads() }
     }
 }
 

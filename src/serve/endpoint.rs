@@ -8,6 +8,7 @@ use super::quota::Exhausted;
 use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
+use super::telemetry::observer::Telemetry;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::Response;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -35,6 +36,8 @@ pub struct Endpoint {
     pub explain: bool,
     /// What all requests share.
     pub quotas: Quotas,
+    /// Hears of requests.
+    pub telemetry: Arc<Telemetry>,
 }
 
 impl Endpoint {

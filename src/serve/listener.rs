@@ -4,7 +4,6 @@ use super::client::ClientAddress;
 use super::connection::Connection;
 use super::protocols::accepted::AcceptedConnection;
 use super::protocols::choose;
-use super::quota::Quota;
 use super::router::Routes;
 use super::settings::RequestLimits;
 use std::future::Future;
@@ -35,8 +34,6 @@ pub enum Stopped {
 pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
     let most = limits.shared.max_connections;
     let places = Arc::new(Semaphore::new(most));
-    // The peer of a connection through a proxy is not a client.
-    let clients = if limits.shared.trusted_proxies == 0 { Quota::with_quarters(most) } else { Quota::new(most, most) };
     let mut stop = pin!(stop);
     loop {
         let place = tokio::select! {
@@ -49,7 +46,7 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         };
         // A client that already has its part is disconnected, so that it takes no place from others.
         let client = ClientAddress::of(peer);
-        let shares = clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
+        let shares = routes.clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
         let Ok((share, memory)) = shares else { continue };
         let open = routes.connections.open();
         let accepted = AcceptedConnection {

@@ -1,8 +1,8 @@
 //! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
 //!
-//! [`listener`] accepts connections, [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
+//! [`listener`] accepts connections, or [`lambda`] takes invocations; [`router`] says which handler answers which path. [`http`] and [`websocket`] turn requests into
 //! operations, [`documents`] finds the documents that requests name, [`sign_in`] says who sends them, [`admission`] says how many may run,
-//! [`endpoint`] bounds them, and a [`backend::Backend`] runs them.
+//! [`endpoint`] bounds them, and a [`backend::Backend`] runs them. [`telemetry`] tells operators of all this.
 
 pub mod admission;
 pub mod backend;
@@ -12,8 +12,10 @@ pub mod console;
 pub mod documents;
 pub mod endpoint;
 pub mod http;
+pub mod lambda;
 pub mod listener;
 pub mod logging;
+pub mod outbound;
 pub mod pace;
 pub mod protocols;
 pub mod quota;
@@ -21,4 +23,5 @@ pub mod router;
 pub mod settings;
 pub mod shutdown;
 pub mod sign_in;
+pub mod telemetry;
 pub mod websocket;

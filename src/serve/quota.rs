@@ -3,6 +3,7 @@
 
 use super::client::ClientAddress;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -13,6 +14,7 @@ pub struct Quota {
     part: usize,
     shares: Mutex<Shares>,
     all_returned: Notify,
+    refusals: AtomicU64,
 }
 
 /// What is taken.
@@ -44,12 +46,27 @@ pub enum Exhausted {
 impl Quota {
     /// A quota of this total amount, and the part that one client may have.
     pub fn new(total: usize, part: usize) -> Arc<Self> {
-        Arc::new(Self { total, part, shares: Mutex::default(), all_returned: Notify::new() })
+        Arc::new(Self { total, part, shares: Mutex::default(), all_returned: Notify::new(), refusals: AtomicU64::new(0) })
     }
 
     /// A quota of which one client may have a quarter, so that no client leaves the others without any.
     pub fn with_quarters(total: usize) -> Arc<Self> {
         Self::new(total, total.div_ceil(4))
+    }
+
+    /// The whole.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// What is taken of it.
+    pub fn taken(&self) -> usize {
+        self.shares().taken
+    }
+
+    /// How often an amount was refused.
+    pub fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
     }
 
     /// Takes an amount for a client.
@@ -109,7 +126,9 @@ impl Share {
         if amount == self.amount {
             return Ok(());
         }
-        self.quota.replace(self.client, self.amount, amount)?;
+        self.quota.replace(self.client, self.amount, amount).inspect_err(|_| {
+            self.quota.refusals.fetch_add(1, Ordering::Relaxed);
+        })?;
         self.amount = amount;
         Ok(())
     }

@@ -18,6 +18,8 @@ use super::settings::RequestLimits;
 use super::shutdown::OpenConnections;
 use super::sign_in::authenticator::Authenticator;
 use super::sign_in::rate_limit::RateLimit;
+use super::telemetry::observer::Telemetry;
+use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -52,6 +54,8 @@ pub struct Parts {
     pub allow_origins: Vec<String>,
     /// The hosts that requests may be for.
     pub hosts: Hosts,
+    /// Hears of requests.
+    pub telemetry: Arc<Telemetry>,
 }
 
 /// Every route of the server, and what tells when its requests are done.
@@ -60,6 +64,10 @@ pub struct Routes {
     pub router: Router,
     /// What all requests share. A server that stops waits until no operation runs.
     pub quotas: Quotas,
+    /// The connections of each client.
+    pub clients: Arc<Quota>,
+    /// How often callers may begin operations.
+    pub rate_limit: Option<RateLimit>,
     /// The open connections. A server that stops asks them to close, and waits for them.
     pub connections: OpenConnections,
     /// Runs the operations. A server that stops asks it to end its subscriptions.
@@ -71,15 +79,34 @@ pub struct Routes {
 #[error("\"{0}\" is not an origin: write it as browsers do, https://app.example.com or http://localhost:3000, or write *")]
 pub struct NotAnOrigin(String);
 
+impl Routes {
+    /// Where the metrics read what the server holds.
+    pub fn sources(&self) -> MetricSources {
+        let (backend, quotas) = (self.backend.clone(), self.quotas.clone());
+        MetricSources { backend, quotas, connections: self.clients.clone(), rate_limit: self.rate_limit.clone() }
+    }
+}
+
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, authenticator, limits, documents, explain, console, development, allow_origins, hosts } = parts;
+    let Parts { backend, authenticator, limits, documents, explain, console, development, allow_origins, hosts, telemetry } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
-    let endpoint =
-        Arc::new(Endpoint { backend: backend.clone(), limits, authenticator, rate_limit, documents, explain, quotas: quotas.clone() });
+    let most = limits.shared.max_connections;
+    // The peer of a connection through a proxy is not a client.
+    let clients = if limits.shared.trusted_proxies == 0 { Quota::with_quarters(most) } else { Quota::new(most, most) };
+    let endpoint = Arc::new(Endpoint {
+        backend: backend.clone(),
+        limits,
+        authenticator,
+        rate_limit: rate_limit.clone(),
+        documents,
+        explain,
+        quotas: quotas.clone(),
+        telemetry: telemetry.clone(),
+    });
     let open = OpenConnections::default();
     let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
@@ -104,8 +131,10 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         routes = routes.merge(development.routes());
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
-    let router = routes.layer(middleware::from_fn_with_state(hosts, host::check)).layer(middleware::from_fn(request_log::around));
-    Ok(Routes { router, quotas, connections: open, backend })
+    let router = routes
+        .layer(middleware::from_fn_with_state(hosts, host::check))
+        .layer(middleware::from_fn_with_state(telemetry, request_log::around));
+    Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend })
 }
 
 /// Whether all of these are origins, or `*`.

@@ -58,6 +58,10 @@ pub struct ServerSettings {
     /// Logs.
     #[command(flatten)]
     pub log: LogSettings,
+
+    /// Metrics and slow operations.
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
 }
 
 /// What clients may see besides data. By default, all three are on in dev and off in serve.
@@ -222,6 +226,19 @@ pub struct LogSettings {
     pub log_filter: String,
 }
 
+/// What an operator sees.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TelemetrySettings {
+    /// Address and port at which Prometheus gets the metrics, at /metrics; keep it from the internet, as it asks nobody to sign in [default:
+    /// no metrics]
+    #[arg(long, env = "KEYFOLD_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub metrics_listen: Option<String>,
+
+    /// Log operations that take longer than this, with their plan [default: none]
+    #[arg(long, env = "KEYFOLD_SLOW", value_name = "TIME", value_parser = duration)]
+    pub slow: Option<Duration>,
+}
+
 /// Form of the log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -277,6 +294,7 @@ impl Budgets {
             introspection,
             cursor_key,
             passes: Default::default(),
+            observer: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Makers: [`super::sdk::store::SdkStore`] over DynamoDB, over a compatible server or over the embedded engine; tests bring their own.
 //! [`super::request::loaders`] bundles the calls of one request before it asks a store.
 
+use super::call_scope::CallScope;
 use super::data::attribute::{Item, Key};
 use super::data::call::{Page, Query};
 use super::data::error::TableError;
@@ -13,7 +14,6 @@ use super::stream::source::ChangeSource;
 use crate::schema::table::Table;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
-use tokio::time::Instant;
 
 /// A result and the capacity units that it consumed.
 pub type Metered<T> = (T, f64);
@@ -40,24 +40,29 @@ pub struct ItemRequest<'a> {
 /// loaders see to it.
 pub trait DataStore: Send + Sync {
     /// Reads 1 to 100 items of any tables, no key twice, by GetItem or BatchGetItem. The results are in the order of the requests.
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>>;
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>>;
 
     /// Reads one page by Query, or by Scan where the query names no partition.
-    fn read_page<'a>(&'a self, query: &'a Query, deadline: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>>;
+    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>>;
 
     /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was before a put or a
     /// delete; `None` where there was none. A write that may have been made is never repeated: it is [`WriteError::Uncertain`].
-    fn write<'a>(&'a self, call: &'a WriteCall, deadline: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>>;
+    fn write<'a>(&'a self, call: &'a WriteCall, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>>;
 
     /// Makes all writes or none by TransactWriteItems. The token has 1 to 36 bytes; a transaction with a known token is made once.
-    fn transact<'a>(&'a self, calls: &'a [WriteCall], token: &'a str, deadline: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
+    fn transact<'a>(
+        &'a self,
+        calls: &'a [WriteCall],
+        token: &'a str,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
 
     /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After an error, some of them may have been made.
     fn write_batch<'a>(
         &'a self,
         table: &'a str,
         writes: Vec<BatchWrite>,
-        deadline: Instant,
+        scope: CallScope<'a>,
     ) -> BoxFuture<'a, Result<Metered<()>, TableError>>;
 
     /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes less than a second.

@@ -10,6 +10,7 @@ pub mod admin;
 pub(in crate::table) mod attempt;
 pub mod bulk;
 pub mod cache;
+pub mod call_scope;
 pub(in crate::table) mod calls;
 pub(in crate::table) mod client;
 pub mod data;

@@ -67,7 +67,7 @@ pub async fn write(client: &SdkStore, notes: std::ops::Range<usize>, version: u6
     };
     let notes: Vec<BatchWrite> = notes.map(note).collect();
     for batch in notes.chunks(BATCH) {
-        client.write_batch("feed", batch.to_vec(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+        client.write_batch("feed", batch.to_vec(), (Instant::now() + Duration::from_secs(60)).into()).await.unwrap();
     }
 }
 

@@ -61,7 +61,7 @@ fn numbered(key: &Key, call: usize) -> Arc<Item> {
 }
 
 impl DataStore for Scripted {
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let keys = requests.iter().map(|request| request.key.clone()).collect();
         let (call, reply) = self.begin(keys, requests[0].projection);
         async move {
@@ -71,16 +71,16 @@ impl DataStore for Scripted {
                 Reply::Fails => Err(failure(TableErrorKind::Unavailable)),
                 Reply::Never => Err(failure(TableErrorKind::Timeout)),
             };
-            sleep_until(if matches!(reply, Reply::Never) { deadline } else { Instant::now() + CALL }).await;
+            sleep_until(if matches!(reply, Reply::Never) { scope.deadline } else { Instant::now() + CALL }).await;
             (requests.iter().map(result).collect(), 0.5)
         }
         .boxed()
     }
 
-    fn read_page<'a>(&'a self, query: &'a Query, deadline: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
         let (call, reply) = self.begin(Vec::new(), query.projection.as_deref().unwrap_or_default());
         async move {
-            sleep_until(if matches!(reply, Reply::Never) { deadline } else { Instant::now() + CALL }).await;
+            sleep_until(if matches!(reply, Reply::Never) { scope.deadline } else { Instant::now() + CALL }).await;
             let items = match reply {
                 Reply::Item => vec![numbered(&key("p", "a"), call)],
                 Reply::Missing => Vec::new(),
@@ -92,7 +92,7 @@ impl DataStore for Scripted {
         .boxed()
     }
 
-    fn write<'a>(&'a self, _: &'a WriteCall, _: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+    fn write<'a>(&'a self, _: &'a WriteCall, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
         async {
             sleep(CALL).await;
             match (self.script)(usize::MAX) {
@@ -104,11 +104,11 @@ impl DataStore for Scripted {
         .boxed()
     }
 
-    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         async { Ok(((), 1.0)) }.boxed()
     }
 
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: Instant) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
+    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
         async { Ok(((), 1.0)) }.boxed()
     }
 

@@ -338,24 +338,26 @@ pub async fn told(store: &SdkStore, call: &Call, (table, token): (&str, &str), w
         Call::Gets(keys, projection, consistent) => {
             let request = |key| ItemRequest { table, key, projection, consistent: *consistent };
             let requests: Vec<ItemRequest<'_>> = keys.iter().map(request).collect();
-            let (items, units) = store.get_items(&requests, deadline()).await;
+            let (items, units) = store.get_items(&requests, deadline().into()).await;
             let items = items.into_iter().map(|item| item.map(|item| item.map(|item| written(&item))).map_err(|error| words(&error)));
             format!("{:?} {units}", items.collect::<Vec<_>>())
         }
-        Call::Page(query) => match store.read_page(query, deadline()).await {
+        Call::Page(query) => match store.read_page(query, deadline().into()).await {
             Ok((page, units)) => {
                 let items: Vec<Value> = page.items.iter().map(|item| written(item)).collect();
                 format!("{items:?} {} {} {:?} {units}", page.count, page.scanned, page.last_key.as_ref().map(written))
             }
             Err(error) => words(&error),
         },
-        Call::Write(call) => match store.write(call, deadline()).await {
+        Call::Write(call) => match store.write(call, deadline().into()).await {
             Ok((item, units)) => format!("{:?} {units}", item.as_ref().map(written)),
             Err(error) => refused(error),
         },
-        Call::Transact(calls) => store.transact(calls, token, deadline()).await.map_or_else(refused, |((), units)| units.to_string()),
+        Call::Transact(calls) => {
+            store.transact(calls, token, deadline().into()).await.map_or_else(refused, |((), units)| units.to_string())
+        }
         Call::Batch(writes) => {
-            let made = store.write_batch(table, writes.clone(), deadline()).await;
+            let made = store.write_batch(table, writes.clone(), deadline().into()).await;
             made.map_or_else(|error| words(&error), |((), units)| units.to_string())
         }
     }

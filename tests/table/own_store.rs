@@ -12,7 +12,6 @@ use keyfold::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
 use keyfold::table::retry::budget::RetryBudget;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use tokio::time::Instant;
 
 const SCHEMA: &str = r##"
 extend schema @table(name: "notes", partitionKey: "PK", sortKey: "SK")
@@ -46,7 +45,7 @@ fn unsupported() -> TableError {
 }
 
 impl DataStore for Shelf {
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], _: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], _: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let items = self.items.lock().unwrap();
         let has =
             |item: &Item, key: &ItemRequest<'_>| std::iter::once(&key.key.partition).chain(&key.key.sort).all(|part| holds(item, part));
@@ -54,7 +53,7 @@ impl DataStore for Shelf {
         ready((found, 1.0)).boxed()
     }
 
-    fn read_page<'a>(&'a self, query: &'a Query, _: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+    fn read_page<'a>(&'a self, query: &'a Query, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
         let begins = |item: &Item| match &query.sort {
             Some((name, SortCondition::BeginsWith(KeyValue::S(start)))) => {
                 matches!(item.get(name), Some(Attribute::S(text)) if text.starts_with(start))
@@ -68,17 +67,17 @@ impl DataStore for Shelf {
         ready(Ok((Page { items, count, scanned: count, last_key: None }, 1.0))).boxed()
     }
 
-    fn write<'a>(&'a self, call: &'a WriteCall, _: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+    fn write<'a>(&'a self, call: &'a WriteCall, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
         let WriteAction::Put(item) = &call.action else { return ready(Err(WriteError::Failed(unsupported()))).boxed() };
         self.items.lock().unwrap().push(Arc::new(item.clone()));
         ready(Ok((None, 1.0))).boxed()
     }
 
-    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         ready(Err(WriteError::Failed(unsupported()))).boxed()
     }
 
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: Instant) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
+    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
         ready(Err(unsupported())).boxed()
     }
 

@@ -168,7 +168,7 @@ async fn an_answer_of_several_megabytes_is_read_whole() {
         let store = connected(&url, client).await;
         let all = Query { limit: u32::MAX, ..query("things", "p") };
         for _ in 0..2 {
-            let (page, _) = store.read_page(&all, deadline()).await.unwrap();
+            let (page, _) = store.read_page(&all, deadline().into()).await.unwrap();
             assert_eq!((page.items.len(), page.count), (30_000, 30_000), "{client:?}");
         }
         server.await.unwrap();

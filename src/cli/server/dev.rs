@@ -138,7 +138,7 @@ impl Dev {
     }
 
     fn banner(&self, server: &Server, model: &Model, (samples, callers): (&[(String, u64)], &[SampleCaller])) -> String {
-        let address = browsable(server.address);
+        let address = server.address.map_or_else(String::new, |address| browsable(address).to_string());
         let store = match &self.data {
             None => "in memory, until this process ends (--data DIR keeps it)".to_owned(),
             Some(directory) => directory.display().to_string(),

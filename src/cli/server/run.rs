@@ -1,35 +1,53 @@
 //! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share it.
 
 use super::signals::StopSignals;
+use crate::execute::report::RunObserver;
+use crate::execute::request;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::http::host::Hosts;
+use crate::serve::lambda::function;
+use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
 use crate::serve::router::{Parts, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
 use crate::serve::sign_in::authenticator::Authenticator;
+use crate::serve::telemetry::exposition;
+use crate::serve::telemetry::metrics::Metrics;
+use crate::serve::telemetry::observer::Telemetry;
+use crate::serve::telemetry::tracer::Tracer;
 use anyhow::{Context, Result, anyhow, bail};
 use std::future::Future;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, spawn_blocking};
 
-/// A server that is bound to its address and does not answer yet.
+/// Where the requests of a server come from.
+enum Entrance {
+    Listener(TcpListener),
+    Lambda(LambdaSettings),
+}
+
+/// A server that is bound to its address, or to the runtime API of Lambda, and does not answer yet.
 pub struct Server {
-    listener: TcpListener,
+    entrance: Entrance,
     settings: ServerSettings,
     features: Features,
     hosts: Hosts,
     documents: Documents,
     first: StopSignals,
     second: StopSignals,
-    /// The address it listens on.
-    pub address: SocketAddr,
+    telemetry: Arc<Telemetry>,
+    /// Where the metrics are served.
+    metrics_listener: Option<TcpListener>,
+    /// The address it listens on; none as a Lambda function.
+    pub address: Option<SocketAddr>,
 }
 
 impl Server {
@@ -41,16 +59,41 @@ impl Server {
         if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
             tracing::warn!(%error, "the limit of open files could not be raised");
         }
+        let wanted = settings.listen.as_deref().unwrap_or(default);
+        let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--listen", wanted, error))?;
+        let address = listener.local_addr().context("cannot read the local address")?;
+        let metrics = match settings.telemetry.metrics_listen.as_deref() {
+            Some(wanted) => Some(TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--metrics-listen", wanted, error))?),
+            None => None,
+        };
+        if let Some(metrics) = &metrics {
+            tracing::info!(address = %metrics.local_addr().context("cannot read the address of the metrics")?, "the metrics are at /metrics");
+        }
+        let server = Self::at((Entrance::Listener(listener), metrics), settings.clone(), address.ip(), development)?;
+        Ok(Self { address: Some(address), ..server })
+    }
+
+    /// A server that answers the invocations of a Lambda function. Of its hosts, only names matter.
+    pub fn invoked(settings: ServerSettings, lambda: LambdaSettings) -> Result<Self> {
+        Self::at((Entrance::Lambda(lambda), None), settings, Ipv4Addr::LOCALHOST.into(), false)
+    }
+
+    fn at(
+        (entrance, metrics_listener): (Entrance, Option<TcpListener>),
+        settings: ServerSettings,
+        address: IpAddr,
+        development: bool,
+    ) -> Result<Self> {
         check_origins(&settings.allow_origins).context("--allow-origin")?;
         let (first, second) = (StopSignals::new()?, StopSignals::new()?);
-        let wanted = settings.listen.as_deref().unwrap_or(default);
-        let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble(wanted, error))?;
-        let address = listener.local_addr().context("cannot read the local address")?;
         let features = settings.features.or(development);
         let restricted = development || !settings.allow_hosts.is_empty();
-        let hosts = if restricted { Hosts::at(address.ip(), &settings.allow_hosts) } else { Hosts::All };
+        let hosts = if restricted { Hosts::at(address, &settings.allow_hosts) } else { Hosts::All };
         let documents = settings.documents.open()?;
-        Ok(Self { listener, settings, features, hosts, documents, first, second, address })
+        let metrics = metrics_listener.is_some().then(|| Metrics::new(documents.only_trusted()).map(Arc::new)).transpose();
+        let metrics = metrics.context("the metrics cannot be made")?;
+        let telemetry = Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
+        Ok(Self { entrance, settings, features, hosts, documents, first, second, telemetry, metrics_listener, address: None })
     }
 
     /// The documents that requests may name, and where the trusted ones are read again.
@@ -95,8 +138,11 @@ impl Server {
             development,
             allow_origins: self.settings.allow_origins.clone(),
             hosts: self.hosts.clone(),
+            telemetry: self.telemetry.clone(),
         })
         .context("--allow-origin")?;
+        let exposed = self.metrics_listener.zip(self.telemetry.metrics.clone());
+        let exposition = exposed.map(|(listener, metrics)| tokio::spawn(exposition::serve(listener, metrics, routes.sources())));
         let (mut first, mut second) = (self.first, self.second);
         let stop = async move {
             let name = first.next().await;
@@ -106,7 +152,19 @@ impl Server {
             second.next().await;
             second.next().await;
         };
-        match until(listener::serve(self.listener, routes, &self.settings.limits, stop), at_once).await {
+        let limits = &self.settings.limits;
+        let served = async {
+            match self.entrance {
+                Entrance::Listener(listener) => Ok(listener::serve(listener, routes, limits, stop).await),
+                Entrance::Lambda(lambda) => function::serve(routes, &lambda, limits, stop).await,
+            }
+        };
+        let stopped = until(served, at_once).await.transpose();
+        exposition.inspect(JoinHandle::abort);
+        let telemetry = self.telemetry;
+        // It waits for the collector, on a thread of its own.
+        let _ = spawn_blocking(move || telemetry.end()).await;
+        match stopped? {
             Some(Stopped::Finished) => Ok(ExitCode::SUCCESS),
             Some(Stopped::CutOff) => bail!("some requests did not finish within --shutdown-timeout"),
             None => bail!("stopped without waiting for running requests"),
@@ -114,8 +172,9 @@ impl Server {
     }
 
     /// The gateway's settings.
-    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> crate::execute::request::Settings {
-        self.settings.budgets.gateway(self.introspection(), cursor_key)
+    pub fn gateway_settings(&self, cursor_key: Vec<u8>) -> request::Settings {
+        let observer = self.telemetry.is_on().then(|| self.telemetry.clone() as Arc<dyn RunObserver>);
+        request::Settings { observer, ..self.settings.budgets.gateway(self.introspection(), cursor_key) }
     }
 }
 
@@ -126,11 +185,11 @@ async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) 
     }
 }
 
-fn bind_trouble(wanted: &str, error: std::io::Error) -> anyhow::Error {
+fn bind_trouble(option: &str, wanted: &str, error: std::io::Error) -> anyhow::Error {
     let help = match error.kind() {
-        ErrorKind::AddrInUse => "another process listens there: stop it, or choose another address with --listen 127.0.0.1:4001",
-        ErrorKind::PermissionDenied => "this user may not listen there: choose a port above 1023 with --listen",
-        ErrorKind::InvalidInput => "write an address and a port: --listen 127.0.0.1:4000",
+        ErrorKind::AddrInUse => format!("another process listens there: stop it, or choose another address with {option} 127.0.0.1:4001"),
+        ErrorKind::PermissionDenied => format!("this user may not listen there: choose a port above 1023 with {option}"),
+        ErrorKind::InvalidInput => format!("write an address and a port: {option} 127.0.0.1:4000"),
         _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
     };
     anyhow!("cannot listen on {wanted}: {help}")
@@ -155,7 +214,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_in_use_says_so_and_what_to_do() {
         let server = bind("127.0.0.1:0").await.unwrap();
-        let message = bind(&server.address.to_string()).await.err().unwrap().to_string();
+        let message = bind(&server.address.unwrap().to_string()).await.err().unwrap().to_string();
         assert!(message.contains("another process listens there") && message.contains("--listen"), "{message}");
     }
 

@@ -5,15 +5,21 @@ use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
 use crate::cli::schema_file::{self, Loaded, SchemaChoice};
-use crate::cli::store_choice::{Remote, explained};
+use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
+use crate::schema::table::Table;
 use crate::serve::backend::CurrentGateway;
+use crate::serve::lambda::runtime_api::RuntimeApi;
+use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
-use crate::table::sdk::store::ClientKind;
-use anyhow::{Context, Result};
+use crate::serve::sign_in::authenticator::Authenticator;
+use crate::table::sdk::store::{ClientKind, SdkStore};
+use crate::table::stream::shared::source::SharedStreams;
+use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args};
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,41 +55,75 @@ pub struct Serve {
     reload: bool,
 
     #[command(flatten)]
+    lambda: LambdaSettings,
+
+    #[command(flatten)]
     settings: ServerSettings,
 }
 
+/// All that is there before the first request.
+struct Ready {
+    server: Server,
+    current: Arc<CurrentGateway>,
+    authenticator: Authenticator,
+    shared: Option<SharedStreams>,
+    reload: Reload,
+    watching: Watching,
+}
+
 impl Serve {
-    /// Runs the command until it is asked to stop.
+    /// Runs the command until it is asked to stop. Where the runtime API of Lambda is in the environment, requests are the invocations of a
+    /// Lambda function.
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
         // From here on, a signal to reload is kept, and does not end the process.
         let hangups = Hangups::of_process()?;
+        let lambda = RuntimeApi::of_environment()?;
+        let ready = self.ready(lambda.as_ref()).await;
+        if let (Err(error), Some(lambda)) = (&ready, &lambda) {
+            lambda.report(&format!("{error:#}")).await;
+        }
+        let Ready { server, current, authenticator, shared, reload, watching } = ready?;
+        let following = tokio::spawn(reload.follow(watching, hangups));
+        let ended = server.run(current, authenticator, None).await;
+        following.abort();
+        if let Some(shared) = shared {
+            shared.close().await;
+        }
+        ended
+    }
+
+    async fn ready(self, lambda: Option<&RuntimeApi>) -> Result<Ready> {
         let authenticator = self.settings.sign_in.authenticator(None)?;
         let Loaded { text, model } = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
-        let store = self.remote.connect(&model.tables).await?.with_client(self.client);
+        let store = self.remote.store().await?.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();
-        let differences = timeout(DESCRIBE_BOUND, store.differences(&needed))
-            .await
-            .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
-            .map_err(|error| explained(error, "cannot describe the tables"))?;
+        let differences = differences(&store, &needed).await?;
         if !differences.is_empty() {
-            eprintln!("error: the tables do not match {}", self.choice.schema.display());
-            for difference in &differences {
-                eprintln!("  {difference}");
-            }
             let option = if self.bus.table().is_some() { " --lease-table" } else { "" };
-            eprintln!("`keyfold tables{option}` prints the requests that create them.");
-            return Ok(ExitCode::FAILURE);
+            let help = format!("`keyfold tables{option}` prints the requests that create them.");
+            bail!("the tables do not match {}\n  {}\n{help}", self.choice.schema.display(), differences.join("\n  "));
         }
         let cursor_key = self.settings.cursor_key.clone().map_or_else(random_key, String::into_bytes);
-        let server = Server::bind(self.settings, "0.0.0.0:4000", false).await?;
         let tables: Vec<_> = model.tables.iter().map(|table| table.name.as_str()).collect();
-        tracing::info!(address = %server.address, schema = %self.choice.schema.display(), tables = tables.join(","), "serving");
+        let (schema, tables) = (self.choice.schema.display(), tables.join(","));
+        let server = match lambda {
+            None => Server::bind(self.settings, "0.0.0.0:4000", false).await?,
+            Some(RuntimeApi { function, .. }) => {
+                if let Some(listen) = &self.settings.listen {
+                    tracing::warn!(listen, "--listen has no effect: the requests of a Lambda function come from its runtime API");
+                }
+                tracing::info!(function, streaming = self.lambda.lambda_streaming, %schema, tables, "serving as a Lambda function");
+                Server::invoked(self.settings, self.lambda)?
+            }
+        };
+        if let Some(address) = server.address {
+            tracing::info!(%address, %schema, tables, "serving");
+        }
         let shared = self.bus.connect(store.clone()).await?;
         let tables = StoreOfTables::Given { store, hedge: self.hedge };
-        let settings = server.gateway_settings(cursor_key);
-        let gateway_store = tables.of(&model);
+        let (settings, gateway_store) = (server.gateway_settings(cursor_key), tables.of(&model));
         let gateway = Gateway::new(Arc::new(model), gateway_store, settings.clone());
         let hub = Hub::sharing(&gateway, shared.clone());
         let current = Arc::new(CurrentGateway::with_hub(gateway, hub));
@@ -95,15 +135,31 @@ impl Serve {
             can_sign_in: authenticator.is_on(),
             current: current.clone(),
         };
-        let watching = if self.reload { Watching::settled(text) } else { Watching::Off };
-        let following = tokio::spawn(reload.follow(watching, hangups));
-        let ended = server.run(current, authenticator, None).await;
-        following.abort();
-        if let Some(shared) = shared {
-            shared.close().await;
-        }
-        ended
+        // The files of a Lambda function never change.
+        let watching = if self.reload && lambda.is_none() { Watching::settled(text) } else { Watching::Off };
+        Ok(Ready { server, current, authenticator, shared, reload, watching })
     }
+}
+
+/// What differs between the tables and the schema. That no server answers is known within five seconds, and is the error then. The calls are
+/// made side by side, because a Lambda function waits for each round trip.
+async fn differences(store: &SdkStore, tables: &[Table]) -> Result<Vec<String>> {
+    let mut reached = pin!(reachable(store, tables));
+    let mut compared = pin!(timeout(DESCRIBE_BOUND, store.differences(tables)));
+    let compared = tokio::select! {
+        biased;
+        reached = reached.as_mut() => {
+            reached?;
+            compared.await
+        }
+        compared = compared.as_mut() => {
+            reached.await?;
+            compared
+        }
+    };
+    compared
+        .with_context(|| format!("the tables could not be described within {} seconds", DESCRIBE_BOUND.as_secs()))?
+        .map_err(|error| explained(error, "cannot describe the tables"))
 }
 
 /// A key of this process. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random bits.

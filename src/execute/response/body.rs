@@ -6,6 +6,7 @@
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::table::data::limits::ITEM_BYTES;
 use serde_json::Value;
+use std::time::Duration;
 
 /// The first bytes of the body.
 const BEGINNING: &[u8] = b"{\"data\":{";
@@ -35,6 +36,10 @@ pub struct ResponseBody {
     pub(super) data: Vec<u8>,
     /// The errors so far, as JSON, separated by commas.
     errors: Vec<u8>,
+    /// The code of each of them, and where its JSON ends.
+    codes: Vec<(usize, ErrorCode)>,
+    /// The time that writing took.
+    writing: Duration,
     refused: bool,
     /// The number of written objects, including those that a null has replaced.
     objects: usize,
@@ -46,7 +51,7 @@ impl ResponseBody {
     pub fn new(limits: ResponseLimits) -> Self {
         let mut data = Vec::with_capacity(4096);
         data.extend_from_slice(BEGINNING);
-        Self { data, errors: Vec::new(), refused: false, objects: 0, limits }
+        Self { data, errors: Vec::new(), codes: Vec::new(), writing: Duration::ZERO, refused: false, objects: 0, limits }
     }
 
     /// Begins the first field of another step.
@@ -85,6 +90,7 @@ impl ResponseBody {
     /// Drops the errors after a mark.
     pub(super) fn drop_errors(&mut self, mark: usize) {
         self.errors.truncate(mark);
+        while self.codes.pop_if(|(end, _)| *end > mark).is_some() {}
     }
 
     /// Adds an error.
@@ -95,6 +101,22 @@ impl ResponseBody {
         }
         // Writing to a vector cannot fail.
         let _ = serde_json::to_writer(&mut self.errors, &error.to_json());
+        self.codes.push((self.errors.len(), error.code));
+    }
+
+    /// The codes of the errors.
+    pub fn codes(&self) -> impl Iterator<Item = ErrorCode> {
+        self.codes.iter().map(|(_, code)| *code)
+    }
+
+    /// Counts time that writing took.
+    pub fn took(&mut self, time: Duration) {
+        self.writing += time;
+    }
+
+    /// The time that writing took.
+    pub fn writing(&self) -> Duration {
+        self.writing
     }
 
     /// Whether it has errors.
@@ -153,6 +175,10 @@ mod tests {
         body.error(&GraphqlError::new(ErrorCode::Timeout, "Late."));
         body.error(&GraphqlError::new(ErrorCode::Timeout, "Later."));
         assert!(!body.fits(), "errors count");
+        let mark = body.mark_errors();
+        body.error(&GraphqlError::new(ErrorCode::Internal, "Dropped."));
+        body.drop_errors(mark);
+        assert_eq!(body.codes().collect::<Vec<_>>(), [ErrorCode::Timeout; 2]);
         let error = |message: &str| format!(r#"{{"message":"{message}","extensions":{{"code":"TIMEOUT"}}}}"#);
         let text = String::from_utf8(body.finish(true, None)).unwrap_or_default();
         assert_eq!(text, format!(r#"{{"errors":[{},{}],"data":{{"a":1,"b":2}}}}"#, error("Late."), error("Later.")));

@@ -35,6 +35,11 @@ impl DeliveryBounds {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
+    /// The bytes that wait.
+    pub fn waiting(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// Whether so many bytes wait that who waits longest must end.
     pub fn are_exceeded(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > ALL_BYTES

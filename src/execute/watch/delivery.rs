@@ -8,6 +8,7 @@ use crate::execute::read::admit;
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{GuardOutcome, ReadState};
+use crate::execute::report::Preparation;
 use crate::execute::response::body::ResponseBody;
 use crate::execute::response::writer::Writer;
 use crate::plan::tree::{PlanStep, PlannedWatch, SpaceId, WatchedImage};
@@ -50,13 +51,16 @@ pub async fn deliver(
     images: Images<'_>,
     id: &str,
 ) -> Result<Option<Vec<u8>>, Arc<Failure>> {
+    let arrived = Preparation::begin();
     let deadline = Instant::now() + READ_LIMIT;
     let run = gateway.begin(deadline);
     let context = gateway.context(&run, prepared);
     let mut body = ResponseBody::new(gateway.limits());
     let extensions = || Some(json!({ "keyfold": { "id": id } }));
     let work = respond(&context, prepared, (interest, images, id), &mut body);
-    let Ok(written) = timeout_at(deadline + GRACE, gateway.share(prepared, &run, work)).await else {
+    let written = timeout_at(deadline + GRACE, gateway.share(prepared, &run, work)).await;
+    gateway.end(prepared, run, &body, &arrived);
+    let Ok(written) = written else {
         return Err(Failure::new(ErrorCode::Timeout, "The reads for a change took too long."));
     };
     Ok(written?.map(|has_data| body.finish(has_data, extensions())))

@@ -51,7 +51,16 @@ pub struct Feed {
     pub log: ChangeLog,
     /// Whether every change from now on arrives.
     pub begun: watch::Sender<bool>,
+    /// How many seconds the reading of a shard is behind its changes. A shard that is read to its end is not among them.
+    lags: HashMap<Arc<str>, i64>,
     task: AbortHandle,
+}
+
+impl Feed {
+    /// How many seconds the reading is behind the changes.
+    pub fn lag(&self) -> i64 {
+        self.lags.values().copied().max().unwrap_or_default()
+    }
 }
 
 impl Drop for Feed {
@@ -85,7 +94,7 @@ impl Feeds {
         let sink = Arc::new(FeedSink { feeds: Arc::downgrade(self), table: name.clone() });
         let reader = StreamReader::new(source, name.clone(), sink);
         let task = tokio::spawn(async move { reader.follow().await }).abort_handle();
-        let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), task };
+        let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), lags: HashMap::new(), task };
         state.feeds.insert(name, feed);
         true
     }
@@ -127,6 +136,17 @@ impl ChangeSink for FeedSink {
             }
         }
         std::future::ready(()).boxed()
+    }
+
+    fn lag(&self, shard: &Arc<str>, seconds: i64) {
+        let Some(feeds) = self.feeds.upgrade() else { return };
+        let mut state = feeds.state();
+        let Some(feed) = state.feeds.get_mut(&self.table) else { return };
+        if seconds > 0 {
+            feed.lags.insert(shard.clone(), seconds);
+        } else if !feed.lags.is_empty() {
+            feed.lags.remove(shard);
+        }
     }
 
     fn begun(&self) {

@@ -111,6 +111,11 @@ impl Group {
         state.members.is_empty()
     }
 
+    /// How many subscribers it has.
+    pub fn count_members(&self) -> usize {
+        self.state().members.len()
+    }
+
     /// Ends the subscription of every subscriber.
     pub fn end(&self, end: &SubscriptionEnd) {
         self.state().end(end);

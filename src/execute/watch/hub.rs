@@ -10,6 +10,7 @@ use super::operation::WatchedOperation;
 use super::subscriber::{Subscriber, SubscriptionEnd};
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation, Response};
+use crate::execute::report::SubscriptionLoad;
 use crate::execute::request::Request;
 use crate::schema::table::{StreamView, Table};
 use crate::table::stream::shared::source::SharedStreams;
@@ -91,6 +92,15 @@ impl Hub {
             Ok(prepared) => self.subscribe(&current, prepared, request),
             Err(errors) => refused(&errors),
         }
+    }
+
+    /// What the subscriptions hold now.
+    pub fn load(&self) -> SubscriptionLoad {
+        let state = self.inner.feeds.state();
+        let (groups, subscriptions) =
+            state.registry.groups().fold((0, 0), |(groups, subscriptions), group| (groups + 1, subscriptions + group.count_members()));
+        let lags = state.feeds.iter().map(|(table, feed)| (table.to_string(), feed.lag())).collect();
+        SubscriptionLoad { subscriptions, groups, waiting_bytes: self.inner.feeds.bounds.waiting(), lags }
     }
 
     /// Keeps the subscriptions on another gateway, and ends those that do not fit its schema.

@@ -28,6 +28,7 @@ use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -113,6 +114,7 @@ impl WriteJob<'_> {
                     (FailureClass::Race(place), _) => {
                         replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
                         races += 1;
+                        self.context.lost_races.fetch_add(1, Ordering::Relaxed);
                         // The wait for the turn replaces the random wait.
                         if let (None, Some(place)) = (&turn, place) {
                             turn = lanes.turn(place, self.context.deadline).await;

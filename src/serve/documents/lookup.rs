@@ -34,6 +34,11 @@ impl Documents {
         self.trusted.as_ref().map(|trusted| trusted.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
+    /// How many documents there are, if no other runs.
+    pub fn only_trusted(&self) -> Option<usize> {
+        self.trusted().filter(|_| self.only_trusted).map(|trusted| trusted.count())
+    }
+
     /// The request for the document that a client means.
     pub fn request(&self, asked: RequestParameters) -> Result<Request, GraphqlError> {
         let RequestParameters { query, document_id, hash, operation_name, variables } = asked;

@@ -8,8 +8,11 @@ use super::caching::{self, KnownResponses, VARY};
 use super::media_type::{MediaType, negotiate};
 use super::operations::RequestOperations;
 use super::request::{RequestBody, from_json, from_query_string, is_json};
+use super::request_summary::RequestSummary;
 use super::sse;
 use super::status::{self, HttpRefusal};
+use super::transport::Transport;
+use crate::execute::error::ErrorCode;
 use crate::execute::gateway::Response;
 use crate::serve::admission::{resize_response, unsent};
 use crate::serve::client::ClientAddress;
@@ -18,6 +21,7 @@ use crate::serve::endpoint::Endpoint;
 use crate::serve::quota::Share;
 use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::RequestOrigin;
+use crate::serve::telemetry::tracer::RequestSpan;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -31,9 +35,9 @@ pub const EXPLAIN_HEADER: &str = "x-keyfold-explain";
 /// The `Cache-Control` of a response that no cache may keep.
 const NOT_KEPT: &str = "no-store";
 
-/// The name of the operation that a response answers, for the request log.
-#[derive(Debug, Clone)]
-pub struct OperationName(pub String);
+/// The code of the error with which a request was refused, for the request log.
+#[derive(Debug, Clone, Copy)]
+pub struct RefusalCode(pub ErrorCode);
 
 /// The endpoint as it answers over HTTP. Responses on WebSockets are not compressed.
 #[derive(Clone)]
@@ -68,6 +72,10 @@ pub async fn handle(
     if media == MediaType::EventStream && !accepted.plain() {
         return refuse(media, &HttpRefusal::CodingNotAcceptable);
     }
+    let transport: Transport = request.extensions().get().copied().unwrap_or_default();
+    if media == MediaType::EventStream && !transport.streams {
+        return refuse(media, &HttpRefusal::NoEvents);
+    }
     let known = KnownResponses::of(request.method(), request.headers());
     let (form, endpoint) = (Form { media, accepted, known }, &http.endpoint);
     let origin = RequestOrigin::new(client, request.extensions());
@@ -80,21 +88,18 @@ pub async fn handle(
     }
     let explain = endpoint.explain && wants_explanation(request.headers());
     let last_event = sse::last_event(request.headers());
+    let trace = request.extensions().get::<RequestSpan>().map(|span| span.own);
+    let summary = request.extensions().get::<RequestSummary>().cloned().unwrap_or_default();
     let (body, memory) = match asked(endpoint, client, request).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
     let is_signed_in = identity.caller.is_signed_in();
-    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event };
+    let ends = transport.ends;
+    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
-            let name = parameters.operation_name.clone();
-            let mut response =
-                answer(&http, &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal));
-            if let Some(name) = name {
-                response.extensions_mut().insert(OperationName(name));
-            }
-            response
+            answer(&http, &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))
         }
         RequestBody::List(_) if media == MediaType::EventStream => {
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
@@ -130,7 +135,9 @@ async fn answer(
 /// The response to a request that is refused.
 pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Response {
     let media = if media == MediaType::EventStream { MediaType::Json } else { media };
-    let mut response = reply(media, refusal.status(), Response::refused(&[refusal.error()]).body);
+    let error = refusal.error();
+    let mut response = reply(media, refusal.status(), Response::refused(std::slice::from_ref(&error)).body);
+    response.extensions_mut().insert(RefusalCode(error.code));
     if let Some(methods) = refusal.allow() {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
     }

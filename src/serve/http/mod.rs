@@ -9,5 +9,7 @@ pub mod media_type;
 pub mod operations;
 pub mod request;
 pub mod request_log;
+pub mod request_summary;
 pub mod sse;
 pub mod status;
+pub mod transport;

@@ -1,7 +1,9 @@
 //! The operations of an HTTP request in, their responses out: one, or those of a list side by side. Must not know media types.
 
+use super::request_summary::RequestSummary;
 use super::status::HttpRefusal;
 use crate::execute::gateway::Response;
+use crate::execute::report::TraceContext;
 use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
@@ -28,6 +30,12 @@ pub struct RequestOperations<'e> {
     pub explain: bool,
     /// The id of the last event that the client has had of a subscription.
     pub last_event: Option<String>,
+    /// The time by which the operations must have ended, besides that of the settings.
+    pub ends: Option<Instant>,
+    /// The span of the request, if it is traced.
+    pub trace: Option<TraceContext>,
+    /// What the log line of the request says of them.
+    pub summary: RequestSummary,
 }
 
 impl RequestOperations<'_> {
@@ -36,10 +44,11 @@ impl RequestOperations<'_> {
         Ok(self.begin(parameters, memory, false).await?.next().await.unwrap_or_else(timed_out))
     }
 
-    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the caller's token.
+    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the
+    /// caller's token.
     pub async fn stream(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let responses = self.begin(parameters, memory, true).await?;
-        Ok(match self.identity.ends {
+        Ok(match self.identity.ends.into_iter().chain(self.ends).min() {
             Some(ends) => responses.take_until(sleep_until(ends)).boxed(),
             None => responses,
         })
@@ -52,14 +61,20 @@ impl RequestOperations<'_> {
         may_last: bool,
     ) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let request = match self.endpoint.documents.request(parameters) {
-            Ok(request) => Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), ..request },
-            Err(error) => return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed()),
+            Ok(request) => Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), trace: self.trace, ..request },
+            Err(error) => {
+                self.summary.refused(error.code);
+                return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed());
+            }
         };
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
-        let deadline = Instant::now() + self.endpoint.limits.request_timeout;
+        let of_settings = Instant::now() + self.endpoint.limits.request_timeout;
+        let deadline = self.ends.map_or(of_settings, |ends| ends.min(of_settings));
         let invocation = Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain };
-        self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)
+        let responses = self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)?;
+        let summary = self.summary.clone();
+        Ok(responses.inspect(move |response| summary.add(response)).boxed())
     }
 
     /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not run has its errors in
@@ -97,6 +112,10 @@ impl RequestOperations<'_> {
             let share = self.endpoint.quotas.hold_response(self.client, response.body.len());
             share.map(|share| (response.body, Some(share))).map_err(HttpRefusal::ResponseDropped)
         });
-        held.unwrap_or_else(|refusal| (Response::refused(&[refusal.error()]).body, None))
+        held.unwrap_or_else(|refusal| {
+            let error = refusal.error();
+            self.summary.refused(error.code);
+            (Response::refused(&[error]).body, None)
+        })
     }
 }

@@ -1,19 +1,25 @@
 //! A request in, its response with an id out. Logs one line for each request when it is answered, a stream of events when it ends, and
 //! answers a panic with 500.
 
-use super::graphql::{OperationName, refuse};
+use super::graphql::{RefusalCode, refuse};
 use super::media_type::MediaType;
+use super::request_summary::RequestSummary;
 use super::status::HttpRefusal;
+use crate::execute::report::TraceContext;
 use crate::serve::sign_in::origin::RequestId;
+use crate::serve::telemetry::observer::Telemetry;
+use crate::serve::telemetry::spans::HttpExchange;
+use crate::serve::telemetry::tracer::RequestSpan;
 use axum::body::{Body, BodyDataStream};
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 use uuid::Uuid;
 
 /// The header that carries the id of a request, in both directions.
@@ -26,23 +32,35 @@ const CLIENT_LEFT: u16 = 499;
 const LONGEST: usize = 256;
 
 /// Runs the handlers with an id and a log line, and turns a panic into 500.
-pub async fn around(mut request: Request, next: Next) -> Response {
+pub async fn around(State(telemetry): State<Arc<Telemetry>>, mut request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
+    let (span, summary) = (telemetry.begin(request.headers()), RequestSummary::default());
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let mut line = Line {
         id: id.clone(),
         method: request.method().to_string(),
         path: shortened(request.uri().path()),
-        operation: None,
+        route,
         status: CLIENT_LEFT,
         began: Instant::now(),
+        arrived: SystemTime::now(),
+        summary: summary.clone(),
+        span,
+        telemetry,
     };
     request.extensions_mut().insert(RequestId(id.clone()));
+    request.extensions_mut().insert(summary);
+    if let Some(span) = span {
+        request.extensions_mut().insert(span);
+    }
     let mut response = AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|panic| {
         tracing::error!(request_id = %line.id, panic = panic_text(&*panic), "a request handler panicked");
         refuse(MediaType::Json, &HttpRefusal::Failed)
     });
     line.status = response.status().as_u16();
-    line.operation = response.extensions_mut().remove::<OperationName>().map(|name| shortened(&name.0));
+    if let Some(RefusalCode(code)) = response.extensions_mut().remove() {
+        line.summary.refused(code);
+    }
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -71,24 +89,95 @@ struct Line {
     id: String,
     method: String,
     path: String,
-    operation: Option<String>,
+    /// The path with names in place of what varies; none if there is no such path.
+    route: Option<MatchedPath>,
     status: u16,
     began: Instant,
+    /// The same moment, as a time of day.
+    arrived: SystemTime,
+    summary: RequestSummary,
+    span: Option<RequestSpan>,
+    telemetry: Arc<Telemetry>,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let ms = (self.began.elapsed().as_secs_f64() * 1e5).round() / 100.0;
-        let Line { id, method, path, operation, status, .. } = self;
-        let operation = operation.as_deref();
+        let lasted = self.began.elapsed();
+        let ms = milliseconds(lasted);
+        let Line { id, method, path, route, status, span, .. } = self;
+        let route = route.as_ref().map_or("(none)", |route| route.as_str());
+        let known = ["GET", "POST", "OPTIONS", "HEAD"].contains(&method.as_str());
+        let exchange = HttpExchange { method: if known { method } else { "_OTHER" }, route, status: *status, began: self.arrived, lasted };
+        self.telemetry.exchanged(exchange, *span);
         if path.starts_with("/health/") {
             tracing::debug!(method, path, status, ms, request_id = id, "request");
-        } else if *status >= 500 {
-            tracing::warn!(method, path, status, ms, operation, request_id = id, "request");
-        } else {
-            tracing::info!(method, path, status, ms, operation, request_id = id, "request");
+            return;
         }
+        let operations = self.summary.taken();
+        let (operation, kind, codes) = (operations.names(), operations.kinds(), operations.codes());
+        let (waves, calls) = (operations.figure(operations.waves), operations.figure(operations.calls));
+        let (read_units, write_units) = (operations.figure(operations.read_units), operations.figure(operations.write_units));
+        let trace_id = span.map(|span| hex::encode(span.own.trace_id));
+        // A macro, as each level is a constant of its call site.
+        macro_rules! log {
+            ($level:ident) => {
+                tracing::$level!(
+                    method,
+                    path,
+                    status,
+                    ms,
+                    operation,
+                    kind,
+                    codes,
+                    waves,
+                    calls,
+                    read_units,
+                    write_units,
+                    trace_id,
+                    request_id = id,
+                    "request"
+                )
+            };
+        }
+        if *status >= 500 { log!(warn) } else { log!(info) }
     }
+}
+
+/// The log line of an operation over a WebSocket. Dropping it writes it.
+#[derive(Debug)]
+pub struct OperationLine {
+    began: Instant,
+    summary: RequestSummary,
+    trace: Option<TraceContext>,
+}
+
+impl OperationLine {
+    /// An operation begins now.
+    pub fn begin(trace: Option<TraceContext>) -> Self {
+        Self { began: Instant::now(), summary: RequestSummary::default(), trace }
+    }
+
+    /// What the line says of the operation.
+    pub fn summary(&self) -> RequestSummary {
+        self.summary.clone()
+    }
+}
+
+impl Drop for OperationLine {
+    fn drop(&mut self) {
+        let operations = self.summary.taken();
+        let (operation, kind, codes) = (operations.names(), operations.kinds(), operations.codes());
+        let (waves, calls) = (operations.figure(operations.waves), operations.figure(operations.calls));
+        let (read_units, write_units) = (operations.figure(operations.read_units), operations.figure(operations.write_units));
+        let trace_id = self.trace.map(|trace| hex::encode(trace.trace_id));
+        let ms = milliseconds(self.began.elapsed());
+        tracing::info!(ms, operation, kind, codes, waves, calls, read_units, write_units, trace_id, "operation over a WebSocket");
+    }
+}
+
+/// A time for the log: milliseconds, to a hundredth.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e5).round() / 100.0
 }
 
 /// The client's id if it is short and plain, otherwise a new one: a UUID v7, so that ids sort by time.
@@ -117,7 +206,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
     use std::io::Write;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     fn id_for(sent: &str) -> String {
         let mut headers = HeaderMap::new();
@@ -155,7 +244,9 @@ mod tests {
             let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
             let _guard = tracing::subscriber::set_default(subscriber);
             let (id, method, path) = ("1".to_owned(), "POST".to_owned(), "/graphql".to_owned());
-            let line = Line { id, method, path, operation: None, status: 200, began: Instant::now() };
+            let (summary, telemetry) = (RequestSummary::default(), Arc::default());
+            let (began, arrived) = (Instant::now(), SystemTime::now());
+            let line = Line { id, method, path, route: None, status: 200, began, arrived, summary, span: None, telemetry };
             let events = stream::iter([Ok::<_, Infallible>("event: next"), Ok("event: complete")]);
             let mut events = until_its_end(Body::from_stream(events), line).into_data_stream();
             assert!(events.next().await.is_some() && events.next().await.is_some());

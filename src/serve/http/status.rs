@@ -54,6 +54,14 @@ pub enum HttpRefusal {
     SocketBusy,
     /// The request needs more memory than the settings allow for all requests.
     TooMuchMemory,
+    /// WebSockets do not reach the server.
+    NoWebSockets,
+    /// A response cannot be streamed to the client.
+    NoEvents,
+    /// The time of the request was over before its operation gave a response.
+    OutOfTime,
+    /// The operation ran, but its response is larger than this many bytes, which is what the transport takes.
+    ResponseTooLarge(usize),
     /// The operation ran, but there is no memory to keep its response until the client takes it.
     ResponseDropped(Exhausted),
     /// The handler failed because of a bug.
@@ -96,11 +104,11 @@ impl HttpRefusal {
     /// The status.
     pub fn status(&self) -> StatusCode {
         match self {
-            Self::Malformed(_) | Self::LongList(_) => StatusCode::BAD_REQUEST,
-            Self::NoSuchPath => StatusCode::NOT_FOUND,
+            Self::Malformed(_) | Self::LongList(_) | Self::ResponseTooLarge(_) => StatusCode::BAD_REQUEST,
+            Self::NoSuchPath | Self::NoWebSockets => StatusCode::NOT_FOUND,
             Self::Method | Self::MethodOfPath | Self::NotByGet => StatusCode::METHOD_NOT_ALLOWED,
             Self::NoWebSocket => StatusCode::UPGRADE_REQUIRED,
-            Self::NotAcceptable | Self::CodingNotAcceptable => StatusCode::NOT_ACCEPTABLE,
+            Self::NotAcceptable | Self::CodingNotAcceptable | Self::NoEvents => StatusCode::NOT_ACCEPTABLE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) | Self::TooMuchMemory => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson | Self::UnknownCoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -113,6 +121,7 @@ impl HttpRefusal {
             Self::SignInUnavailable | Self::Busy | Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
+            Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -160,6 +169,7 @@ impl HttpRefusal {
             Self::Method => (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into()),
             Self::MethodOfPath => (ErrorCode::BadUserInput, "This path does not have this method. The API is at /graphql.".into()),
             Self::NoWebSocket => (ErrorCode::BadUserInput, "This path is for WebSockets of version 13.".into()),
+            Self::NoWebSockets => (ErrorCode::NotFound, "WebSockets do not reach this server. Subscribe by text/event-stream.".into()),
             Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into()),
             Self::NotAcceptable => {
                 (ErrorCode::BadUserInput, "Accept application/graphql-response+json, application/json or text/event-stream.".into())
@@ -184,6 +194,16 @@ impl HttpRefusal {
                 (ErrorCode::LimitExceeded, "This WebSocket has too many operations at once. Wait until one is answered.".into())
             }
             Self::TooMuchMemory => (ErrorCode::LimitExceeded, "The request needs more memory than the server has for requests.".into()),
+            Self::NoEvents => {
+                let message = "This server is a Lambda function that streams no responses, so it has no subscriptions. Its option --lambda-streaming can allow them.";
+                (ErrorCode::BadUserInput, message.into())
+            }
+            Self::OutOfTime => (ErrorCode::Timeout, "The request took too long.".into()),
+            Self::ResponseTooLarge(most) => {
+                let message =
+                    format!("The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once.");
+                (ErrorCode::LimitExceeded, message)
+            }
             Self::ResponseDropped(Exhausted::Part) => {
                 (ErrorCode::LimitExceeded, "The operation ran, but its response is dropped: the client has not taken earlier ones.".into())
             }

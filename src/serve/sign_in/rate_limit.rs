@@ -7,6 +7,7 @@ use super::authenticator::Identity;
 use crate::serve::client::ClientAddress;
 use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -28,6 +29,7 @@ pub struct Rate {
 pub struct RateLimit {
     rate: Rate,
     buckets: Arc<Cache<Holder, Arc<Mutex<Instant>>>>,
+    refusals: Arc<AtomicU64>,
 }
 
 /// A caller has begun too many operations. There may be another after this time.
@@ -45,7 +47,12 @@ enum Holder {
 impl RateLimit {
     /// Buckets of this rate.
     pub fn new(rate: Rate) -> Self {
-        Self { rate, buckets: Arc::new(Cache::new(MOST_BUCKETS)) }
+        Self { rate, buckets: Arc::new(Cache::new(MOST_BUCKETS)), refusals: Arc::default() }
+    }
+
+    /// How many operations were refused so far.
+    pub fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
     }
 
     /// Takes an operation from the bucket of a caller. The error is the time until there is one.
@@ -57,7 +64,10 @@ impl RateLimit {
         let mut full = bucket.lock().unwrap_or_else(PoisonError::into_inner);
         let next = (*full).max(now) + self.rate.period / self.rate.operations;
         match next.checked_duration_since(now + self.rate.period) {
-            Some(wait) if !wait.is_zero() => Err(wait),
+            Some(wait) if !wait.is_zero() => {
+                self.refusals.fetch_add(1, Ordering::Relaxed);
+                Err(wait)
+            }
             _ => {
                 *full = next;
                 Ok(())

@@ -53,11 +53,12 @@ pub struct Sockets {
 /// Opens a WebSocket.
 pub async fn handle(
     State(sockets): State<Sockets>,
-    (Extension(client), Extension(received), request_id): (Extension<ClientAddress>, Extension<Received>, Option<Extension<RequestId>>),
+    (Extension(client), received, request_id): (Extension<ClientAddress>, Option<Extension<Received>>, Option<Extension<RequestId>>),
     headers: HeaderMap,
     offered: Result<GraphQLProtocol, StatusCode>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
+    let Some(Extension(received)) = received else { return refuse(MediaType::Json, &HttpRefusal::NoWebSockets) };
     let Ok(upgrade) = upgrade else { return refuse(MediaType::Json, &HttpRefusal::NoWebSocket) };
     let Ok(offered) = offered else {
         let sentence = format!("Name the subprotocol {} in the header Sec-WebSocket-Protocol.", protocol::NAME);

@@ -2,11 +2,13 @@
 
 use super::identity::SocketIdentity;
 use crate::execute::gateway;
+use crate::execute::report::TraceContext;
 use crate::execute::request::Request;
 use crate::serve::backend::{Invocation, MayNotWrite};
 use crate::serve::client::ClientAddress;
 use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::{Endpoint, keeping};
+use crate::serve::http::request_log::OperationLine;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
 use crate::serve::shutdown::OpenConnection;
@@ -40,6 +42,7 @@ pub struct SocketAnswer {
 /// One operation that is not answered yet.
 struct Unanswered {
     running: Arc<AtomicUsize>,
+    line: OperationLine,
 }
 
 impl Drop for Unanswered {
@@ -76,11 +79,20 @@ impl SocketExecutor {
     /// Starts an operation. The answers that have been taken are sent.
     pub fn answers(&self, asked: RequestParameters) -> BoxStream<'static, SocketAnswer> {
         let others = self.running.fetch_add(1, Ordering::Relaxed);
-        let unanswered = Unanswered { running: self.running.clone() };
-        let (endpoint, client) = (self.endpoint.clone(), self.client);
-        let answers = match self.begin(asked, others) {
-            Ok(responses) => responses.map(move |response| held(&endpoint, client, response)).boxed(),
-            Err(refusal) => stream::once(std::future::ready(refused(&refusal))).boxed(),
+        let trace = self.endpoint.telemetry.begin_root();
+        let unanswered = Unanswered { running: self.running.clone(), line: OperationLine::begin(trace) };
+        let (endpoint, client, summary) = (self.endpoint.clone(), self.client, unanswered.line.summary());
+        let answers = match self.begin(asked, others, trace) {
+            Ok(responses) => responses
+                .map(move |response| {
+                    summary.add(&response);
+                    held(&endpoint, client, response)
+                })
+                .boxed(),
+            Err(refusal) => {
+                summary.refused(refusal.error().code);
+                stream::once(std::future::ready(refused(&refusal))).boxed()
+            }
         };
         keeping(answers, unanswered)
     }
@@ -88,7 +100,12 @@ impl SocketExecutor {
     /// Starts an operation next to this number of others of the same socket.
     ///
     /// Beyond the limit, it is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
-    fn begin(&self, asked: RequestParameters, others: usize) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
+    fn begin(
+        &self,
+        asked: RequestParameters,
+        others: usize,
+        trace: Option<TraceContext>,
+    ) -> Result<BoxStream<'static, gateway::Response>, HttpRefusal> {
         let memory = self.expected().take();
         if self.open.is_closing() {
             return Err(HttpRefusal::Busy);
@@ -101,7 +118,7 @@ impl SocketExecutor {
         let memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let request = match self.endpoint.documents.request(asked) {
-            Ok(request) => Request { caller: identity.caller, ..request },
+            Ok(request) => Request { caller: identity.caller, trace, ..request },
             Err(error) => return Ok(only(gateway::Response::refused(&[error]))),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;

@@ -208,19 +208,25 @@ impl SdkStore {
     }
 
     async fn differences_of(&self, table: &Table, deadline: Instant) -> Result<Vec<String>, TableError> {
-        let description = match self.describe(&table.name, deadline).await {
+        // Side by side: a function that starts waits for each round trip.
+        let time_to_live = async {
+            match &table.time_to_live {
+                Some(_) => self.time_to_live(&table.name, deadline).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (description, time_to_live) = tokio::join!(self.describe(&table.name, deadline), time_to_live);
+        let description = match description {
             Ok(description) => description,
             Err(error) if error.kind == TableErrorKind::NoSuchTable => return Ok(vec![format!("Table {} does not exist.", table.name)]),
             Err(error) => return Err(error),
         };
         let mut all = differences(table, &description);
-        if table.time_to_live.is_some() {
-            all.extend(match self.time_to_live(&table.name, deadline).await? {
-                FoundTimeToLive::In(found) => time_to_live_difference(table, Some(&found)),
-                FoundTimeToLive::Disabled => time_to_live_difference(table, None),
-                FoundTimeToLive::NotOffered => None,
-            });
-        }
+        all.extend(match time_to_live? {
+            Some(FoundTimeToLive::In(found)) => time_to_live_difference(table, Some(&found)),
+            Some(FoundTimeToLive::Disabled) => time_to_live_difference(table, None),
+            Some(FoundTimeToLive::NotOffered) | None => None,
+        });
         Ok(all)
     }
 }

@@ -5,7 +5,10 @@
 
 use super::failure::AttemptFailure;
 use super::maker::CallMaker;
+use crate::table::call_scope::CallTally;
+use crate::table::calls::call::Call;
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data_store::Metered;
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::{Silence, TableHealth, Verdict};
@@ -29,12 +32,25 @@ pub(in crate::table) struct CallMeans<'a> {
     pub(in crate::table) health: &'a TableHealth,
     /// Whether calls end while a table does not answer.
     pub(in crate::table) has_circuit: bool,
+    /// Where the call counts what it takes.
+    pub(in crate::table) tally: Option<&'a CallTally>,
 }
 
 impl<'a> CallMeans<'a> {
     /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all.
     pub(in crate::table) fn attempts(self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        Attempts { operation, table, deadline, budget: self.budget, health: self.has_circuit.then_some(self.health) }
+        Attempts { operation, table, deadline, budget: self.budget, health: self.has_circuit.then_some(self.health), tally: self.tally }
+    }
+
+    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
+    pub(in crate::table) async fn make<C: Call>(self, call: &C) -> Result<Metered<C::Answer>, AttemptFailure> {
+        self.maker.make(call, self.tally).await
+    }
+
+    /// Notes an answer that refuses a part of a call because too much is asked for.
+    pub(in crate::table) fn throttled(self, table: &str) {
+        self.health.throttled(table);
+        self.tally.inspect(|tally| tally.throttle());
     }
 }
 
@@ -51,6 +67,8 @@ pub(in crate::table) struct Attempts<'a> {
     pub(in crate::table) budget: &'a RetryBudget,
     /// The health of the tables that requests read and write; `None` where no circuit ends a call.
     pub(in crate::table) health: Option<&'a TableHealth>,
+    /// Where the call counts what it takes.
+    pub(in crate::table) tally: Option<&'a CallTally>,
 }
 
 /// What a failed attempt means for its call.
@@ -125,6 +143,7 @@ impl Attempts<'_> {
                 }
             };
             let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
+            self.tally.inspect(|tally| tally.attempt());
             let outcome = timeout_at(limit, attempt()).await;
             let cut_short = outcome.is_err() && limit == self.deadline;
             let outcome = outcome.map_or_else(|_| Err(AttemptFailure::unanswered()), |answer| answer.map_err(Into::into));
@@ -147,8 +166,9 @@ impl Attempts<'_> {
             let (kind, detail) = (error.kind, &error.detail);
             tracing::debug!(operation = self.operation, table = self.table, ?kind, detail, "attempt failed");
             patient = goes_on;
-            if let (Some(health), TableErrorKind::Throttled) = (self.health, kind) {
-                health.throttled(self.table);
+            if kind == TableErrorKind::Throttled {
+                self.health.inspect(|health| health.throttled(self.table));
+                self.tally.inspect(|tally| tally.throttle());
             }
             // A conflict with another write is no sign of overload, so it does not use the budget.
             let free = kind == TableErrorKind::Condition;

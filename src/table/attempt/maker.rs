@@ -1,6 +1,7 @@
 //! What makes one attempt of a call: the AWS SDK, the direct client, or the embedded engine. Must not know kinds of calls, nor attempts before or after it.
 
 use super::failure::AttemptFailure;
+use crate::table::call_scope::CallTally;
 use crate::table::calls::call::Call;
 use crate::table::client::maker::DirectMaker;
 use crate::table::data_store::Metered;
@@ -19,12 +20,13 @@ pub(in crate::table) enum CallMaker<'a> {
 }
 
 impl CallMaker<'_> {
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
-    pub(in crate::table) async fn make<C: Call>(self, call: &C) -> Result<Metered<C::Answer>, AttemptFailure> {
+    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed. The tally keeps the id of the answer, but for
+    /// answers of the SDK.
+    pub(super) async fn make<C: Call>(self, call: &C, tally: Option<&CallTally>) -> Result<Metered<C::Answer>, AttemptFailure> {
         match self {
             // The futures of the SDK are large.
             Self::Sdk(client) => Box::pin(call.by_sdk(client)).await,
-            Self::Direct(direct) => Box::pin(direct.make(call)).await,
+            Self::Direct(direct) => Box::pin(direct.make(call, tally)).await,
             Self::Embedded(embedded) => embedded.make(call).await,
         }
     }

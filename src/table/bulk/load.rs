@@ -39,7 +39,7 @@ impl SdkStore {
     pub async fn put_batch(&self, table: &Table, items: Vec<Item>, deadline: Instant) -> Result<(), TableError> {
         // A batch may not name a key twice, and the order of concurrent batches is undefined.
         let batches = batches(distinct(table, items)?.into_iter().map(BatchWrite::Put));
-        let put = |batch| write_batch(self.caller(), &table.name, batch, deadline).map_ok(drop);
+        let put = |batch| write_batch(self.caller(deadline.into()), &table.name, batch, deadline).map_ok(drop);
         stream::iter(batches).map(|batch| Ok(put(batch))).try_buffer_unordered(BATCHES_AT_ONCE).try_collect().await
     }
 
@@ -47,7 +47,7 @@ impl SdkStore {
     pub async fn scan_page(&self, table: &str, start: Option<Item>, limit: u32, deadline: Instant) -> Result<ScanPage, TableError> {
         let limit = i32::try_from(limit).unwrap_or(i32::MAX).max(1);
         let start = start.map(item_to_sdk);
-        let attempts = self.caller().attempts("Scan", table, deadline);
+        let attempts = self.caller(deadline.into()).attempts("Scan", table, deadline);
         let request = self.client().scan().table_name(table).limit(limit).set_exclusive_start_key(start);
         let output = attempts.send(|| request.clone().send()).await?;
         let unknown = || {
@@ -62,7 +62,7 @@ impl SdkStore {
 
     /// Whether a table has no item.
     pub async fn is_empty(&self, table: &str, deadline: Instant) -> Result<bool, TableError> {
-        let attempts = self.caller().attempts("Scan", table, deadline);
+        let attempts = self.caller(deadline.into()).attempts("Scan", table, deadline);
         let request = self.client().scan().table_name(table).limit(1).select(Select::Count).consistent_read(true);
         Ok(attempts.send(|| request.clone().send()).await?.count == 0)
     }

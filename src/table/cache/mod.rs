@@ -12,6 +12,7 @@
 //! | `pending_write` | a write that is being made, and what it drops when it ends |
 
 pub mod change;
+pub mod counts;
 pub(in crate::table) mod entry;
 pub(in crate::table) mod flight;
 pub(in crate::table) mod key;

@@ -4,6 +4,7 @@
 //! makes it, the others wait. Must not know requests.
 
 use super::change::ItemChange;
+use super::counts::{CacheCounter, CacheCounts};
 use super::entry::{Bytes, CacheAnswer, Entry, covers};
 use super::flight::{Flight, Joined, Outcome};
 use super::key::{BorrowedItemKey, EntryKey, PageKey};
@@ -12,6 +13,7 @@ use super::watches::{Tag, Watches};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Query;
+use quick_cache::DefaultHashBuilder;
 use quick_cache::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,7 +33,8 @@ pub const HOLD_OFF: Duration = Duration::from_secs(1);
 /// Answers of a store's tables, for all requests.
 #[derive(Debug)]
 pub struct TableCache {
-    entries: Cache<EntryKey, Arc<Entry>, Bytes>,
+    entries: Cache<EntryKey, Arc<Entry>, Bytes, DefaultHashBuilder, CacheCounter>,
+    counter: CacheCounter,
     /// The calls that are being made.
     flights: Mutex<HashMap<EntryKey, Arc<Flight>>>,
     watches: Watches,
@@ -70,9 +73,11 @@ impl TableCache {
     /// passed.
     pub fn new(tables: &[Table], bytes: u64, hold_off: Duration) -> Self {
         let changes = bytes / CHANGES_SHARE;
+        let counter = CacheCounter::default();
         let entries = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX).max(1);
         Self {
-            entries: Cache::with_weighter(entries, bytes - changes, Bytes),
+            entries: Cache::with(entries, bytes - changes, Bytes, DefaultHashBuilder::default(), counter.clone()),
+            counter,
             flights: Mutex::default(),
             watches: Watches::new(changes, hold_off),
             tags: Tags::new(tables),
@@ -106,6 +111,11 @@ impl TableCache {
         self.entries.weight()
     }
 
+    /// What it has done so far. Who waits for the call of another counts as not answered.
+    pub fn counts(&self) -> CacheCounts {
+        self.counter.counts(self.bytes())
+    }
+
     pub(super) fn tags_of(&self, change: &ItemChange<'_>) -> Vec<Tag> {
         self.tags.of_change(change)
     }
@@ -131,7 +141,9 @@ impl TableCache {
     pub(in crate::table) fn item(self: &Arc<Self>, table: &str, key: &Key, projection: &[String], max_age: Duration) -> Claim {
         let wanted = Wanted { projection, max_age };
         let entry = self.entries.get(&BorrowedItemKey { table, key });
-        if let Some(found) = wanted.served(entry.as_deref()) {
+        let served = wanted.served(entry.as_deref());
+        self.counter.look_up(served.is_some());
+        if let Some(found) = served {
             return Claim::Hit(found);
         }
         let own = EntryKey::Item(table.into(), key.clone());
@@ -143,7 +155,9 @@ impl TableCache {
         let wanted = Wanted { projection: query.projection.as_deref().unwrap_or_default(), max_age };
         let page = Arc::new(PageKey::of(query));
         let key = EntryKey::Page(page.clone());
-        if let Some(found) = wanted.served(self.entries.get(&key).as_deref()) {
+        let served = wanted.served(self.entries.get(&key).as_deref());
+        self.counter.look_up(served.is_some());
+        if let Some(found) = served {
             return Some(Claim::Hit(found));
         }
         let tags = self.tags.of_page(&page)?;

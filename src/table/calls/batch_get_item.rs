@@ -45,7 +45,7 @@ pub(in crate::table) async fn batch_get_items(
     let tables = tables.join(",");
     let attempts = caller.attempts(call.operation(), &tables, deadline);
     loop {
-        let answer = attempts.send(|| caller.maker.make(&call)).await;
+        let answer = attempts.send(|| caller.make(&call)).await;
         let (read, units) = match answer {
             Ok(answer) => answer,
             Err(error) => return (fail(outcomes, &open, &error), capacity),
@@ -71,7 +71,7 @@ pub(in crate::table) async fn batch_get_items(
         if open.is_empty() {
             return (outcomes, capacity);
         }
-        caller.health.throttled(attempts.table);
+        caller.throttled(attempts.table);
         if !backoff.wait_for_more(progress, deadline).await {
             let detail = format!("BatchGetItem {}: {} keys are still unprocessed", attempts.table, open.len());
             return (fail(outcomes, &open, &TableError { kind: TableErrorKind::Throttled, detail }), capacity);

@@ -36,7 +36,7 @@ pub(in crate::table) async fn write_batch(
     let attempts = caller.attempts(call.operation(), table, deadline);
     let (mut backoff, mut capacity) = (Backoff::new(caller.budget), 0.0);
     loop {
-        let (unprocessed, units) = attempts.send(|| caller.maker.make(&call)).await?;
+        let (unprocessed, units) = attempts.send(|| caller.make(&call)).await?;
         capacity += units;
         let left = unprocessed.len();
         if left == 0 {
@@ -44,6 +44,7 @@ pub(in crate::table) async fn write_batch(
         }
         let progress = left < call.writes.len();
         call.writes = unprocessed;
+        caller.throttled(table);
         if !backoff.wait_for_more(progress, deadline).await {
             let detail = format!("{left} items are still unprocessed");
             return Err(attempts.named(TableError { kind: TableErrorKind::Throttled, detail }));

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 pub(in crate::table) async fn get_item(caller: CallMeans<'_>, request: ItemRequest<'_>, deadline: Instant) -> Metered<GetResult> {
     let call = GetItem { request };
     let attempts = caller.attempts(call.operation(), request.table, deadline);
-    match attempts.send(|| caller.maker.make(&call)).await {
+    match attempts.send(|| caller.make(&call)).await {
         Ok((item, capacity)) => (Ok(item), capacity),
         Err(error) => (Err(error), 0.0),
     }

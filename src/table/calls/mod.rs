@@ -18,6 +18,7 @@ use self::page::read_page;
 use self::transaction::write_all;
 use self::write::write_one;
 use crate::schema::table::Table;
+use crate::table::call_scope::CallScope;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::TableError;
@@ -28,17 +29,16 @@ use crate::table::sdk::store::SdkStore;
 use crate::table::stream::source::ChangeSource;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
-use tokio::time::Instant;
 
 impl DataStore for SdkStore {
     fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
         Some(Arc::new(self.change_source()))
     }
 
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], deadline: Instant) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let make = move || match requests {
-            [only] => get_item(self.caller(), *only, deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
-            _ => batch_get_items(self.caller(), requests, deadline).boxed(),
+            [only] => get_item(self.caller(scope), *only, scope.deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
+            _ => batch_get_items(self.caller(scope), requests, scope.deadline).boxed(),
         };
         match self.late_reads() {
             Some(late) => late.get_items(requests, |table| self.health().throttles(table), make),
@@ -46,29 +46,34 @@ impl DataStore for SdkStore {
         }
     }
 
-    fn read_page<'a>(&'a self, query: &'a Query, deadline: Instant) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
-        let make = move || read_page(self.caller(), query, deadline).boxed();
+    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+        let make = move || read_page(self.caller(scope), query, scope.deadline).boxed();
         match self.late_reads() {
             Some(late) => late.read_page(query, |table| self.health().throttles(table), make),
             None => make(),
         }
     }
 
-    fn write<'a>(&'a self, call: &'a WriteCall, deadline: Instant) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
-        write_one(self.caller(), call, deadline).boxed()
+    fn write<'a>(&'a self, call: &'a WriteCall, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+        write_one(self.caller(scope), call, scope.deadline).boxed()
     }
 
-    fn transact<'a>(&'a self, calls: &'a [WriteCall], token: &'a str, deadline: Instant) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
-        write_all(self.caller(), calls, token, deadline).boxed()
+    fn transact<'a>(
+        &'a self,
+        calls: &'a [WriteCall],
+        token: &'a str,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+        write_all(self.caller(scope), calls, token, scope.deadline).boxed()
     }
 
     fn write_batch<'a>(
         &'a self,
         table: &'a str,
         writes: Vec<BatchWrite>,
-        deadline: Instant,
+        scope: CallScope<'a>,
     ) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
-        write_batch(self.caller(), table, writes, deadline).boxed()
+        write_batch(self.caller(scope), table, writes, scope.deadline).boxed()
     }
 
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {

@@ -29,7 +29,7 @@ pub(in crate::table) async fn read_page(caller: CallMeans<'_>, query: &Query, de
         return Err(TableError { kind: TableErrorKind::Invalid, detail });
     }
     let call = ReadPage { query };
-    caller.attempts(call.operation(), &query.table, deadline).send(|| caller.maker.make(&call)).await
+    caller.attempts(call.operation(), &query.table, deadline).send(|| caller.make(&call)).await
 }
 
 /// A Query, or a Scan where it names no partition.

@@ -79,7 +79,7 @@ pub(in crate::table) async fn write_all(
             (false, false) => Next::Stop(WriteError::refused(attempts.named(error))),
         }
     };
-    match attempts.until_stopped(|| caller.maker.make(&call), classify).await {
+    match attempts.until_stopped(|| caller.make(&call), classify).await {
         Ok(made) => Ok(made),
         Err(Ended::Stopped(error)) => Err(error),
         Err(Ended::Deadline(error)) if uncertain => Err(WriteError::Uncertain(error)),

@@ -51,7 +51,7 @@ pub(in crate::table) async fn write_one(
         AttemptFailure { error, again: true, .. } => Next::Again(error.into()),
         AttemptFailure { error, .. } => Next::Stop(WriteError::refused(attempts.named(error))),
     };
-    attempts.until_stopped(|| caller.maker.make(&call), classify).await.map_err(|ended| match ended {
+    attempts.until_stopped(|| caller.make(&call), classify).await.map_err(|ended| match ended {
         Ended::Stopped(error) => error,
         Ended::Deadline(error) => WriteError::Failed(error),
     })

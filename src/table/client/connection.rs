@@ -6,6 +6,7 @@ use super::destination::{Destination, destination};
 use super::refusal::{Answer, broken, no_credentials, refused, unbuilt};
 use super::sign::Signer;
 use crate::table::attempt::failure::AttemptFailure;
+use crate::table::call_scope::CallTally;
 use crate::table::sdk::attempt_error::of_connector;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
@@ -56,7 +57,7 @@ impl DynamoConnection {
     }
 
     /// Makes one attempt: sends a body to an operation. A refused signature or token is mended and sent again, once.
-    pub(super) async fn send(&self, operation: &'static str, body: Vec<u8>) -> Result<Bytes, AttemptFailure> {
+    pub(super) async fn send(&self, operation: &'static str, body: Vec<u8>, tally: Option<&CallTally>) -> Result<Bytes, AttemptFailure> {
         let target = self.target.get_or_try_init(|| self.find()).await?;
         let body = Bytes::from(body);
         let mut mended = false;
@@ -68,7 +69,10 @@ impl DynamoConnection {
             let request = self.request(target, credentials.as_ref(), operation, &body);
             let request = request.map_err(|error| unbuilt(&*error))?;
             let answer = match self.connector.call(request).await {
-                Ok(response) => read(response).await?,
+                Ok(response) => {
+                    tally.inspect(|tally| tally.answered(response.headers().get("x-amzn-requestid")));
+                    read(response).await?
+                }
                 Err(error) => return Err(of_connector(&error, &error)),
             };
             if answer.is_success() {
@@ -277,7 +281,7 @@ mod tests {
     }
 
     async fn send(connection: &DynamoConnection) -> Result<Bytes, AttemptFailure> {
-        connection.send("Query", b"{}".to_vec()).await
+        connection.send("Query", b"{}".to_vec(), None).await
     }
 
     #[tokio::test]

@@ -231,7 +231,7 @@ impl CallRecord {
     /// The record of what the cache answered: it consumed nothing.
     fn of_cache(operation: &'static str, table: String, items: usize, begun: Instant) -> Self {
         let (capacity, ms) = (0.0, milliseconds(begun));
-        Self { operation, table, index: None, keys: 1, items, capacity, cached: true, write: false, ms, start: 0.0, wave: 0 }
+        Self { operation, table, keys: 1, items, capacity, cached: true, ms, ..Self::default() }
     }
 }
 

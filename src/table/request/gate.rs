@@ -18,6 +18,7 @@ const SMALL: u64 = 25;
 #[derive(Debug)]
 pub struct CallGate {
     turns: Mutex<Turns>,
+    places: usize,
 }
 
 /// One request at the gate.
@@ -73,7 +74,17 @@ impl CallGate {
     pub fn new(places: usize) -> Arc<Self> {
         let free = places.max(1);
         let free_for_large = (free - free / 4).min(free - 1).max(1);
-        Arc::new(Self { turns: Mutex::new(Turns { free, free_for_large, ..Turns::default() }) })
+        Arc::new(Self { turns: Mutex::new(Turns { free, free_for_large, ..Turns::default() }), places: free })
+    }
+
+    /// How many places there are.
+    pub fn places(&self) -> usize {
+        self.places
+    }
+
+    /// How many of them are taken.
+    pub fn taken(&self) -> usize {
+        self.places.saturating_sub(self.turns().free)
     }
 
     /// A further request.

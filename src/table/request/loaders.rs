@@ -5,7 +5,7 @@ use super::batches::{self, FoundGets, JoinedGets};
 use super::cached_reads;
 use super::gate::CallGate;
 use super::interner::GetId;
-use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, lost, milliseconds};
+use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, lost};
 use crate::table::cache::table_cache::TableCache;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page, Query};
@@ -122,17 +122,15 @@ impl Loaders {
         let _permit = session.permit(query.limit as usize).await?;
         session.bytes.check()?;
         let begun = Instant::now();
-        let answer = session.store.read_page(query, session.deadline).await;
+        let tally = session.tally();
+        let answer = session.store.read_page(query, session.scope(&tally)).await;
         if let Ok((page, capacity)) = &answer {
             session.bytes.add_page(query, page, *capacity);
         }
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));
-        let ms = milliseconds(begun);
-        session.record(
-            slot,
-            CallRecord { operation, table, index, keys: 1, items, capacity, cached: false, write: false, ms, start: 0.0, wave: 0 },
-        );
+        let ended = CallRecord::ended(begun, tally, answer.is_err());
+        session.record(slot, CallRecord { operation, table, index, keys: 1, items, capacity, ..ended });
         answer
     }
 
@@ -141,9 +139,24 @@ impl Loaders {
         self.session.store.has_eventual_indexes()
     }
 
+    /// Keeps the ids that the server gives to answers from now on.
+    pub fn keep_request_ids(&self) {
+        self.session.keep_ids();
+    }
+
+    /// When the request's execution began.
+    pub fn begun(&self) -> Instant {
+        self.session.begun
+    }
+
     /// The calls that are finished, in the order in which they began.
     pub fn calls(&self) -> Vec<CallRecord> {
         self.session.calls()
+    }
+
+    /// The calls that are finished, in the order in which they began. They are then forgotten.
+    pub fn take_calls(&self) -> Vec<CallRecord> {
+        self.session.take_calls()
     }
 }
 

@@ -4,10 +4,11 @@ use super::gate::{CallGate, CallPlace, Turnstile};
 use super::interner::Interner;
 use super::read_bytes::ReadBytes;
 use crate::table::cache::table_cache::TableCache;
+use crate::table::call_scope::{CallScope, CallTally};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data_store::{DataStore, GetResult, ItemRequest};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
@@ -16,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 pub const CALLS_IN_FLIGHT: usize = 32;
 
 /// A call that was made, as `extensions.keyfold.calls` shows it.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct CallRecord {
     /// `GetItem`, `BatchGetItem`, `Query`, `Scan`, `PutItem`, `UpdateItem`, `DeleteItem`, `TransactWriteItems`, `BatchWriteItem`.
     pub operation: &'static str,
@@ -42,6 +43,29 @@ pub struct CallRecord {
     pub start: f64,
     /// Its wave, from 1. Calls of one wave run side by side.
     pub wave: usize,
+    /// Whether it ended without an answer to use.
+    #[serde(skip)]
+    pub failed: bool,
+    /// How many attempts followed the first.
+    #[serde(skip)]
+    pub retries: u32,
+    /// How many answers refused all or a part of it because too much was asked for.
+    #[serde(skip)]
+    pub throttles: u32,
+    /// Whether it was late and sent a second time.
+    #[serde(skip)]
+    pub hedged: bool,
+    /// The id that the server gave to the last answer, if such ids are kept.
+    #[serde(skip)]
+    pub request_id: Option<String>,
+}
+
+impl CallRecord {
+    /// The record of a call that began then, by what was counted of it. Its name and its items are to be added.
+    pub(super) fn ended(begun: Instant, tally: CallTally, failed: bool) -> Self {
+        let (retries, throttles, hedged) = (tally.retries(), tally.throttles(), tally.is_hedged());
+        Self { ms: milliseconds(begun), failed, retries, throttles, hedged, request_id: tally.into_request_id(), ..Self::default() }
+    }
 }
 
 /// The right to make one call: one of the request's own, and a place among the calls of all requests.
@@ -57,13 +81,15 @@ pub(super) struct Session {
     /// What the reads of all requests found, if anything may be kept.
     pub(super) cache: Option<Arc<TableCache>>,
     /// When its execution began.
-    begun: Instant,
+    pub(super) begun: Instant,
     /// When the request ends.
     pub(super) deadline: Instant,
     permits: Semaphore,
     turnstile: Turnstile,
     /// The bytes that it has read.
     pub(super) bytes: ReadBytes,
+    /// Whether the ids are kept that the server gives to answers.
+    keeps_ids: AtomicBool,
     wave: AtomicUsize,
     /// The last wave with calls.
     last_wave: AtomicUsize,
@@ -84,6 +110,7 @@ impl Session {
             permits: Semaphore::new(CALLS_IN_FLIGHT),
             turnstile: gate.turnstile(),
             bytes: ReadBytes::default(),
+            keeps_ids: AtomicBool::new(false),
             wave: AtomicUsize::new(1),
             last_wave: AtomicUsize::new(0),
             calls: Mutex::default(),
@@ -96,9 +123,30 @@ impl Session {
         self.wave.store(self.last_wave.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
+    /// Keeps the ids that the server gives to answers from now on.
+    pub(super) fn keep_ids(&self) {
+        self.keeps_ids.store(true, Ordering::Relaxed);
+    }
+
+    /// A tally of the next call.
+    pub(super) fn tally(&self) -> CallTally {
+        CallTally::new(self.keeps_ids.load(Ordering::Relaxed))
+    }
+
+    /// What a call gets that counts by this tally.
+    pub(super) fn scope<'a>(&self, tally: &'a CallTally) -> CallScope<'a> {
+        CallScope { deadline: self.deadline, tally: Some(tally) }
+    }
+
     /// The calls that are finished, in the order in which they began.
     pub(super) fn calls(&self) -> Vec<CallRecord> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(|(_, call)| call.clone()).collect()
+    }
+
+    /// The calls that are finished, which are then forgotten.
+    pub(super) fn take_calls(&self) -> Vec<CallRecord> {
+        let calls = std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner));
+        calls.into_iter().filter_map(|(_, call)| call).collect()
     }
 
     /// Takes the next place in the list of calls. It happens before any waiting, so that the order depends on the plan alone.
@@ -143,29 +191,16 @@ impl Session {
         };
         let begun = Instant::now();
         let operation = if wanted.len() == 1 { "GetItem" } else { "BatchGetItem" };
-        let (outcomes, capacity) = self.store.get_items(wanted, self.deadline).await;
+        let tally = self.tally();
+        let (outcomes, capacity) = self.store.get_items(wanted, self.scope(&tally)).await;
         let found = || outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()?.as_deref());
         self.bytes.add_items(found());
         let items = found().count();
         let tables: BTreeSet<&str> = wanted.iter().map(|item| item.table).collect();
         let table = tables.into_iter().collect::<Vec<_>>().join(",");
-        let ms = milliseconds(begun);
-        self.record(
-            slot,
-            CallRecord {
-                operation,
-                table,
-                index: None,
-                keys: wanted.len(),
-                items,
-                capacity,
-                cached: false,
-                write: false,
-                ms,
-                start: 0.0,
-                wave: 0,
-            },
-        );
+        let failed = outcomes.iter().any(Result::is_err);
+        let keys = wanted.len();
+        self.record(slot, CallRecord { operation, table, keys, items, capacity, ..CallRecord::ended(begun, tally, failed) });
         outcomes
     }
 }

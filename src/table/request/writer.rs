@@ -2,7 +2,7 @@
 //! read again.
 
 use super::loaders::Loaders;
-use super::session::{CallRecord, milliseconds};
+use super::session::CallRecord;
 use crate::table::cache::pending_write::PendingWrite;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -26,9 +26,9 @@ impl Loaders {
         let session = &self.session;
         let slot = session.reserve();
         let _permit = session.permit(1).await.map_err(WriteError::Failed)?;
-        let begun = Instant::now();
+        let (begun, tally) = (Instant::now(), session.tally());
         let writing = session.cache.as_deref().map(|cache| PendingWrite::of_calls(cache, std::slice::from_ref(call)));
-        let answer = session.store.write(call, session.deadline).await;
+        let answer = session.store.write(call, session.scope(&tally)).await;
         match (writing, &answer) {
             (Some(writing), Ok((item, _))) => writing.made(call, item.as_ref()),
             (Some(writing), Err(error)) => end(writing, error),
@@ -37,7 +37,8 @@ impl Loaders {
         self.forget();
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
         if let Some(operation) = call.action.operation() {
-            session.record(slot, record(operation, call.table.to_string(), (1, items), capacity, begun));
+            let (table, ended) = (call.table.to_string(), CallRecord::ended(begun, tally, has_failed(&answer)));
+            session.record(slot, CallRecord { operation, table, keys: 1, items, capacity, write: true, ..ended });
         }
         answer.map(|(item, _)| item)
     }
@@ -52,15 +53,17 @@ impl Loaders {
         let session = &self.session;
         let slot = session.reserve();
         let _permit = session.permit(calls.len()).await.map_err(WriteError::Failed)?;
-        let begun = Instant::now();
+        let (begun, tally) = (Instant::now(), session.tally());
         let writing = session.cache.as_deref().map(|cache| PendingWrite::of_calls(cache, calls));
-        let answer = session.store.transact(calls, token, session.deadline).await;
+        let answer = session.store.transact(calls, token, session.scope(&tally)).await;
         if let (Some(writing), Err(error)) = (writing, &answer) {
             end(writing, error);
         }
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
-        session.record(slot, record("TransactWriteItems", transaction::tables_of(calls), (calls.len(), 0), capacity, begun));
+        let (operation, table) = ("TransactWriteItems", transaction::tables_of(calls));
+        let ended = CallRecord::ended(begun, tally, has_failed(&answer));
+        session.record(slot, CallRecord { operation, table, keys: calls.len(), capacity, write: true, ..ended });
         answer.map(drop)
     }
 
@@ -98,13 +101,15 @@ impl Loaders {
         let session = &self.session;
         let slot = session.reserve();
         let _permit = session.permit(writes.len()).await?;
-        let (begun, keys) = (Instant::now(), writes.len());
+        let (begun, tally, keys) = (Instant::now(), session.tally(), writes.len());
         let writing = session.cache.as_deref().map(|cache| PendingWrite::of_batch(cache, table, &writes));
-        let answer = session.store.write_batch(table, writes, session.deadline).await;
+        let answer = session.store.write_batch(table, writes, session.scope(&tally)).await;
         drop(writing);
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
-        session.record(slot, record("BatchWriteItem", table.to_owned(), (keys, 0), capacity, begun));
+        let (operation, table) = ("BatchWriteItem", table.to_owned());
+        session
+            .record(slot, CallRecord { operation, table, keys, capacity, write: true, ..CallRecord::ended(begun, tally, answer.is_err()) });
         answer.map(drop)
     }
 }
@@ -116,19 +121,7 @@ fn end(writing: PendingWrite<'_>, error: &WriteError) {
     }
 }
 
-/// The record of a write, with the number of keys it wrote and of items it returned.
-fn record(operation: &'static str, table: String, (keys, items): (usize, usize), capacity: f64, begun: Instant) -> CallRecord {
-    CallRecord {
-        operation,
-        table,
-        index: None,
-        keys,
-        items,
-        capacity,
-        cached: false,
-        write: true,
-        ms: milliseconds(begun),
-        start: 0.0,
-        wave: 0,
-    }
+/// Whether a write ended without an answer to use. A condition that does not hold is an answer.
+fn has_failed<T>(answer: &Result<T, WriteError>) -> bool {
+    matches!(answer, Err(WriteError::Failed(_) | WriteError::Uncertain(_)))
 }

@@ -191,8 +191,14 @@ mod tests {
         let begun = tokio::time::Instant::now();
         let budget = crate::table::retry::budget::RetryBudget::default();
         let deadline = begun + Duration::from_secs(30);
-        let attempts =
-            crate::table::attempt::attempts::Attempts { operation: "ListTables", table: "", deadline, budget: &budget, health: None };
+        let attempts = crate::table::attempt::attempts::Attempts {
+            operation: "ListTables",
+            table: "",
+            deadline,
+            budget: &budget,
+            health: None,
+            tally: None,
+        };
         let error = attempts.send(|| client.list_tables().send()).await.unwrap_err();
         assert_eq!((error.kind, begun.elapsed()), (TableErrorKind::Denied, Duration::ZERO), "{error}");
     }

@@ -4,6 +4,7 @@
 use super::client::{self, ConfiguredClient};
 use crate::table::attempt::attempts::{Attempts, CallMeans};
 use crate::table::attempt::maker::CallMaker;
+use crate::table::call_scope::CallScope;
 use crate::table::client::connection::DynamoConnection;
 use crate::table::client::maker::DirectMaker;
 use crate::table::data::error::TableError;
@@ -172,8 +173,11 @@ impl SdkStore {
         &self.inner.health
     }
 
-    /// What the store's calls need. The embedded engine always answers, so it has no circuit.
-    pub(in crate::table) fn caller(&self) -> CallMeans<'_> {
+    /// What the store's calls need; from here on, this one is sent. The embedded engine always answers, so it has no circuit.
+    pub(in crate::table) fn caller<'a>(&'a self, scope: CallScope<'a>) -> CallMeans<'a> {
+        if let Some(tally) = scope.tally {
+            tally.send();
+        }
         let Inner { sdk, direct, retries, health, embedded, .. } = &*self.inner;
         let maker = match (self.client, embedded) {
             (None, Some(embedded)) => CallMaker::Embedded(&embedded.maker),
@@ -182,12 +186,12 @@ impl SdkStore {
                 ClientKind::Direct => CallMaker::Direct(direct),
             },
         };
-        CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none() }
+        CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none(), tally: scope.tally }
     }
 
     /// The attempts of a call about tables rather than items: they open no circuit, and none ends them.
     pub(in crate::table) fn attempts_of_admin<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        Attempts { health: None, ..self.caller().attempts(operation, table, deadline) }
+        Attempts { health: None, ..self.caller(deadline.into()).attempts(operation, table, deadline) }
     }
 
     /// The embedded engine, if this is the embedded store.

@@ -31,6 +31,9 @@ pub trait ChangeSink: Send + Sync {
     /// Every shard is read from where it should be: what changes from now on arrives.
     fn begun(&self);
 
+    /// The reading of a shard is so many seconds behind its changes; 0 if it is read to its end.
+    fn lag(&self, _shard: &Arc<str>, _seconds: i64) {}
+
     /// Records are gone that were not read.
     fn lost(&self);
 }
@@ -147,8 +150,7 @@ impl ShardReader {
     /// Begins to read a shard: once this is done, no later record is missed.
     async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, last: Option<i64>) -> Self {
         let StreamReader { source, table, sink } = reader;
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let time = if at == ShardStart::Latest { i64::try_from(since.as_secs()).unwrap_or(i64::MAX) } else { 0 };
+        let time = if at == ShardStart::Latest { seconds_now() } else { 0 };
         let (source, sink, table) = (source.clone(), sink.clone(), table.clone());
         let mut begun = Self { source, sink, table, shard, at, iterator: None, begun: time, empty: 0, last };
         begun.renew().await;
@@ -180,7 +182,10 @@ impl ShardReader {
     async fn read(mut self) -> Step {
         let mut backoff = Backoff::unbounded(FAILED);
         loop {
-            let Some(iterator) = self.iterator.clone() else { return Step::Ended(self.shard) };
+            let Some(iterator) = self.iterator.clone() else {
+                self.sink.lag(&self.shard, 0);
+                return Step::Ended(self.shard);
+            };
             match self.source.records((&self.table, &self.shard), &iterator).await {
                 Ok((records, next)) => {
                     backoff = Backoff::unbounded(FAILED);
@@ -189,6 +194,7 @@ impl ShardReader {
                     self.empty = if records.is_empty() { self.empty.saturating_add(1) } else { 0 };
                     if let Some(last) = records.last() {
                         self.at = ShardStart::After(last.position.clone());
+                        self.sink.lag(&self.shard, seconds_now() - last.created);
                         let (begun, has_passed) = (self.begun, self.last.is_some_and(|wanted| last.created > wanted));
                         self.sink.take(records.into_iter().filter(|record| record.created >= begun).collect()).await;
                         if has_passed {
@@ -196,6 +202,7 @@ impl ShardReader {
                         }
                     }
                     if is_current {
+                        self.sink.lag(&self.shard, 0);
                         return Step::Current(Box::new(self));
                     }
                 }
@@ -227,4 +234,10 @@ impl ShardReader {
         tracing::warn!(table = &*self.table, shard = &*self.shard, %error, "could not read a shard of a stream");
         backoff.pause(Instant::now() + FOREVER).await;
     }
+}
+
+/// Seconds since 1970.
+fn seconds_now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

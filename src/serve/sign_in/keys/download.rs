@@ -1,25 +1,18 @@
 //! An address in, the bytes of what is there out: bounded in size, without following any redirect. Must not know what the bytes mean.
 
-use super::proxied::ProxiedConnector;
+use crate::serve::outbound::client::{OutboundClient, outbound_client};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, StatusCode, header};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::crypto::ring;
-use std::time::Duration;
 use thiserror::Error;
 use url::Url;
 
 /// The most bytes of an answer. Key sets have a few kilobytes.
 const MOST_BYTES: usize = 1 << 20;
-/// How long a connection that nobody uses stays open.
-const IDLE: Duration = Duration::from_secs(30);
 
 /// Reads what is at an address.
 #[derive(Debug, Clone)]
 pub struct Download {
-    client: Client<HttpsConnector<ProxiedConnector>, Body>,
+    client: OutboundClient,
 }
 
 /// Why nothing was read.
@@ -42,10 +35,7 @@ pub enum DownloadError {
 impl Download {
     /// Reads with the certificates that this machine trusts. The error says why there are none.
     pub fn new() -> std::io::Result<Self> {
-        let https = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())?.https_or_http().enable_http1();
-        let https = https.wrap_connector(ProxiedConnector::of_environment());
-        let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(https);
-        Ok(Self { client })
+        Ok(Self { client: outbound_client()? })
     }
 
     /// Reads what is at an address. The caller bounds the time.

@@ -5,4 +5,3 @@ pub mod download;
 pub mod fetched_keys;
 pub mod key_address;
 pub mod key_set;
-mod proxied;

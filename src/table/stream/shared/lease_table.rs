@@ -64,7 +64,7 @@ impl LeaseTable for StoredLeases {
             for keys in keys.chunks(KEYS_PER_BATCH) {
                 let request = |key| ItemRequest { table: &self.table, key, projection: &[], consistent: true };
                 let requests: Vec<ItemRequest<'_>> = keys.iter().map(request).collect();
-                let (items, _) = self.store.get_items(&requests, Instant::now() + CALL_LIMIT).await;
+                let (items, _) = self.store.get_items(&requests, (Instant::now() + CALL_LIMIT).into()).await;
                 for item in items {
                     leases.push(item?.as_deref().and_then(lease_of));
                 }
@@ -78,7 +78,7 @@ impl LeaseTable for StoredLeases {
         async move {
             let call =
                 WriteCall { table: self.table.clone(), action: WriteAction::Put(item(shard, lease)), condition: Some(is_still(seen)) };
-            match self.store.write(&call, Instant::now() + CALL_LIMIT).await {
+            match self.store.write(&call, (Instant::now() + CALL_LIMIT).into()).await {
                 Ok(_) => Ok(true),
                 Err(WriteError::Conditions(_)) => Ok(false),
                 Err(WriteError::Uncertain(error) | WriteError::Failed(error)) => Err(error),

@@ -1,0 +1,5 @@
+//! Requests that Keyfold itself sends: for the keys of issuers, for traces, for the health of a server.
+
+pub mod client;
+pub mod probe;
+mod proxied;

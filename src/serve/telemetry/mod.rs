@@ -1,0 +1,16 @@
+//! What happens in; metrics, traces and slow operations in the log out. Must not know how operations are run.
+//!
+//! [`observer`] hears of every run of an operation and of every HTTP request. It counts them in [`metrics`], whose names are
+//! [`definitions`]; [`sources`] says what is read when the metrics are asked for, and [`exposition`] answers who asks. It has
+//! [`tracer`] record those that are traced: [`trace_context`] says which trace a request belongs to, [`spans`] what its spans are.
+
+pub mod collector;
+pub mod definitions;
+pub mod exposition;
+pub mod metrics;
+pub mod observer;
+pub mod operation_names;
+pub mod sources;
+pub mod spans;
+pub mod trace_context;
+pub mod tracer;

@@ -1,0 +1,179 @@
+//! A run of an operation, or an HTTP request, in; its spans out. Attributes follow OpenTelemetry's semantic conventions for GraphQL servers, HTTP
+//! and DynamoDB. Must not know where spans go.
+
+use super::tracer::{RequestSpan, Tracer, span_context};
+use crate::execute::report::{CallRecord, OperationReport, RunOutcome, TraceContext};
+use opentelemetry::trace::{SpanId, SpanKind, Status};
+use opentelemetry::{Array, KeyValue, StringValue, Value};
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+/// The part of a request that HTTP sees.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpExchange<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path, with names in place of what varies.
+    pub route: &'a str,
+    /// The status of the response.
+    pub status: u16,
+    /// When the request arrived.
+    pub began: SystemTime,
+    /// The time to its end.
+    pub lasted: Duration,
+}
+
+/// What distinguishes a span from the others of its trace.
+struct Span {
+    name: Cow<'static, str>,
+    kind: SpanKind,
+    /// From the beginning of the run.
+    from: Duration,
+    until: Duration,
+    attributes: Vec<KeyValue>,
+    status: Status,
+}
+
+/// Sends the spans of a run: the operation, its preparation, its waves, and the calls of each wave. Waves and calls are inside what asked for
+/// them.
+pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
+    let made = Made { tracer, began: report.began, trace: request };
+    let phases = &report.phases;
+    let operation = made.send(operation_span(report), request.span_id);
+    for (name, from, length) in [("parse", Duration::ZERO, phases.parse), ("plan", phases.parse, phases.plan)] {
+        made.send(Span::internal(name, from, from + length), operation);
+    }
+    let mut waves: BTreeMap<usize, Vec<&CallRecord>> = BTreeMap::new();
+    for call in report.sent() {
+        waves.entry(call.wave).or_default().push(call);
+    }
+    for (number, calls) in waves {
+        let ends = |call: &&CallRecord| (begin_of(report, call), end_of(report, call));
+        let from = calls.iter().map(ends).map(|(from, _)| from).min().unwrap_or_default();
+        let until = calls.iter().map(ends).map(|(_, until)| until).max().unwrap_or_default();
+        let attributes = vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", calls.len() as i64)];
+        let wave = made.send(Span { attributes, ..Span::internal("wave", from, until) }, operation);
+        for call in calls {
+            made.send(call_span(report, call), wave);
+        }
+    }
+    if !phases.write.is_zero() {
+        made.send(Span::internal("write", report.lasted.saturating_sub(phases.write), report.lasted), operation);
+    }
+}
+
+/// Sends the span of a request over HTTP.
+pub fn of_http(tracer: &Tracer, exchange: HttpExchange<'_>, span: RequestSpan) {
+    let HttpExchange { method, route, status, began, lasted } = exchange;
+    let attributes = vec![
+        KeyValue::new("http.request.method", method.to_owned()),
+        KeyValue::new("http.route", route.to_owned()),
+        KeyValue::new("http.response.status_code", i64::from(status)),
+        KeyValue::new("url.path", route.to_owned()),
+    ];
+    let status = if status >= 500 { Status::error("") } else { Status::Unset };
+    let name = format!("{method} {route}").into();
+    let made = Made { tracer, began, trace: span.own };
+    let whole = Span { name, kind: SpanKind::Server, from: Duration::ZERO, until: lasted, attributes, status };
+    made.send_as(span.own.span_id, whole, span.parent.unwrap_or_default(), span.parent.is_some());
+}
+
+/// What all spans of a run have in common.
+struct Made<'a> {
+    tracer: &'a Tracer,
+    began: SystemTime,
+    trace: TraceContext,
+}
+
+impl Made<'_> {
+    /// Sends a span inside another. Gives its id.
+    fn send(&self, span: Span, parent: [u8; 8]) -> [u8; 8] {
+        let id = self.tracer.new_id();
+        self.send_as(id, span, parent, false);
+        id
+    }
+
+    fn send_as(&self, id: [u8; 8], span: Span, parent: [u8; 8], parent_span_is_remote: bool) {
+        let Span { name, kind, from, until, attributes, status } = span;
+        self.tracer.send(SpanData {
+            span_context: span_context(TraceContext { span_id: id, ..self.trace }),
+            parent_span_id: SpanId::from_bytes(parent),
+            parent_span_is_remote,
+            span_kind: kind,
+            name,
+            start_time: self.began + from,
+            end_time: self.began + until.max(from),
+            attributes,
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status,
+            instrumentation_scope: self.tracer.scope().clone(),
+        });
+    }
+}
+
+impl Span {
+    fn internal(name: &'static str, from: Duration, until: Duration) -> Self {
+        Self { name: name.into(), kind: SpanKind::Internal, from, until, attributes: Vec::new(), status: Status::Unset }
+    }
+}
+
+/// OpenTelemetry semantic conventions, "Semantic conventions for GraphQL server": `query findBookById`.
+fn operation_span(report: &OperationReport) -> Span {
+    let kind = report.kind_name();
+    let mut attributes = vec![
+        KeyValue::new("graphql.operation.type", kind),
+        KeyValue::new("keyfold.waves", report.waves() as i64),
+        KeyValue::new("keyfold.calls", report.sent().count() as i64),
+        KeyValue::new("keyfold.capacity.read", report.capacity(false)),
+        KeyValue::new("keyfold.capacity.write", report.capacity(true)),
+    ];
+    attributes.extend(report.name.clone().map(|name| KeyValue::new("graphql.operation.name", name)));
+    if report.outcome != RunOutcome::Complete {
+        let codes = report.errors.iter().map(|(code, _)| StringValue::from(code.as_str())).collect();
+        attributes.push(KeyValue::new("keyfold.error.codes", Value::Array(Array::String(codes))));
+    }
+    let status = if report.outcome == RunOutcome::Complete { Status::Unset } else { Status::error("") };
+    let name = match &report.name {
+        Some(name) => format!("{kind} {name}").into(),
+        None if report.kind.is_some() => kind.into(),
+        None => "GraphQL operation".into(),
+    };
+    Span { name, attributes, status, ..Span::internal("", Duration::ZERO, report.lasted) }
+}
+
+/// OpenTelemetry semantic conventions, "Semantic conventions for AWS DynamoDB".
+fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
+    let tables: Vec<StringValue> = call.table.split(',').map(|table| StringValue::from(table.to_owned())).collect();
+    let name =
+        if call.index.is_none() && tables.len() == 1 { format!("{} {}", call.operation, call.table) } else { call.operation.to_owned() };
+    let mut attributes = vec![
+        KeyValue::new("db.system.name", "aws.dynamodb"),
+        KeyValue::new("db.operation.name", call.operation),
+        KeyValue::new("aws.dynamodb.table_names", Value::Array(Array::String(tables))),
+        KeyValue::new("aws.dynamodb.count", call.items as i64),
+        KeyValue::new("keyfold.keys", call.keys as i64),
+        KeyValue::new("keyfold.capacity", call.capacity),
+    ];
+    attributes.extend(call.index.clone().map(|index| KeyValue::new("aws.dynamodb.index_name", index)));
+    attributes.extend(call.request_id.clone().map(|id| KeyValue::new("aws.request_id", id)));
+    for (name, count) in
+        [("keyfold.retries", call.retries), ("keyfold.throttles", call.throttles), ("keyfold.hedges", u32::from(call.hedged))]
+    {
+        attributes.extend((count > 0).then(|| KeyValue::new(name, i64::from(count))));
+    }
+    let status = if call.failed { Status::error("") } else { Status::Unset };
+    let (from, until) = (begin_of(report, call), end_of(report, call));
+    Span { name: name.into(), kind: SpanKind::Client, from, until, attributes, status }
+}
+
+fn begin_of(report: &OperationReport, call: &CallRecord) -> Duration {
+    report.prepared_after + Duration::try_from_secs_f64(call.start / 1e3).unwrap_or_default()
+}
+
+fn end_of(report: &OperationReport, call: &CallRecord) -> Duration {
+    begin_of(report, call) + Duration::try_from_secs_f64(call.ms / 1e3).unwrap_or_default()
+}

@@ -1,0 +1,83 @@
+//! How a function starts and ends.
+
+use crate::callers::AIKO;
+use crate::events::{Asked, Form};
+use crate::process::{Ended, Process};
+use crate::runtime::Lambda;
+use crate::store::Store;
+use serde_json::json;
+use std::time::Duration;
+
+pub async fn what_is_wrong_at_the_start_is_told_to_lambda() {
+    let (lambda, store) = (Lambda::start().await, Store::start());
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("broken.graphql"), "type Query { a: Nothing }").unwrap();
+    let url = store.url();
+    for (variable, value, says) in [
+        ("KEYFOLD_SCHEMA", "broken.graphql", "broken.graphql has mistakes"),
+        ("KEYFOLD_PANTRY_TABLE", "not-there", "not-there"),
+        ("KEYFOLD_ALLOW_ORIGIN", "nowhere", "\"nowhere\" is not an origin"),
+    ] {
+        let mut command = lambda.command(&directory, &["serve", "--endpoint-url", &url]);
+        let mut function = Process::start({
+            command.env(variable, value);
+            command
+        });
+        let error = lambda.init_error().await;
+        assert!(error["errorMessage"].as_str().unwrap().contains(says), "{error}");
+        assert_eq!(error["errorType"], "Keyfold.InitError");
+        assert_eq!(function.ended().code(), Some(1));
+        assert!(function.said.iter().any(|line| line.contains(says)), "{:?}", function.said);
+    }
+}
+
+pub async fn without_arguments_a_function_serves() {
+    let (lambda, store) = (Lambda::start().await, Store::start());
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = lambda.command(&directory, &[]);
+    command.env("KEYFOLD_ENDPOINT_URL", store.url());
+    let _function = Process::start(command);
+    let got = lambda.invoke(&Asked::post("{ __typename }", &json!({}), None).event(Form::FunctionUrl)).await.got(Form::FunctionUrl);
+    assert_eq!(got.json(), json!({ "data": { "__typename": "Query" } }));
+}
+
+pub async fn a_function_that_is_asked_to_stop_ends() {
+    let (lambda, mut store) = (Lambda::start().await, Store::start());
+    let (mut function, _directory) = lambda.function(&store.url(), &[]);
+    let me = Asked::post("{ me { name } }", &json!({}), Some(AIKO));
+    lambda.invoke(&me.event(Form::Rest)).await.got(Form::Rest);
+    // One that waits for an invocation ends at once, one that runs answers first.
+    let _silent = store.hang();
+    let answer = lambda.begin(&me.event(Form::Rest), Duration::from_secs(4));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    function.terminate();
+    let got = answer.await.unwrap().got(Form::Rest);
+    assert!(got.json()["errors"][0]["extensions"]["code"].is_string(), "{}", got.json());
+    assert_eq!(function.ended().code(), Some(0), "{:?}", function.said);
+    let store = Store::start();
+    let (mut function, _directory) = lambda.function(&store.url(), &[]);
+    lambda.invoke(&me.event(Form::Rest)).await.got(Form::Rest);
+    function.terminate();
+    assert_eq!(function.ended().code(), Some(0), "{:?}", function.said);
+}
+
+pub async fn a_part_of_lambda_s_environment_is_a_mistake() {
+    let lambda = Lambda::start().await;
+    let directory = tempfile::tempdir().unwrap();
+    for (variable, value, says) in [
+        ("AWS_LAMBDA_FUNCTION_NAME", "", "AWS_LAMBDA_RUNTIME_API is set, but not AWS_LAMBDA_FUNCTION_NAME"),
+        ("AWS_LAMBDA_RUNTIME_API", "http://a/b c", "AWS_LAMBDA_RUNTIME_API cannot be read"),
+    ] {
+        let mut command = lambda.command(&directory, &["serve"]);
+        let error = Ended::from(command.env(variable, value).output().unwrap()).badly(1);
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+pub async fn listen_has_no_effect() {
+    let (lambda, store) = (Lambda::start().await, Store::start());
+    let (mut function, _directory) = lambda.function(&store.url(), &["--listen", "127.0.0.1:1"]);
+    function.wait_for("--listen has no effect");
+    let line = function.wait_for("serving as a Lambda function");
+    assert!(line.contains("\"function\":\"pantry\"") && line.contains("\"streaming\":false"), "{line}");
+}
