@@ -166,7 +166,7 @@ fn tables_in_another_format_are_the_same_tables() {
     assert_eq!(template["Resources"]["NishikiTableDevDb"]["Properties"]["TableName"], TABLE);
     let resources = in_pantry(&["tables", "--format", "terraform", "--table", TABLE]).well();
     assert!(resources.starts_with("resource \"aws_dynamodb_table\" \"nishiki_table_dev_db\" {"), "{resources}");
-    assert!(in_pantry(&["tables", "--format", "yaml"]).badly(2).contains("[possible values: cli, cloudformation, terraform]"));
+    assert!(in_pantry(&["tables", "--format", "yaml"]).badly(2).contains("[possible values: cli, cloudformation, terraform, iam]"));
     assert!(in_pantry(&["tables", "--format", "cli", "--create"]).badly(2).contains("cannot be used with"));
 }
 

@@ -1,6 +1,7 @@
 //! The embedded engine under the SDK clients of several writers. A seed decides how their calls take turns and which of them meet trouble.
 //! The engine logs the calls in the order in which it carried them out.
 
+use crate::policy::{Right, needed};
 use crate::random_schema::keys::Attributes;
 use crate::random_schema::{Rng, Schema};
 use crate::scripted::{LOST, REFUSED, Reply, played};
@@ -39,6 +40,8 @@ pub struct Call {
     pub wrote: bool,
     /// Whether trouble replaced its answer.
     pub lost: bool,
+    /// What it needs of a policy; nothing, if it is about tables.
+    pub needs: Vec<Right>,
 }
 
 /// A writer's connection to the engine.
@@ -109,9 +112,10 @@ impl Engine {
         if !applied {
             return REFUSED[kind % REFUSED.len()].1();
         }
+        let needs = if operation.contains("Table") || operation == "DescribeTimeToLive" { Vec::new() } else { needed(operation, &body) };
         let reply = self.apply(operation, body);
         let wrote = is_write(operation) && matches!(reply, Reply::Body(200, _));
-        state.log.push(Call { writer, operation: operation.to_owned(), wrote, lost: trouble });
+        state.log.push(Call { writer, operation: operation.to_owned(), wrote, lost: trouble, needs });
         if trouble { LOST[kind % LOST.len()].1() } else { reply }
     }
 

@@ -16,6 +16,9 @@ mod concurrent;
 mod engine;
 mod model;
 mod orphans;
+mod permitted;
+#[path = "../support/policy.rs"]
+mod policy;
 mod rest;
 #[path = "../support/mod.rs"]
 mod support;

@@ -22,19 +22,19 @@ const MOST_BYTES: u64 = 1 << 20;
 const MISTAKES_TOLD: usize = 20;
 
 /// The settings of the command that runs, for the variables that it reads itself.
-static RUNNING: OnceLock<Settings> = OnceLock::new();
+static RUNNING: OnceLock<CommandSettings> = OnceLock::new();
 
 /// The settings of a file for every command.
 #[derive(Debug, Default)]
 pub struct ConfigFile {
     /// The name of the file, as it is shown.
     name: String,
-    entries: Vec<Entry>,
+    entries: Vec<ConfigEntry>,
 }
 
 /// A key with its values.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ConfigEntry {
     /// The command to whose table it belongs; `None` for every command.
     command: Option<String>,
     key: String,
@@ -55,10 +55,10 @@ enum Form {
 
 /// The settings of one command, by the names of its options.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct CommandSettings {
     /// The name of the file, as it is shown.
     pub file: String,
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ConfigEntry>,
 }
 
 /// Whether an option has an environment variable. Some commands read it themselves, and only the option's help says so.
@@ -108,17 +108,17 @@ impl ConfigFile {
     }
 
     /// The settings of one command.
-    pub fn of_command(&self, name: &str) -> Settings {
-        let own = |entry: &&Entry| entry.command.as_deref() == Some(name);
+    pub fn of_command(&self, name: &str) -> CommandSettings {
+        let own = |entry: &&ConfigEntry| entry.command.as_deref() == Some(name);
         let general = self.entries.iter().filter(|entry| entry.command.is_none());
         let entries = general.chain(self.entries.iter().filter(own)).map(|entry| (entry.key.clone(), entry.clone())).collect();
-        Settings { file: self.name.clone(), entries }
+        CommandSettings { file: self.name.clone(), entries }
     }
 }
 
-impl Settings {
+impl CommandSettings {
     /// The entry of an option.
-    pub fn get(&self, option: &str) -> Option<&Entry> {
+    pub fn get(&self, option: &str) -> Option<&ConfigEntry> {
         self.entries.get(option)
     }
 
@@ -138,7 +138,7 @@ pub fn in_place_of(variable: &str) -> Option<String> {
 struct Found<'a> {
     command: &'a Command,
     line: &'a dyn Fn(usize) -> usize,
-    entries: Vec<Entry>,
+    entries: Vec<ConfigEntry>,
     mistakes: Vec<(usize, String)>,
 }
 
@@ -146,12 +146,12 @@ impl Found<'_> {
     fn add(&mut self, of: Option<&str>, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
         let line = (self.line)(key.span().start);
         match self.entry(of, key.get_ref().as_ref(), value.get_ref()) {
-            Ok(entry) => self.entries.push(Entry { line, ..entry }),
+            Ok(entry) => self.entries.push(ConfigEntry { line, ..entry }),
             Err(mistake) => self.mistakes.push((line, mistake)),
         }
     }
 
-    fn entry(&self, of: Option<&str>, key: &str, value: &DeValue<'_>) -> Result<Entry, String> {
+    fn entry(&self, of: Option<&str>, key: &str, value: &DeValue<'_>) -> Result<ConfigEntry, String> {
         let commands = self.command.get_subcommands().filter(|command| of.is_none_or(|name| command.get_name() == name));
         let options: Vec<&Arg> = commands.flat_map(Command::get_arguments).filter(|option| has_variable(option)).collect();
         let Some(option) = options.iter().find(|option| option.get_long() == Some(key)) else {
@@ -176,7 +176,7 @@ impl Found<'_> {
         match form {
             Form::One | Form::List if is_switch => Err(format!("`{key}` is true or false")),
             Form::List if !takes_list => Err(format!("`{key}` has one value, not a list")),
-            _ => Ok(Entry { command: of.map(str::to_owned), key: key.to_owned(), values, form, line: 0 }),
+            _ => Ok(ConfigEntry { command: of.map(str::to_owned), key: key.to_owned(), values, form, line: 0 }),
         }
     }
 }
@@ -199,7 +199,7 @@ fn integer(number: &DeInteger<'_>) -> Option<String> {
     i128::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
 }
 
-impl Entry {
+impl ConfigEntry {
     /// The arguments that set the option to these values.
     pub fn arguments(&self, option: &Arg) -> Vec<String> {
         let key = &self.key;

@@ -3,7 +3,7 @@
 //!
 //! The parser of arguments then checks the values of the file as it checks options: their form, what excludes and what needs what.
 
-use super::file::{Settings, has_variable};
+use super::file::{CommandSettings, has_variable};
 use anyhow::{Result, anyhow};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
@@ -49,7 +49,7 @@ pub fn given<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
 }
 
 /// Puts the settings of a file behind the name of the command.
-pub fn leveled(command: &Command, name: &str, settings: &Settings, own: Vec<OsString>) -> Leveled {
+pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: Vec<OsString>) -> Leveled {
     let (mut arguments, mut lines) = (own.clone(), BTreeMap::new());
     let (Some(this), Some((place, _))) = (command.find_subcommand(name), command_of(&own)) else {
         return Leveled { arguments, own, lines };
@@ -78,7 +78,7 @@ pub fn leveled(command: &Command, name: &str, settings: &Settings, own: Vec<OsSt
 
 impl Leveled {
     /// Reads the arguments. A mistake of the file is an error; another one is told as the parser of arguments tells it, and ends the process.
-    pub fn matches(&self, command: &Command, settings: &Settings) -> Result<ArgMatches> {
+    pub fn matches(&self, command: &Command, settings: &CommandSettings) -> Result<ArgMatches> {
         let error = match command.clone().try_get_matches_from(&self.arguments) {
             Ok(matches) => return Ok(matches),
             Err(error) => error,

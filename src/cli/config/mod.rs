@@ -1,4 +1,4 @@
-//! Settings from a file beside options and variables, and `keyfold config`, which shows them with where they come from.
+//! CommandSettings from a file beside options and variables, and `keyfold config`, which shows them with where they come from.
 //!
 //! [`file`] reads keyfold.toml, [`levels`] puts its values below the options and variables of a command.
 
@@ -9,7 +9,7 @@ use super::output;
 use anyhow::{Result, anyhow};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
-use file::{Settings, has_variable};
+use file::{CommandSettings, has_variable};
 use levels::{Leveled, leveled};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 pub struct ShowConfig {
     /// The command whose settings are shown
     #[arg(value_name = "COMMAND", default_value = "serve")]
-    of: Server,
+    of: ServerCommand,
 
     /// Form of the output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -36,7 +36,7 @@ pub struct ShowConfig {
 
 /// A command with settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Server {
+enum ServerCommand {
     Serve,
     Dev,
 }
@@ -62,10 +62,10 @@ struct Shown {
 
 impl ShowConfig {
     /// Runs the command. `command` is the whole command line, and `settings` gives those of the file for a command.
-    pub fn run(self, command: &Command, settings: impl Fn(&str) -> Settings) -> Result<ExitCode> {
+    pub fn run(self, command: &Command, settings: impl Fn(&str) -> CommandSettings) -> Result<ExitCode> {
         let name = match self.of {
-            Server::Serve => "serve",
-            Server::Dev => "dev",
+            ServerCommand::Serve => "serve",
+            ServerCommand::Dev => "dev",
         };
         let settings = settings(name);
         let arguments = [OsString::from("keyfold"), name.into()].into_iter().chain(self.options).collect();
@@ -89,7 +89,7 @@ fn options(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// A setting with its source.
-fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&Leveled, &Settings)) -> Shown {
+fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&Leveled, &CommandSettings)) -> Shown {
     let name = option.get_long().unwrap_or_default().to_owned();
     let id = option.get_id().as_str();
     let from_file = |line: usize| format!("{}, line {line}", settings.file);

@@ -1,16 +1,19 @@
-//! `keyfold tables`: a schema in; its tables as requests for the AWS CLI, as infrastructure code, or created, out.
+//! `keyfold tables`: a schema in; its tables as requests for the AWS CLI, as infrastructure code, or created, out. Or the rights that a gateway
+//! needs on them.
 
 mod cloudformation;
+mod iam;
 mod resource_names;
+mod rights;
 mod terraform;
 
 use super::output;
 use super::schema_file::{self, SchemaChoice};
-use super::store_choice::{Remote, explained, table_named};
+use super::store_choice::{Remote, explained, table_named, variable};
 use crate::schema::table::Table;
 use crate::table::admin::definition::{continuous_backups_input, create_table_input, time_to_live_input};
 use crate::table::stream::shared::lease_table;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use std::process::ExitCode;
@@ -43,9 +46,17 @@ pub struct Tables {
     #[arg(long, value_name = "URL", requires = "create")]
     endpoint_url: Option<String>,
 
-    /// AWS region, with --create [env: KEYFOLD_REGION] [default: as for other AWS tools]
-    #[arg(long, value_name = "REGION", requires = "create")]
+    /// AWS region, with --create [default: as for other AWS tools] or with --format iam [default: all regions] [env: KEYFOLD_REGION]
+    #[arg(long, value_name = "REGION", value_parser = arn_part)]
     region: Option<String>,
+
+    /// AWS account of the tables, with --format iam [default: all accounts]
+    #[arg(long, value_name = "ID", conflicts_with = "create", value_parser = account)]
+    account: Option<String>,
+
+    /// Partition of AWS, with --format iam, such as aws-cn or aws-us-gov [default: aws]
+    #[arg(long, value_name = "NAME", conflicts_with = "create", value_parser = arn_part)]
+    partition: Option<String>,
 }
 
 /// Form in which tables are printed.
@@ -58,12 +69,19 @@ enum TableFormat {
     Cloudformation,
     /// Resources of the AWS provider, for `terraform apply` with a file tables.tf
     Terraform,
+    /// A policy of IAM that allows what `keyfold serve` does with this schema, and nothing else
+    Iam,
 }
 
 impl Tables {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
-        let mut tables = schema_file::load(&self.choice.schema)?.model.tables;
+        let is_policy = self.format == TableFormat::Iam;
+        ensure!(self.region.is_none() || self.create || is_policy, "--region is for --create and for --format iam");
+        ensure!(is_policy || (self.account.is_none() && self.partition.is_none()), "--account and --partition are for --format iam");
+        let model = schema_file::load(&self.choice.schema)?.model;
+        let rights = rights::rights(&model);
+        let mut tables = model.tables;
         tables.extend(self.lease_table.as_deref().map(lease_table::definition));
         let chosen = match &self.table {
             Some(name) => std::slice::from_ref(table_named(&tables, name)?),
@@ -88,9 +106,38 @@ impl Tables {
             TableFormat::Cloudformation => {
                 output::print(&format!("{:#}\n", cloudformation::template(&named(resource_names::logical_ids(&tables)))))?;
             }
+            TableFormat::Iam => {
+                let region = self.region.or_else(|| variable("KEYFOLD_REGION"));
+                let place = iam::ArnPlace {
+                    partition: self.partition.unwrap_or_else(|| "aws".to_owned()),
+                    region: region.unwrap_or_else(|| "*".to_owned()),
+                    account: self.account.unwrap_or_else(|| "*".to_owned()),
+                };
+                // The table of leases comes after those of the schema, and has no rights of its own.
+                let rights = rights.iter().map(Some).chain(std::iter::once(None));
+                let all = iam::names(&tables).into_iter().zip(&tables).zip(rights).map(|((name, table), rights)| (name, table, rights));
+                let all: Vec<_> = all.filter(|(_, table, _)| chosen.contains(table)).collect();
+                output::print(&format!("{:#}\n", iam::policy(&all, &place)))?;
+            }
             TableFormat::Terraform => output::print(&terraform::resources(&named(resource_names::labels(&tables)))?)?,
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Reads an account: 12 digits (IAM user guide, "IAM identifiers", ARNs).
+fn account(text: &str) -> Result<String, String> {
+    match text.len() == 12 && text.bytes().all(|digit| digit.is_ascii_digit()) {
+        true => Ok(text.to_owned()),
+        false => Err("write the 12 digits of an account".to_owned()),
+    }
+}
+
+/// Reads a region or a partition, as ARNs have them.
+fn arn_part(text: &str) -> Result<String, String> {
+    match !text.is_empty() && text.bytes().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-') {
+        true => Ok(text.to_owned()),
+        false => Err("write lower-case letters, digits and hyphens".to_owned()),
     }
 }
 

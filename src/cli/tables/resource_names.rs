@@ -6,12 +6,7 @@ use std::collections::HashSet;
 /// Logical ids of a CloudFormation template: letters and digits (CloudFormation user guide, "Resources"). `shop-dev` is `ShopDev`.
 pub fn logical_ids(tables: &[Table]) -> Vec<String> {
     let name = |table: &Table| {
-        let mut id = String::new();
-        for word in words(&table.name) {
-            let (first, rest) = word.split_at(1);
-            id.push_str(&first.to_ascii_uppercase());
-            id.push_str(rest);
-        }
+        let id = capitalised(&table.name);
         if id.starts_with(|first: char| first.is_ascii_alphabetic()) { id } else { format!("Table{id}") }
     };
     unique(tables.iter().map(name), "")
@@ -24,6 +19,17 @@ pub fn labels(tables: &[Table]) -> Vec<String> {
         if label.starts_with(|first: char| first.is_ascii_alphabetic()) { label } else { format!("table_{label}") }
     };
     unique(tables.iter().map(name), "_")
+}
+
+/// The letters and digits of a name, with a capital at the beginning of each run of them: `shop-dev` is `ShopDev`.
+pub fn capitalised(name: &str) -> String {
+    let mut text = String::new();
+    for word in words(name) {
+        let (first, rest) = word.split_at(1);
+        text.push_str(&first.to_ascii_uppercase());
+        text.push_str(rest);
+    }
+    text
 }
 
 /// The runs of letters and digits in a name. Names of tables are ASCII.

@@ -1,0 +1,274 @@
+//! A schema in, the calls that a gateway may make of each table and of each index for it out. Must not know IAM.
+//!
+//! A call is listed if an operation of the API can lead to it, also after a lost race or a crash. What no operation leads to is not listed.
+
+use crate::plan::attributes::attributes_for;
+use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::find::{Access, AccessPath, Find, Via};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
+use crate::schema::model::{Field, FieldKind, Model, ObjectType};
+use crate::schema::table::StreamView;
+use crate::schema::template::Template;
+use std::collections::BTreeSet;
+
+/// The calls of one table.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct TableRights {
+    /// GetItem, and BatchGetItem where several items are wanted at once.
+    pub gets: bool,
+    /// Query of the table (`None`) and of indexes by their positions.
+    pub queries: BTreeSet<Option<usize>>,
+    /// Scan of the table (`None`) and of indexes by their positions.
+    pub scans: BTreeSet<Option<usize>>,
+    /// PutItem.
+    pub puts: bool,
+    /// UpdateItem.
+    pub updates: bool,
+    /// DeleteItem.
+    pub deletes: bool,
+    /// A ConditionCheck of a transaction.
+    pub checks: bool,
+    /// BatchWriteItem.
+    pub batches: bool,
+    /// Whether the table's stream is followed.
+    pub follows: bool,
+}
+
+/// The calls of each table, by its position in the model.
+pub fn rights(model: &Model) -> Vec<TableRights> {
+    let mut all = Rights { model, tables: model.tables.iter().map(|_| TableRights::default()).collect() };
+    for ty in model.types.values() {
+        all.reads_of_rules(&ty.auth);
+        for field in ty.fields.values() {
+            all.reads_of_rules(&field.auth);
+            all.field(field);
+        }
+    }
+    let watched = model.watched_tables();
+    for (position, (table, rights)) in model.tables.iter().zip(&mut all.tables).enumerate() {
+        // The changes of other copies drop what is cached, where the stream tells both images.
+        let told = !model.cache.is_empty() && table.stream == Some(StreamView::NewAndOldImages);
+        rights.follows = watched.contains(&position) || told;
+    }
+    all.tables
+}
+
+struct Rights<'m> {
+    model: &'m Model,
+    tables: Vec<TableRights>,
+}
+
+impl<'m> Rights<'m> {
+    fn field(&mut self, field: &Field) {
+        match &field.kind {
+            FieldKind::Find(find) => self.find(find),
+            FieldKind::Nodes(nodes) => nodes.types.iter().for_each(|node| self.find(&node.find)),
+            FieldKind::Watch(watch) => watch.initial.iter().for_each(|find| self.find(find)),
+            FieldKind::Write(write) => self.write(field, write),
+            FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {}
+        }
+    }
+
+    /// The items that rules look up. Rules for writes look them up, too, before they check them.
+    fn reads_of_rules(&mut self, rules: &AuthRules) {
+        for lookup in rules.each(AuthAction::Read).filter_map(|rule| rule.lookup()) {
+            self.find(&lookup.find);
+        }
+    }
+
+    fn find(&mut self, find: &Find) {
+        let (paths, table, types) = match &find.via {
+            Via::Keys(paths) => (paths, self.model.item(&find.item).map(|(_, keys)| keys.table), vec![&find.item]),
+            Via::AbstractType(shared) => (&shared.paths, Some(shared.keys.table), shared.members.iter().collect()),
+            // The relations on the way are fields of their own.
+            Via::Through(_) => return,
+        };
+        let Some(position) = table else { return };
+        for path in paths {
+            let misses = types.iter().filter_map(|name| self.model.types.get(*name)).any(|ty| self.index_lacks(ty, path.index));
+            let Some(rights) = self.tables.get_mut(position) else { return };
+            rights.read(path, misses);
+        }
+    }
+
+    /// Whether an item that is found in an index may need a Get of its own: the index lacks some of its attributes.
+    fn index_lacks(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+        let stored = |field: &Field| if let FieldKind::Stored(stored) = &field.kind { Some(stored.clone()) } else { None };
+        let lacks =
+            |attribute: &str| self.model.item(&ty.name).is_some_and(|(_, keys)| !self.model.tables[keys.table].holds(index, attribute));
+        ty.fields.values().filter_map(stored).any(|stored| attributes_for(self.model, ty, index, &stored).is_none())
+            || ty.asked_attributes().into_iter().any(lacks)
+    }
+
+    /// The rights for the table of an item type.
+    fn of(&mut self, item: &str) -> Option<&mut TableRights> {
+        let (_, keys) = self.model.item(item)?;
+        self.tables.get_mut(keys.table)
+    }
+
+    fn change(&mut self, item: &str, change: impl FnOnce(&mut TableRights)) {
+        if let Some(rights) = self.of(item) {
+            change(rights);
+        }
+    }
+
+    fn write(&mut self, field: &Field, write: &Write) {
+        let model = self.model;
+        let mut looks_up = self.checks_of_rules(&field.auth, AuthAction::Write);
+        if let Some(find) = &write.find {
+            self.find(find);
+            looks_up |= model.types.get(&find.item).is_some_and(|ty| self.checks_of_rules(&ty.auth, AuthAction::Read));
+            // After a lost race, what an index shows is read again. The item is checked, unless an action is sure to write it.
+            let by_index = matches!(&find.via, Via::Keys(paths) if paths.iter().any(|path| path.index.is_some()));
+            let checks = !write.actions.iter().any(|action| is_of_found(action, find));
+            self.change(&find.item, |table| {
+                table.gets |= by_index;
+                table.checks |= checks;
+            });
+        }
+        for action in &write.actions {
+            let Some(ty) = model.types.get(&action.item) else { continue };
+            for (_, rules, asked) in write.demanded(action, ty) {
+                looks_up |= self.checks_of_rules(rules, asked);
+            }
+        }
+        for (position, action) in write.actions.iter().enumerate() {
+            if let Some(ty) = model.types.get(&action.item) {
+                self.action(write, (position, action), (ty, looks_up));
+            }
+        }
+    }
+
+    /// What the rules for an action look up: it is read, and checked in the write's transaction. Gives whether there is anything.
+    fn checks_of_rules(&mut self, rules: &AuthRules, asked: AuthAction) -> bool {
+        let lookups: Vec<&str> = rules.each(asked).filter_map(|rule| Some(rule.lookup()?.find.item.as_str())).collect();
+        for item in &lookups {
+            self.change(item, |table| (table.gets, table.checks) = (true, true));
+        }
+        !lookups.is_empty()
+    }
+
+    fn action(&mut self, write: &Write, (position, action): (usize, &Action), (ty, looks_up): (&'m ObjectType, bool)) {
+        let many = match &action.target {
+            WriteTarget::Read { find, many } => {
+                self.find(find);
+                *many
+            }
+            WriteTarget::Key(_) => false,
+        };
+        let unique = ty.fields.values().any(|field| field.rules.unique);
+        let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        let alone = write.actions.len() == 1;
+        // A transaction gives no item, so that what the field returns is read after it.
+        let several = !alone || looks_up || unique || replicated || write.find.is_some();
+        let is_returned = matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        // An action that cannot be drafted tells nothing of its item if a condition before it does not hold.
+        let judged = !alone && action.condition.is_some();
+        let cascade: &[Vec<String>] = if let ActionKind::Delete { cascade } = &action.kind { cascade } else { &[] };
+        let (reads_first, changes_unique) = self.update_needs(action, ty);
+        self.change(&ty.name, |table| {
+            match (&action.kind, &action.at) {
+                (ActionKind::Put { replace }, None) => {
+                    table.puts = true;
+                    // The replaced item may have guards that the new one does not need.
+                    table.gets |= unique && *replace;
+                    table.deletes |= unique && *replace;
+                }
+                (ActionKind::Put { .. } | ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => {
+                    table.updates = true;
+                    table.gets |= element.by.is_some() || several && is_returned;
+                }
+                (ActionKind::Update { .. }, None) => {
+                    table.updates = true;
+                    table.gets |= reads_first || several && is_returned;
+                    table.puts |= changes_unique;
+                    table.deletes |= changes_unique;
+                }
+                (ActionKind::Delete { .. }, None) => {
+                    table.deletes = true;
+                    table.gets |= !alone || looks_up || unique || replicated || !cascade.is_empty();
+                    // More items than a transaction holds are deleted in batches.
+                    table.batches |= many && alone;
+                }
+                (ActionKind::Check, _) => table.checks = true,
+            }
+            table.gets |= judged || replicated;
+            // Replicas that do not fit into the transaction are made equal afterwards.
+            table.batches |= replicated && !matches!(action.kind, ActionKind::Check);
+        });
+        for path in cascade {
+            if let Some(dependent) = self.end_of(ty, path) {
+                self.change(&dependent.name, |table| (table.deletes, table.batches) = (true, true));
+            }
+        }
+        if !cascade.is_empty() && (looks_up || self.demands(write)) {
+            // What does not fit is deleted first, if the conditions of the whole write hold.
+            write.actions.iter().for_each(|action| self.change(&action.item, |table| table.checks = true));
+        }
+    }
+
+    /// Whether a write may be refused because of what the items hold.
+    fn demands(&self, write: &Write) -> bool {
+        let of_action = |action: &Action| {
+            let Some(ty) = self.model.types.get(&action.item) else { return false };
+            let has_unique = ty.fields.values().any(|field| field.rules.unique);
+            let makes = matches!(action.kind, ActionKind::Put { replace: false }) && action.at.is_none();
+            let guards = has_unique && matches!(action.kind, ActionKind::Put { .. } | ActionKind::Update { .. });
+            let ruled = write.demanded(action, ty).iter().any(|(_, rules, asked)| rules.need_item(*asked));
+            action.condition.is_some() || action.seen_version(ty).is_some() || makes || guards || ruled
+        };
+        write.find.is_some() || write.actions.iter().any(of_action)
+    }
+
+    /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes, guards and defaults are made
+    /// of what the item has.
+    fn update_needs(&self, action: &Action, ty: &ObjectType) -> (bool, bool) {
+        let (ActionKind::Update { upsert, expression }, Some((_, keys))) = (&action.kind, self.model.item(&ty.name)) else {
+            return (false, false);
+        };
+        let of_expression = expression.iter().flat_map(|update| update.changes.keys());
+        let changed: BTreeSet<&str> = action.values.keys().chain(of_expression).map(String::as_str).collect();
+        let unique = ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
+        let WriteTarget::Key(known) = &action.target else { return (false, unique) };
+        let table = &self.model.tables[keys.table];
+        let of_indexes = keys.keys.iter().filter(|(key, _)| table.primary_key().all(|primary| primary.name != **key));
+        // A key with one changed field needs nothing more, nor does one that is the attribute of its field.
+        let needs_more = |(key, templates): (&String, &Vec<Template>)| {
+            let fields: BTreeSet<&str> = templates.iter().flat_map(Template::fields).filter(|field| !known.contains_key(*field)).collect();
+            let is_itself = fields.iter().any(|field| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(key)));
+            !is_itself && fields.len() > 1 && fields.iter().any(|field| changed.contains(field))
+        };
+        let defaults = ty.defaults.iter().filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());
+        let of_others = defaults.flat_map(|default| default.fields()).any(|field| !known.contains_key(field));
+        (*upsert || unique || of_others || of_indexes.into_iter().any(needs_more), unique)
+    }
+
+    /// The item type to which a path of relations leads.
+    fn end_of(&self, ty: &'m ObjectType, path: &[String]) -> Option<&'m ObjectType> {
+        path.iter().try_fold(ty, |at, name| match &at.fields.get(name)?.kind {
+            FieldKind::Find(find) => self.model.types.get(&find.item),
+            _ => None,
+        })
+    }
+}
+
+impl TableRights {
+    fn read(&mut self, path: &AccessPath, index_lacks: bool) {
+        match path.access {
+            Access::Get { .. } => self.gets = true,
+            Access::Query { .. } => _ = self.queries.insert(path.index),
+            Access::Scan => _ = self.scans.insert(path.index),
+        }
+        self.gets |= path.index.is_some() && index_lacks;
+    }
+}
+
+/// Whether an action is sure to be on the item that the write's find has found.
+fn is_of_found(action: &Action, find: &Find) -> bool {
+    let of_found = |source: &Source| matches!(source, Source::Item(ty, _) if *ty == find.item);
+    match &action.target {
+        WriteTarget::Key(sources) => action.item == find.item && !sources.is_empty() && sources.values().all(of_found),
+        WriteTarget::Read { .. } => false,
+    }
+}
