@@ -5,7 +5,8 @@ use crate::events::{Asked, Form};
 use crate::process::{Ended, Process};
 use crate::runtime::Lambda;
 use crate::store::Store;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::process::Command;
 use std::time::Duration;
 
 pub async fn what_is_wrong_at_the_start_is_told_to_lambda() {
@@ -59,6 +60,29 @@ pub async fn a_function_that_is_asked_to_stop_ends() {
     lambda.invoke(&me.event(Form::Rest)).await.got(Form::Rest);
     function.terminate();
     assert_eq!(function.ended().code(), Some(0), "{:?}", function.said);
+}
+
+/// Between two invocations Lambda stops the process. Meanwhile the tables close its connections.
+pub async fn after_a_freeze_a_function_goes_on() {
+    let (lambda, mut store) = (Lambda::start().await, Store::start());
+    let (function, _directory) = lambda.function(&store.url(), &[]);
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &function.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    };
+    let query = Asked::post("{ me { name } }", &json!({}), Some(AIKO));
+    let mutation = Asked::post("mutation { renameUser(name: \"Aiko\") { name } }", &json!({}), Some(AIKO));
+    for asked in [&query, &mutation, &query, &mutation] {
+        let before = lambda.invoke(&query.event(Form::Rest)).await.got(Form::Rest);
+        assert_eq!(before.json()["errors"], Value::Null);
+        signal("-STOP");
+        store.reset();
+        let answer = lambda.begin(&asked.event(Form::Rest), Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        signal("-CONT");
+        let after = answer.await.unwrap().got(Form::Rest);
+        assert_eq!(after.json()["errors"], Value::Null, "{}", after.json());
+    }
 }
 
 pub async fn a_part_of_lambda_s_environment_is_a_mistake() {

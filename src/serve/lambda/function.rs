@@ -109,7 +109,7 @@ impl Function {
         let event = HttpEvent::new(payload).ok_or("The event is none of API Gateway, of a function URL or of a load balancer.")?;
         let deadlines = Deadlines::of(context.deadline());
         let (form, streams) = (event.form, self.streaming && event.form.can_stream());
-        let answer = match self.request(event, &context, Transport { ends: Some(deadlines.operations), streams }) {
+        let answer = match self.request(event, &context, deadlines.transport(streams)) {
             Err(refusal) => Self::sent(form, streams, refuse(MediaType::Json, &refusal)).await,
             Ok(request) => {
                 let answered = async {
@@ -148,6 +148,10 @@ impl Function {
 }
 
 impl Deadlines {
+    fn transport(self, streams: bool) -> Transport {
+        Transport { ends: Some(self.operations), closes: Some(self.answer), streams }
+    }
+
     /// The deadlines of an invocation that Lambda ends at this time.
     fn of(end: SystemTime) -> Self {
         let (now, left) = (Instant::now(), end.duration_since(SystemTime::now()).unwrap_or_default());
