@@ -119,6 +119,9 @@ impl Serve {
                 if let Some(listen) = &self.settings.listen {
                     tracing::warn!(listen, "--listen has no effect: the requests of a Lambda function come from its runtime API");
                 }
+                if let Some(address) = &self.settings.telemetry.metrics_listen {
+                    tracing::warn!(address, "--metrics-listen has no effect: nobody can reach a Lambda function there");
+                }
                 tracing::info!(function, streaming = self.lambda.lambda_streaming, %schema, tables, "serving as a Lambda function");
                 Server::invoked(self.settings, self.lambda)?
             }
