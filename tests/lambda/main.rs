@@ -4,6 +4,8 @@
 
 mod callers;
 mod cold_start;
+#[path = "../telemetry/collector.rs"]
+mod collector;
 mod events;
 mod goldens;
 #[path = "../served/process.rs"]
@@ -49,6 +51,8 @@ scenarios! {
     starts::what_is_wrong_at_the_start_is_told_to_lambda,
     starts::without_arguments_a_function_serves,
     starts::a_function_that_is_asked_to_stop_ends,
+    starts::after_a_freeze_a_function_goes_on,
+    starts::spans_are_sent_before_lambda_stops_the_process,
     starts::a_part_of_lambda_s_environment_is_a_mistake,
     starts::listen_has_no_effect,
 }

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex as Locked};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 /// The most bytes of an answer that is not streamed.
@@ -29,7 +29,7 @@ pub struct Lambda {
     said: Arc<Said>,
     init_errors: Mutex<mpsc::UnboundedReceiver<Value>>,
     count: Locked<u64>,
-    first_asked: Arc<Locked<Option<Instant>>>,
+    asked: watch::Receiver<Vec<Instant>>,
 }
 
 struct Invocation {
@@ -43,7 +43,7 @@ struct Api {
     invocations: Arc<Mutex<mpsc::UnboundedReceiver<Invocation>>>,
     said: Arc<Said>,
     init_errors: mpsc::UnboundedSender<Value>,
-    first_asked: Arc<Locked<Option<Instant>>>,
+    asked: watch::Sender<Vec<Instant>>,
 }
 
 #[derive(Default)]
@@ -68,9 +68,9 @@ impl Lambda {
         let (invocations, to_do) = mpsc::unbounded_channel();
         let (errors, init_errors) = mpsc::unbounded_channel();
         let said = Arc::<Said>::default();
-        let first_asked = Arc::<Locked<Option<Instant>>>::default();
+        let (asks, asked) = watch::channel(Vec::new());
         let invocations_to_do = Arc::new(Mutex::new(to_do));
-        let api = Api { invocations: invocations_to_do, said: said.clone(), init_errors: errors, first_asked: first_asked.clone() };
+        let api = Api { invocations: invocations_to_do, said: said.clone(), init_errors: errors, asked: asks };
         let routes = Router::new()
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(response))
@@ -78,7 +78,7 @@ impl Lambda {
             .route("/2018-06-01/runtime/init/error", post(init_error))
             .with_state(api);
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        Self { address, invocations, said, init_errors: Mutex::new(init_errors), count: Locked::new(0), first_asked }
+        Self { address, invocations, said, init_errors: Mutex::new(init_errors), count: Locked::new(0), asked }
     }
 
     /// The command of a function: `keyfold` with these arguments in the environment that Lambda makes.
@@ -129,7 +129,12 @@ impl Lambda {
 
     /// When the function first asked for an invocation: the end of its init phase.
     pub fn first_asked(&self) -> Option<Instant> {
-        *self.first_asked.lock().unwrap()
+        self.asked.borrow().first().copied()
+    }
+
+    /// Waits until the function has asked for so many invocations: when it waits for another one, Lambda may stop it.
+    pub async fn wait_until_asked(&self, times: usize) {
+        timeout(BOUND, self.asked.clone().wait_for(|asked| asked.len() >= times)).await.expect("it asks").unwrap();
     }
 
     /// The next error of a function that cannot start.
@@ -139,7 +144,7 @@ impl Lambda {
 }
 
 async fn next(State(api): State<Api>) -> Response {
-    api.first_asked.lock().unwrap().get_or_insert_with(Instant::now);
+    api.asked.send_modify(|asked| asked.push(Instant::now()));
     let Some(Invocation { id, event, deadline }) = api.invocations.lock().await.recv().await else {
         return StatusCode::GONE.into_response();
     };

@@ -158,7 +158,7 @@ impl Server {
         let served = async {
             match self.entrance {
                 Entrance::Listener(listener) => Ok(listener::serve(listener, routes, limits, stop).await),
-                Entrance::Lambda(lambda) => function::serve(routes, &lambda, limits, stop).await,
+                Entrance::Lambda(lambda) => function::serve((routes, self.telemetry.clone()), &lambda, limits, stop).await,
             }
         };
         let stopped = until(served, at_once).await.transpose();

@@ -94,10 +94,15 @@ impl Serve {
     }
 
     async fn ready(self, lambda: Option<&RuntimeApi>) -> Result<Ready> {
+        // The root certificates are read meanwhile.
+        let store = tokio::spawn({
+            let remote = self.remote.clone();
+            async move { remote.store().await }
+        });
         let authenticator = self.settings.sign_in.authenticator(None)?;
         let Loaded { text, model } = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
-        let store = self.remote.store().await?.with_client(self.client);
+        let store = store.await.context("the task that connects has ended")??.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();
         let differences = differences(&store, &needed).await?;
         if !differences.is_empty() {
@@ -113,6 +118,9 @@ impl Serve {
             Some(RuntimeApi { function, .. }) => {
                 if let Some(listen) = &self.settings.listen {
                     tracing::warn!(listen, "--listen has no effect: the requests of a Lambda function come from its runtime API");
+                }
+                if let Some(address) = &self.settings.telemetry.metrics_listen {
+                    tracing::warn!(address, "--metrics-listen has no effect: nobody can reach a Lambda function there");
                 }
                 tracing::info!(function, streaming = self.lambda.lambda_streaming, %schema, tables, "serving as a Lambda function");
                 Server::invoked(self.settings, self.lambda)?

@@ -99,7 +99,7 @@ pub async fn handle(
     let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
-            answer(&http, &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))
+            answer((&http, transport), &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))
         }
         RequestBody::List(_) if media == MediaType::EventStream => {
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
@@ -118,7 +118,7 @@ pub async fn handle(
 
 /// Runs an operation, and answers in the form that the client accepts.
 async fn answer(
-    http: &HttpEndpoint,
+    (http, transport): (&HttpEndpoint, Transport),
     form: &Form,
     operations: &RequestOperations<'_>,
     parameters: RequestParameters,
@@ -126,7 +126,7 @@ async fn answer(
 ) -> Result<axum::response::Response, HttpRefusal> {
     if form.media == MediaType::EventStream {
         let responses = operations.stream(parameters, memory).await?;
-        return Ok(sse::respond(http.endpoint.clone(), operations.client, responses));
+        return Ok(sse::respond(http.endpoint.clone(), operations.client, responses, transport.closes));
     }
     let response = operations.run(parameters, memory).await?;
     Ok(send(http, operations.client, form, response).await)

@@ -30,7 +30,7 @@ pub struct RequestOperations<'e> {
     pub explain: bool,
     /// The id of the last event that the client has had of a subscription.
     pub last_event: Option<String>,
-    /// The time by which the operations must have ended, besides that of the settings.
+    /// The time by which the operations must have ended, besides that of the settings. A subscription has none.
     pub ends: Option<Instant>,
     /// The span of the request, if it is traced.
     pub trace: Option<TraceContext>,
@@ -44,11 +44,10 @@ impl RequestOperations<'_> {
         Ok(self.begin(parameters, memory, false).await?.next().await.unwrap_or_else(timed_out))
     }
 
-    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the
-    /// caller's token.
+    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the caller's token.
     pub async fn stream(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let responses = self.begin(parameters, memory, true).await?;
-        Ok(match self.identity.ends.into_iter().chain(self.ends).min() {
+        Ok(match self.identity.ends {
             Some(ends) => responses.take_until(sleep_until(ends)).boxed(),
             None => responses,
         })

@@ -15,7 +15,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// How often the client hears something, so that no proxy takes the connection for dead. Most wait for 30 seconds or longer.
 const HEARTBEAT: Duration = Duration::from_secs(12);
@@ -32,15 +32,25 @@ pub fn last_event(headers: &HeaderMap) -> Option<String> {
     headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-/// The response that streams the responses of an operation. It is never compressed: each event is sent at once.
-pub fn respond(endpoint: Arc<Endpoint>, client: ClientAddress, responses: BoxStream<'static, gateway::Response>) -> Response {
+/// The response that streams the responses of an operation, until the time at which the stream closes. It is never compressed: each event is
+/// sent at once.
+pub fn respond(
+    endpoint: Arc<Endpoint>,
+    client: ClientAddress,
+    responses: BoxStream<'static, gateway::Response>,
+    closes: Option<Instant>,
+) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
     ];
     let held = move |response| held(&endpoint, client, response);
-    (headers, Body::from_stream(events(responses, held).map(Ok::<_, Infallible>))).into_response()
+    let events = match closes {
+        Some(closes) => events(responses, held).take_until(sleep_until(closes)).boxed(),
+        None => events(responses, held),
+    };
+    (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
 }
 
 /// The events of an operation. `event` makes one of each response.

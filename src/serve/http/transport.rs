@@ -7,12 +7,14 @@ use tokio::time::Instant;
 pub struct Transport {
     /// The time by which an operation must have ended, besides that of the settings.
     pub ends: Option<Instant>,
+    /// The time at which a stream of events closes. It ends without its last event, so that the client connects again.
+    pub closes: Option<Instant>,
     /// Whether a response reaches its client while it is made.
     pub streams: bool,
 }
 
 impl Default for Transport {
     fn default() -> Self {
-        Self { ends: None, streams: true }
+        Self { ends: None, closes: None, streams: true }
     }
 }

@@ -39,7 +39,7 @@ pub fn streamed(response: Response) -> LambdaAnswer {
 pub async fn whole(form: EventForm, response: Response) -> Result<LambdaAnswer> {
     let most = if matches!(form, EventForm::LoadBalancer { .. }) { MOST_OF_LOAD_BALANCER } else { MOST };
     let (parts, body) = response.into_parts();
-    // The bytes are in memory: a body that is one piece is not copied.
+    // All of it is in memory already.
     let body = to_bytes(body, usize::MAX).await.map_err(Error::other)?;
     let bytes = body.len();
     let answer = if bytes <= most { Some(object(form, parts.status, parts.headers.clone(), body)?) } else { None };

@@ -12,20 +12,26 @@ use crate::serve::http::transport::Transport;
 use crate::serve::listener::Stopped;
 use crate::serve::router::Routes;
 use crate::serve::settings::RequestLimits;
+use crate::serve::shutdown::OpenConnections;
+use crate::serve::telemetry::observer::Telemetry;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderValue, Request, header};
+use axum::http::{HeaderName, HeaderValue, Request, header};
 use axum::response::Response;
+use futures_util::future::{FutureExt, LocalBoxFuture};
 use lambda_http::lambda_runtime::{Context, Diagnostic, LambdaEvent, LambdaInvocation, Runtime};
 use lambda_http::request::LambdaRequest;
 use lambda_http::service_fn;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
-use tower::ServiceExt;
 use tower::layer::layer_fn;
+use tower::{BoxError, Service, ServiceExt};
 
 /// How long before Lambda ends an invocation its operations end, at most half of the time that there is.
 const RESERVE: Duration = Duration::from_secs(1);
@@ -37,10 +43,10 @@ const LAST: Duration = Duration::from_millis(200);
 #[error("Lambda's runtime API: {0}")]
 pub struct RuntimeApiFailed(String);
 
-/// The trace of an invocation, as AWS X-Ray writes it: `Root=…;Parent=…;Sampled=1` (X-Ray developer guide, "Tracing header"). An extension
-/// of its request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct XRayTrace(pub String);
+/// The header with the trace of an invocation, as AWS X-Ray writes it: `Root=…;Parent=…;Sampled=1` (X-Ray developer guide, "Tracing header").
+const TRACE: HeaderName = HeaderName::from_static("x-amzn-trace-id");
+/// How long the spans of an invocation may take to be sent.
+const LAST_SPANS: Duration = Duration::from_secs(1);
 
 /// What answers invocations.
 #[derive(Clone)]
@@ -51,38 +57,69 @@ struct Function {
     streaming: bool,
 }
 
+/// What answers an invocation and gives the answer to Lambda, and what happens around it.
+struct Invocations<S> {
+    answering: S,
+    connections: OpenConnections,
+    telemetry: Arc<Telemetry>,
+}
+
+impl<S> Service<LambdaInvocation> for Invocations<S>
+where
+    S: Service<LambdaInvocation, Response = (), Error = BoxError>,
+    S::Future: 'static,
+{
+    type Response = ();
+    type Error = BoxError;
+    type Future = LocalBoxFuture<'static, Result<(), BoxError>>;
+
+    fn poll_ready(&mut self, context: &mut task::Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.answering.poll_ready(context)
+    }
+
+    fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
+        // It counts as a connection until it has ended.
+        let (open, telemetry) = (self.connections.open(), self.telemetry.clone());
+        let ends = Deadlines::of(invocation.context.deadline()).last;
+        let answering = self.answering.call(invocation);
+        async move {
+            let answered = answering.await;
+            // The client has its answer. Lambda stops the process when it asks for the next invocation.
+            if telemetry.has_traces() {
+                let flushed = spawn_blocking(move || telemetry.flush());
+                if timeout_at(ends.min(Instant::now() + LAST_SPANS), flushed).await.is_err() {
+                    tracing::warn!("the spans of an invocation could not be sent in time");
+                }
+            }
+            drop(open);
+            answered
+        }
+        .boxed_local()
+    }
+}
+
 /// When an invocation must have got as far as its name says.
 #[derive(Debug, Clone, Copy)]
 struct Deadlines {
     operations: Instant,
     answer: Instant,
+    last: Instant,
 }
 
 /// Answers invocations until `stop` resolves, then lets the one that runs end, within the time for shutting down. Lambda gives an instance
 /// of a function one invocation at a time. The variables of the environment must be there
 /// ([`RuntimeApi`](super::runtime_api::RuntimeApi)).
 pub async fn serve(
-    routes: Routes,
+    (routes, telemetry): (Routes, Arc<Telemetry>),
     settings: &LambdaSettings,
     limits: &RequestLimits,
     stop: impl Future<Output = ()>,
 ) -> Result<Stopped, RuntimeApiFailed> {
     let function = Function { router: routes.router, proxies: limits.shared.trusted_proxies, streaming: settings.lambda_streaming };
     let handler = service_fn(move |event: LambdaEvent<LambdaRequest>| function.clone().answer(event));
-    // An invocation counts as a connection until Lambda has taken its answer.
     let connections = routes.connections.clone();
-    let counted = layer_fn(move |inner| {
-        let connections = connections.clone();
-        ServiceExt::<LambdaInvocation>::map_future(inner, move |running| {
-            let open = connections.open();
-            async move {
-                let answered = running.await;
-                drop(open);
-                answered
-            }
-        })
-    });
-    let mut running = pin!(Runtime::new(handler).layer(counted).run());
+    let around = layer_fn(move |answering| Invocations { answering, connections: connections.clone(), telemetry: telemetry.clone() });
+    let mut running = pin!(Runtime::new(handler).layer(around).run());
     let ended = tokio::select! {
         ended = running.as_mut() => Some(ended),
         () = stop => None,
@@ -109,7 +146,7 @@ impl Function {
         let event = HttpEvent::new(payload).ok_or("The event is none of API Gateway, of a function URL or of a load balancer.")?;
         let deadlines = Deadlines::of(context.deadline());
         let (form, streams) = (event.form, self.streaming && event.form.can_stream());
-        let answer = match self.request(event, &context, Transport { ends: Some(deadlines.operations), streams }) {
+        let answer = match self.request(event, &context, deadlines.transport(streams)) {
             Err(refusal) => Self::sent(form, streams, refuse(MediaType::Json, &refusal)).await,
             Ok(request) => {
                 let answered = async {
@@ -138,20 +175,26 @@ impl Function {
         if let Ok(id) = HeaderValue::from_str(&context.request_id) {
             event.headers.entry(REQUEST_ID).or_insert(id);
         }
+        // Lambda's own part of the trace contains what the function does, not the sender's part.
+        if let Some(Ok(trace)) = context.xray_trace_id.as_deref().map(HeaderValue::from_str) {
+            event.headers.insert(TRACE, trace);
+        }
         let mut request = event.into_request(self.proxies)?;
         request.extensions_mut().insert(transport);
-        if let Some(trace) = &context.xray_trace_id {
-            request.extensions_mut().insert(XRayTrace(trace.clone()));
-        }
         Ok(request)
     }
 }
 
 impl Deadlines {
+    fn transport(self, streams: bool) -> Transport {
+        Transport { ends: Some(self.operations), closes: Some(self.answer), streams }
+    }
+
     /// The deadlines of an invocation that Lambda ends at this time.
     fn of(end: SystemTime) -> Self {
         let (now, left) = (Instant::now(), end.duration_since(SystemTime::now()).unwrap_or_default());
-        Self { operations: now + left - RESERVE.min(left / 2), answer: now + left - LAST.min(left / 10) }
+        let before = |reserve: Duration, part: u32| now + left - reserve.min(left / part);
+        Self { operations: before(RESERVE, 2), answer: before(LAST, 10), last: before(LAST / 2, 20) }
     }
 }
 

@@ -28,6 +28,18 @@ impl Telemetry {
         self.metrics.is_some() || self.tracer.is_some() || self.slow.is_some()
     }
 
+    /// Whether there are traces.
+    pub fn has_traces(&self) -> bool {
+        self.tracer.is_some()
+    }
+
+    /// Sends what waits. It blocks, for some seconds at most.
+    pub fn flush(&self) {
+        if let Some(tracer) = &self.tracer {
+            tracer.flush();
+        }
+    }
+
     /// Sends what waits, and nothing more. It blocks, for some seconds at most.
     pub fn end(&self) {
         if let Some(tracer) = &self.tracer {
