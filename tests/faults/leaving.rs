@@ -71,6 +71,7 @@ impl Held {
             development: None,
             allow_origins,
             hosts,
+            telemetry: Arc::default(),
         })
         .unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -6,6 +6,7 @@ use futures_util::future::{BoxFuture, FutureExt, join_all};
 use keyfold::schema::table::Table;
 use keyfold::table::cache::change::{Image, ItemChange};
 use keyfold::table::cache::table_cache::TableCache;
+use keyfold::table::call_scope::CallScope;
 use keyfold::table::data::attribute::{Attribute, Item, Key};
 use keyfold::table::data::call::{Get, Page, Query};
 use keyfold::table::data::error::{TableError, TableErrorKind};

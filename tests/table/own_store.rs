@@ -4,6 +4,7 @@ use futures_util::future::{BoxFuture, FutureExt, ready};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::{self, table::Table};
+use keyfold::table::call_scope::CallScope;
 use keyfold::table::data::attribute::{Attribute, Item, KeyValue};
 use keyfold::table::data::call::{Page, Query, SortCondition};
 use keyfold::table::data::error::{TableError, TableErrorKind};
