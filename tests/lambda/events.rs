@@ -69,7 +69,7 @@ impl Asked {
     }
 
     /// The same as Aiko.
-    pub fn from_aiko(self) -> Self {
+    pub fn by_aiko(self) -> Self {
         self.with("x-api-key", &key(AIKO))
     }
 

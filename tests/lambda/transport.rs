@@ -31,7 +31,7 @@ pub async fn a_query_by_get_is_read_in_every_form() {
     let (lambda, store) = (Lambda::start().await, Store::start());
     let (_function, _directory) = lambda.function(&store.url(), &[]);
     for form in FORMS {
-        let mut asked = Asked::get("/graphql").from_aiko();
+        let mut asked = Asked::get("/graphql").by_aiko();
         let query = "query ($id: ID!, $other: String = \"a&b=c+d%20é\") { user(id: $id) { name } __typename @skip(if: false) }";
         let query = query.replace(", $other: String = \"a&b=c+d%20é\"", "").replace("{ user", "# a&b=c+d%20é\n{ user");
         let pairs = [("query", query), ("variables", json!({ "id": AIKO }).to_string()), ("unknown", String::new())];

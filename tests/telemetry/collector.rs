@@ -11,9 +11,11 @@ use prost::Message;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
+type Batches = Vec<(Resource, Vec<Span>)>;
+
 /// What was received.
 #[derive(Clone, Default)]
-pub struct Collected(Arc<Mutex<Vec<(Resource, Vec<Span>)>>>);
+pub struct Collected(Arc<Mutex<Batches>>);
 
 impl Collected {
     fn take(&self, bytes: &[u8]) {

@@ -10,6 +10,7 @@ use crate::serve::http::request_log::REQUEST_ID;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::http::transport::Transport;
 use crate::serve::listener::Stopped;
+use crate::serve::quota::Quota;
 use crate::serve::router::Routes;
 use crate::serve::settings::RequestLimits;
 use crate::serve::shutdown::OpenConnections;
@@ -61,6 +62,7 @@ struct Function {
 struct Invocations<S> {
     answering: S,
     connections: OpenConnections,
+    operations: Arc<Quota>,
     telemetry: Arc<Telemetry>,
 }
 
@@ -79,12 +81,16 @@ where
 
     fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
         // It counts as a connection until it has ended.
-        let (open, telemetry) = (self.connections.open(), self.telemetry.clone());
+        let (open, operations, telemetry) = (self.connections.open(), self.operations.clone(), self.telemetry.clone());
         let ends = Deadlines::of(invocation.context.deadline()).last;
         let answering = self.answering.call(invocation);
         async move {
             let answered = answering.await;
-            // The client has its answer. Lambda stops the process when it asks for the next invocation.
+            // The client has its answer. Lambda stops the process when it asks for the next invocation, and must not do so between two writes of
+            // a mutation whose answer was that its time is over.
+            if timeout_at(ends, operations.all_returned()).await.is_err() {
+                tracing::warn!("an operation still runs at the end of its invocation");
+            }
             if telemetry.has_traces() {
                 let flushed = spawn_blocking(move || telemetry.flush());
                 if timeout_at(ends.min(Instant::now() + LAST_SPANS), flushed).await.is_err() {
@@ -117,8 +123,11 @@ pub async fn serve(
 ) -> Result<Stopped, RuntimeApiFailed> {
     let function = Function { router: routes.router, proxies: limits.shared.trusted_proxies, streaming: settings.lambda_streaming };
     let handler = service_fn(move |event: LambdaEvent<LambdaRequest>| function.clone().answer(event));
-    let connections = routes.connections.clone();
-    let around = layer_fn(move |answering| Invocations { answering, connections: connections.clone(), telemetry: telemetry.clone() });
+    let (connections, operations) = (routes.connections.clone(), routes.quotas.operations.clone());
+    let around = layer_fn(move |answering| {
+        let (connections, operations, telemetry) = (connections.clone(), operations.clone(), telemetry.clone());
+        Invocations { answering, connections, operations, telemetry }
+    });
     let mut running = pin!(Runtime::new(handler).layer(around).run());
     let ended = tokio::select! {
         ended = running.as_mut() => Some(ended),
