@@ -3,6 +3,11 @@
 use keyfold::cli::{Cli, is_closed_pipe};
 use std::process::ExitCode;
 
+/// Static binaries have musl, whose own allocator has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let (command, file) = match Cli::read() {
