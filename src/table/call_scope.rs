@@ -52,8 +52,10 @@ impl CallTally {
     }
 
     /// Keeps the id of an answer (DynamoDB developer guide, "DynamoDB low-level API": `x-amzn-RequestId`), if it is wanted.
-    pub(in crate::table) fn answered(&self, id: Option<&str>) {
-        if let (Some(kept), Some(id)) = (&self.request_id, id) {
+    pub(in crate::table) fn answered<'a>(&self, id: impl FnOnce() -> Option<&'a str>) {
+        if let Some(kept) = &self.request_id
+            && let Some(id) = id()
+        {
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
         }
     }

@@ -70,7 +70,7 @@ impl DynamoConnection {
             let request = request.map_err(|error| unbuilt(&*error))?;
             let answer = match self.connector.call(request).await {
                 Ok(response) => {
-                    tally.inspect(|tally| tally.answered(response.headers().get("x-amzn-requestid")));
+                    tally.inspect(|tally| tally.answered(|| response.headers().get("x-amzn-requestid")));
                     read(response).await?
                 }
                 Err(error) => return Err(of_connector(&error, &error)),
