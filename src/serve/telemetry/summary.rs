@@ -37,9 +37,12 @@ impl RequestSummary {
     pub fn begins(&self, name: Option<&Arc<str>>, kind: &'static str) {
         let mut operations = self.operations();
         if let Some(name) = name.filter(|name| operations.names.len() < MOST_NAMES && !operations.names.contains(name)) {
+            // Subscriptions are many and long, and have one name.
+            operations.names.reserve_exact(1);
             operations.names.push(name.clone());
         }
         if !operations.kinds.contains(&kind) {
+            operations.kinds.reserve_exact(1);
             operations.kinds.push(kind);
         }
     }
