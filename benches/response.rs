@@ -18,6 +18,7 @@ use keyfold::execute::operation_cache::{OperationCache, plan_once};
 use keyfold::execute::page::cursor::CursorKey;
 use keyfold::execute::read::executor::run_waves;
 use keyfold::execute::read::state::ReadState;
+use keyfold::execute::report::Preparation;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::execute::response::body::{ResponseBody, ResponseLimits};
 use keyfold::execute::response::writer::Writer;
@@ -119,7 +120,7 @@ impl Bench {
     }
 
     fn round(&self, round: usize) -> [Duration; 6] {
-        let planned = self.runtime.block_on(self.operations.plan(&self.model, &self.request)).unwrap();
+        let planned = self.runtime.block_on(self.operations.plan(&self.model, &self.request, &mut Preparation::begin())).unwrap();
         let [PlanStep { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
         let mut state = None;
         let settings = Settings::default();
@@ -130,7 +131,9 @@ impl Bench {
             // These take microseconds, so they run more often.
             cpu_time(REQUESTS * 10, |number| drop(black_box(plan_once(&self.model, &new(number), &settings).unwrap()))),
             cpu_time(REQUESTS * 500, |_| {
-                drop(black_box(self.runtime.block_on(self.operations.plan(&self.model, &self.request)).unwrap()));
+                drop(black_box(
+                    self.runtime.block_on(self.operations.plan(&self.model, &self.request, &mut Preparation::begin())).unwrap(),
+                ));
             }),
             cpu_time(REQUESTS, |_| {
                 let store = self.gateway.store();
@@ -147,6 +150,7 @@ impl Bench {
                         max_nodes: 10_000,
                         max_read_bytes: u64::MAX,
                         work: &Default::default(),
+                        lost_races: &Default::default(),
                         cursor_key: &CursorKey::of_secret(b""),
                         lanes: &Lanes::default(),
                     };
