@@ -1,6 +1,6 @@
 //! CommandSettings from a file beside options and variables, and `keyfold config`, which shows them with where they come from.
 //!
-//! [`file`] reads keyfold.toml, [`levels`] puts its values below the options and variables of a command.
+//! [`mod@file`] reads keyfold.toml, [`levels`] puts its values below the options and variables of a command.
 
 pub mod file;
 pub mod levels;
