@@ -251,6 +251,7 @@ impl Gateway {
             lasted,
             prepared_after,
             phases: Phases { parse: arrived.parse, plan: arrived.plan, wait, decode, write },
+            was_new: (arrived.has_parsed, arrived.has_planned),
             calls,
             lost_races: run.lost_races.into_inner(),
             errors: counted(body.codes()),

@@ -139,12 +139,13 @@ impl OperationCache {
         request: &Request,
         preparation: &mut Preparation,
     ) -> Result<PlannedOperation, Vec<GraphqlError>> {
-        let document = self.document(model, &request.query).await;
+        let document = self.document(model, &request.query, &mut preparation.has_parsed).await;
         preparation.parse = preparation.clock.elapsed();
         let document = document?;
         let operation = bind(model, document, request)?;
         let known = self.plans.get(&operation.key);
         self.counters[1].look_up(known.is_some());
+        preparation.has_planned = known.is_none();
         let CachedPlan { plan, heavy, .. } = match known {
             Some(known) => known,
             None => {
@@ -175,9 +176,10 @@ impl OperationCache {
         [self.counters[0].counts(self.documents.weight()), self.counters[1].counts(self.plans.weight())]
     }
 
-    async fn document(&self, model: &Arc<Model>, text: &str) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
+    async fn document(&self, model: &Arc<Model>, text: &str, is_new: &mut bool) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
         let known = self.documents.get(text);
         self.counters[0].look_up(known.is_some());
+        *is_new = known.is_none();
         if let Some(cached) = known {
             return Ok(cached);
         }

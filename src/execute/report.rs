@@ -67,6 +67,10 @@ pub struct Preparation {
     pub parse: Duration,
     /// See [`Phases::plan`].
     pub plan: Duration,
+    /// Whether the document had to be parsed.
+    pub has_parsed: bool,
+    /// Whether the operation had to be planned.
+    pub has_planned: bool,
 }
 
 /// What a run of an operation took. Of a subscription, each event for which its plan is run is a run.
@@ -86,6 +90,8 @@ pub struct OperationReport {
     pub prepared_after: Duration,
     /// How long its parts took.
     pub phases: Phases,
+    /// Whether its document had to be parsed, and whether it had to be planned. Otherwise they were known.
+    pub was_new: (bool, bool),
     /// Its calls, in the order in which they began.
     pub calls: Vec<CallRecord>,
     /// How many drafts of a write lost a race.
@@ -125,7 +131,14 @@ pub struct SubscriptionLoad {
 impl Preparation {
     /// An operation arrives now.
     pub fn begin() -> Self {
-        Self { began: SystemTime::now(), clock: Instant::now(), parse: Duration::ZERO, plan: Duration::ZERO }
+        Self {
+            began: SystemTime::now(),
+            clock: Instant::now(),
+            parse: Duration::ZERO,
+            plan: Duration::ZERO,
+            has_parsed: false,
+            has_planned: false,
+        }
     }
 }
 
@@ -140,6 +153,7 @@ impl OperationReport {
             began: preparation.began,
             lasted,
             prepared_after: lasted,
+            was_new: (preparation.has_parsed, preparation.has_planned),
             phases: Phases { parse: preparation.parse, plan: lasted.saturating_sub(preparation.parse), ..Phases::default() },
             calls: Vec::new(),
             lost_races: 0,

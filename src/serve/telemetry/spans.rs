@@ -36,14 +36,19 @@ struct Span {
     status: Status,
 }
 
-/// Sends the spans of a run: the operation, its preparation, its waves, and the calls of each wave. Waves and calls are inside what asked for
+/// Sends the spans of a run: the operation, its preparation unless it was known, its waves, and the calls of each wave. Waves and calls are inside what asked for
 /// them.
 pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
     let made = Made { tracer, began: report.began, trace: request };
     let phases = &report.phases;
     let operation = made.send(operation_span(report), request.span_id);
-    for (name, from, length) in [("parse", Duration::ZERO, phases.parse), ("plan", phases.parse, phases.plan)] {
-        made.send(Span::internal(name, from, from + length), operation);
+    let (has_parsed, has_planned) = report.was_new;
+    for (is_there, name, from, length) in
+        [(has_parsed, "parse", Duration::ZERO, phases.parse), (has_planned, "plan", phases.parse, phases.plan)]
+    {
+        if is_there {
+            made.send(Span::internal(name, from, from + length), operation);
+        }
     }
     let mut waves: BTreeMap<usize, Vec<&CallRecord>> = BTreeMap::new();
     for call in report.sent() {
