@@ -7,7 +7,7 @@
 //! if a case with rules, or with metrics and traces, takes 3 % more than the same one without them. `-- --record` writes that file anew. Any other argument names a case
 //! to count. The profiles stay in `target/instructions/` for `callgrind_annotate`.
 //!
-//! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases, and compares with
+//! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases without metrics and traces, and compares with
 //! `benches/instructions/unoptimised.txt`: it takes a minute, so every change can be checked.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -73,7 +73,9 @@ fn main() -> ExitCode {
     let record = arguments.iter().any(|argument| argument == "--record");
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let is_named = |case: &Case| names.iter().any(|name| *name == case.name);
-    compare(record, &|case, client| is_named(case) || names.is_empty() && (!UNOPTIMISED || client == "direct" && !case.is_large()))
+    compare(record, &|case, client| {
+        is_named(case) || names.is_empty() && (!UNOPTIMISED || client == "direct" && !case.needs_optimisation())
+    })
 }
 
 /// Counts the wanted cases and compares them with the record.

@@ -116,9 +116,9 @@ pub const CASES: [Case; 14] = [
 ];
 
 impl Case {
-    /// Whether it takes many times longer than the others.
-    pub fn is_large(&self) -> bool {
-        matches!(self.system, System::LargeShop)
+    /// Whether it takes many times longer than the others, or whether the crates that it goes through are slow unless they are optimised.
+    pub fn needs_optimisation(&self) -> bool {
+        matches!(self.system, System::LargeShop | System::ObservedGroups)
     }
 }
 
