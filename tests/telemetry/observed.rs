@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Passes calls on. It names each answer, as DynamoDB does, and can throttle the calls of a table.
@@ -118,7 +119,9 @@ impl Observed {
         };
         let (metrics, url) = (address("\"the metrics are at /metrics\""), address("\"serving\""));
         let metrics_url = format!("{metrics}/metrics");
-        Self { process, caller: Caller { client: reqwest::Client::new(), url }, metrics_url, proxy, directory, _dynamo: dynamo }
+        // The server closes a connection that is silent for ten seconds. A request must not meet that.
+        let client = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(2)).build().unwrap();
+        Self { process, caller: Caller { client, url }, metrics_url, proxy, directory, _dynamo: dynamo }
     }
 
     /// Sends a body as Aiko, with these headers besides.
