@@ -82,7 +82,7 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
 /// The shown parts of a line: before the place, the place, and after it.
 fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String) {
     let (before, marked, after) = (&line[..place.start], &line[place.clone()], line[place.end..].trim_end());
-    if line.chars().count() <= LONGEST_LINE {
+    if line.chars().nth(LONGEST_LINE).is_none() {
         return (shown(before), shown(marked), shown(after));
     }
     let before = match before.char_indices().rev().nth(AROUND - 1) {
@@ -91,7 +91,7 @@ fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String
     };
     match marked.char_indices().nth(LONGEST_LINE) {
         Some((at, _)) => (before, format!("{}…", shown(&marked[..at])), String::new()),
-        None => (before, shown(marked), cut(&shown(after), AROUND)),
+        None => (before, shown(marked), shown(&cut(after, AROUND))),
     }
 }
 

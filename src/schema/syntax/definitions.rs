@@ -2,6 +2,7 @@
 
 use apollo_compiler::Name;
 use apollo_compiler::ast::{Definition, Document};
+use std::sync::LazyLock;
 
 /// Our directive and scalar definitions, as `keyfold schema --directives` prints them.
 pub const DIRECTIVES: &str = include_str!("directives.graphql");
@@ -12,9 +13,10 @@ pub const RESERVED: &str = "keyfold__";
 /// The name of Keyfold's definitions as a source file, which no file of an author's has.
 pub const DEFINITIONS_FILE: &str = "<keyfold>";
 
-/// Keyfold's definitions as a document.
-pub fn definitions() -> Document {
-    Document::parse(DIRECTIVES, DEFINITIONS_FILE).unwrap_or_else(|errors| errors.partial)
+/// Keyfold's definitions as a document. A schema with thousands of mistakes asks for it at each of them, so it is parsed once.
+pub fn definitions() -> &'static Document {
+    static PARSED: LazyLock<Document> = LazyLock::new(|| Document::parse(DIRECTIVES, DEFINITIONS_FILE).unwrap_or_else(|errors| errors.partial));
+    &PARSED
 }
 
 /// The name of a directive definition.

@@ -7,8 +7,7 @@ use apollo_compiler::ast::Definition;
 /// The name that was probably meant, or the names that there are; `None` if the finding is about something else.
 pub fn meant(finding: &str) -> Option<String> {
     let parts: Vec<&str> = finding.split('`').collect();
-    // Findings are few, so the definitions are read for each.
-    let definitions = definitions().definitions;
+    let definitions = &definitions().definitions;
     match parts.as_slice() {
         ["the argument " | "The argument ", name, " is not supported by ", directive, ..] => {
             let directive = directive.strip_prefix('@')?;

@@ -25,7 +25,7 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
         }
     };
     let file_id = authors.sources.keys().next().copied();
-    let mut ours = definitions();
+    let mut ours = definitions().clone();
     let directives: HashSet<Name> = ours.definitions.iter().filter_map(directive_name).cloned().collect();
     authors.definitions.retain(|definition| {
         let copy = directive_name(definition).is_some_and(|name| directives.contains(name));
