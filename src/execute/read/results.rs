@@ -12,7 +12,8 @@ use crate::execute::expression::narrow::KnownAttributes;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page};
 use crate::table::data::error::TableError;
-use futures_util::future::{join, join_all};
+use crate::table::request::concurrently::concurrently;
+use futures_util::future::join;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::task::coop::unconstrained;
@@ -111,7 +112,7 @@ impl<'a> WaveResults<'a> {
             let outcome = requests.gate.look_up(context, positions.iter().filter_map(found)).await;
             (positions, outcome)
         });
-        for (positions, outcome) in join_all(asked).await {
+        for (positions, outcome) in concurrently(asked).await {
             let Err(error) = outcome else { continue };
             for position in positions {
                 if let Some(found @ Some(Ok(Some(_)))) = self.items.get_mut(position) {
@@ -125,13 +126,14 @@ impl<'a> WaveResults<'a> {
     async fn round(&mut self, round: Round<'_>, context: &ExecutionContext<'_>) {
         let calls = self.calls(&round);
         let WaveRequests { gets, queries, .. } = &self.requests;
-        let calling = join_all(calls.into_iter().map(async |call| match call {
+        let calling = calls.into_iter().map(async |call| match call {
             Call::Query(position, known) => {
                 let PendingQuery { query, needed, .. } = &queries[position];
                 Called::Query(position, query.fetch_more(known, *needed, context).await)
             }
             Call::Shared(position) => Called::Shared(position, context.loaders.query(&round.shared[position].query()).await),
-        }));
+        });
+        let calling = concurrently(calling);
         // What a query looks up may be among the foreseen Gets that are under way. Then it joins them.
         let joins = self.joins || !round.foreseen.is_empty();
         let own: Vec<Arc<Get>> = round.gets.iter().map(|get| gets[*get].clone()).chain(round.foreseen).collect();

@@ -15,7 +15,8 @@ pub const DEFINITIONS_FILE: &str = "<keyfold>";
 
 /// Keyfold's definitions as a document. A schema with thousands of mistakes asks for it at each of them, so it is parsed once.
 pub fn definitions() -> &'static Document {
-    static PARSED: LazyLock<Document> = LazyLock::new(|| Document::parse(DIRECTIVES, DEFINITIONS_FILE).unwrap_or_else(|errors| errors.partial));
+    static PARSED: LazyLock<Document> =
+        LazyLock::new(|| Document::parse(DIRECTIVES, DEFINITIONS_FILE).unwrap_or_else(|errors| errors.partial));
     &PARSED
 }
 

@@ -19,8 +19,8 @@ use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
-use uuid::Uuid;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use uuid::{Builder, Uuid};
 
 /// The header that carries the id of a request, in both directions.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -193,7 +193,15 @@ fn request_id(headers: &HeaderMap) -> String {
         .and_then(|value| value.to_str().ok())
         .filter(|id| (1..=128).contains(&id.len()))
         .filter(|id| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte)))
-        .map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
+        .map_or_else(|| new_id().to_string(), str::to_owned)
+}
+
+/// A UUID v7 (RFC 9562 section 5.7). It is no secret, so its random part does not come from the system, which would take a call each time.
+fn new_id() -> Uuid {
+    let mut random = [0; 10];
+    fastrand::fill(&mut random);
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Builder::from_unix_timestamp_millis(u64::try_from(since_1970.as_millis()).unwrap_or_default(), &random).into_uuid()
 }
 
 /// The text, cut at [`LONGEST`] bytes, without the control characters that could forge a log line.

@@ -5,6 +5,7 @@
 //! for a table that throttles, or after a failed call.
 
 use super::extra_calls::ExtraCalls;
+use super::shared_timer::{Late, SharedTimer};
 use super::usual_time::UsualTime;
 use crate::schema::table::Table;
 use crate::table::data::call::{Page, Query};
@@ -12,13 +13,14 @@ use crate::table::data::error::TableError;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
 use std::collections::HashMap;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 /// Makes late reads of some tables twice.
 #[derive(Debug)]
 pub struct LateReads {
     tables: HashMap<String, UsualTimes>,
     extra: ExtraCalls,
+    timer: SharedTimer,
 }
 
 /// The usual times of a table's reads.
@@ -33,7 +35,7 @@ impl LateReads {
     /// For reads of these tables. Second calls are at most this share, from 0 to 1, of all calls that may have one.
     pub fn new(tables: &[Table], share: f64) -> Self {
         let tables = tables.iter().map(|table| (table.name.clone(), UsualTimes::default())).collect();
-        Self { tables, extra: ExtraCalls::new(share) }
+        Self { tables, extra: ExtraCalls::new(share), timer: SharedTimer::default() }
     }
 
     /// Gives what a GetItem or a BatchGetItem of these items answers. `throttles` says whether a table has just throttled a call.
@@ -90,10 +92,10 @@ impl LateReads {
         let mut first = make();
         let answer = match usual.late_after() {
             None => first.await,
-            Some(after) => match timeout(after, &mut first).await {
+            Some(after) => match self.timer.wait(after, &mut first).await {
                 Ok(answer) => answer,
-                Err(_) if throttles() || !self.extra.take() => first.await,
-                Err(_) => {
+                Err(Late) if throttles() || !self.extra.take() => first.await,
+                Err(Late) => {
                     tracing::debug!(?after, "a read is late: it is made a second time");
                     match select(first, make()).await {
                         Either::Left((answer, _)) | Either::Right((answer, _)) if is_well(&answer) => answer,

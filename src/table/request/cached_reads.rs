@@ -1,6 +1,7 @@
 //! The reads of a request that the cache may answer in; their answers, from the cache, from another request's call, or from a call of their
 //! own, out. Must not know plans.
 
+use super::concurrently::concurrently;
 use super::session::{CallRecord, Session, lost, milliseconds};
 use crate::table::cache::entry::CacheAnswer;
 use crate::table::cache::flight::Joined;
@@ -10,7 +11,7 @@ use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::KEYS_PER_BATCH;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
-use futures_util::future::{join, join_all};
+use futures_util::future::join;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,8 +39,8 @@ struct ToRead<'a> {
 pub(super) async fn read_items(session: &Session, wanted: &[Wanted<'_>]) -> Vec<GetResult> {
     let Some(cache) = session.cache.as_ref().filter(|_| wanted.iter().any(|item| item.max_age.is_some())) else {
         let requests: Vec<ItemRequest<'_>> = wanted.iter().map(|item| item.request).collect();
-        let calls: Vec<_> = requests.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk)).collect();
-        return join_all(calls).await.into_iter().flatten().collect();
+        let calls = requests.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk));
+        return concurrently(calls).await.into_iter().flatten().collect();
     };
     if let Err(error) = session.bytes.check() {
         return vec![Err(error); wanted.len()];
@@ -60,8 +61,8 @@ pub(super) async fn read_items(session: &Session, wanted: &[Wanted<'_>]) -> Vec<
     // The record of what the cache answers comes before those of the calls.
     let of_cache = (to_read.len() < wanted.len()).then(|| session.reserve());
     let reading = read_and_keep(session, to_read);
-    let waiting =
-        join_all(joined.into_iter().map(async |(position, other)| (position, wait(session, cache, &wanted[position], other).await)));
+    let waiting = joined.into_iter().map(async |(position, other)| (position, wait(session, cache, &wanted[position], other).await));
+    let waiting = concurrently(waiting);
     let (read, waited) = join(reading, waiting).await;
     let mut answered: Vec<usize> = (0..wanted.len()).filter(|position| results[*position].is_some()).collect();
     for (position, result) in read {
@@ -113,7 +114,7 @@ async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usiz
             })
             .collect::<Vec<_>>()
     });
-    join_all(calls).await.into_iter().flatten().collect()
+    concurrently(calls).await.into_iter().flatten().collect()
 }
 
 /// The attributes to read of each table of which the cache asks for more than the request does. A call takes one list for each table.

@@ -2,6 +2,7 @@
 
 mod batches;
 mod cached_reads;
+pub mod concurrently;
 pub mod gate;
 mod interner;
 pub mod loaders;
