@@ -1,5 +1,5 @@
-//! The files of GraphiQL that `npm ci --prefix console` has put into `console/embedded` in; a list of them, for the binary, out. Without
-//! them the list is empty, and the page loads them from a CDN.
+//! The files of GraphiQL that `npm ci --prefix console` has put into `console/embedded` in; a list of them, for the binary, out. They are
+//! there in gzip. Without them the list is empty, and the page loads them from a CDN.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,10 +11,11 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=console/embedded");
     let variable = |name: &str| env::var(name).map_err(io::Error::other);
     let directory = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("console/embedded");
+    let file = |name: &str| directory.join(format!("{name}.gz"));
     let mut list = String::from("&[\n");
-    if FILES.iter().all(|name| directory.join(name).is_file()) {
+    if FILES.iter().all(|name| file(name).is_file()) {
         for name in FILES {
-            writeln!(list, "    ({name:?}, include_str!({:?})),", directory.join(name)).map_err(io::Error::other)?;
+            writeln!(list, "    ({name:?}, include_bytes!({:?})),", file(name)).map_err(io::Error::other)?;
         }
     }
     list.push(']');

@@ -1,7 +1,8 @@
-// Puts the files of GraphiQL into `embedded/`, from where the build of Keyfold takes them into the binary.
+// Puts the files of GraphiQL into `embedded/`, in gzip, from where the build of Keyfold takes them into the binary.
 
-import { copyFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
+import { gzipSync } from "node:zlib";
 
 const files = [
   "graphiql/graphiql.min.css",
@@ -11,4 +12,4 @@ const files = [
 ];
 
 const here = (path) => new URL(path, import.meta.url);
-for (const file of files) copyFileSync(here(`node_modules/${file}`), here(`embedded/${basename(file)}`));
+for (const file of files) writeFileSync(here(`embedded/${basename(file)}.gz`), gzipSync(readFileSync(here(`node_modules/${file}`)), { level: 9 }));

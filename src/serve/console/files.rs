@@ -1,10 +1,13 @@
 //! The path of a file of the page in, the file out: the page's own modules, and GraphiQL where the binary holds it.
 
+use crate::serve::http::body::accepted::{Accepted, ContentCoding};
 use axum::extract::Path;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::io::Read;
 use std::sync::LazyLock;
 
 /// The page, with places for its settings.
@@ -27,8 +30,8 @@ const OWN: &[(&str, &str)] = &[
     ("search.js", include_str!("../../../console/search.js")),
 ];
 
-/// The files of GraphiQL; none where `console/embedded` had none when the binary was built.
-pub const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+/// The files of GraphiQL, in gzip; none where `console/embedded` had none when the binary was built.
+pub const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// A path with a hash never changes its content. A year is what caches take for ever (RFC 9111 section 4.2.1 has no bound).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
@@ -44,18 +47,39 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The response to GET `/console/{version}/{file}`.
-pub async fn file(Path((version, name)): Path<(String, String)>) -> Response {
-    match OWN.iter().chain(EMBEDDED).find(|file| *VERSION == version && file.0 == name) {
-        Some(&(name, text)) => {
-            let headers = [
-                (header::CONTENT_TYPE, HeaderValue::from_static(media_type(name))),
-                (header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER)),
-                (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-            ];
-            (headers, text).into_response()
-        }
-        None => (StatusCode::NOT_FOUND, "The page has no such file. Load the page again.\n").into_response(),
+pub async fn file(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
+    let of_version = |known: &str| *VERSION == version && known == name;
+    if let Some(&(name, text)) = OWN.iter().find(|file| of_version(file.0)) {
+        return (of_file(name), text).into_response();
     }
+    let Some(&(name, compressed)) = EMBEDDED.iter().find(|file| of_version(file.0)) else {
+        return (StatusCode::NOT_FOUND, "The page has no such file. Load the page again.\n").into_response();
+    };
+    let vary = [(header::VARY, HeaderValue::from_static("accept-encoding"))];
+    if Accepted::of(&headers).is_some_and(Accepted::gzip) {
+        let coding = [(header::CONTENT_ENCODING, ContentCoding::Gzip.header_value())];
+        return (of_file(name), vary, coding, compressed).into_response();
+    }
+    match decompressed(compressed) {
+        Ok(text) => (of_file(name), vary, text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("The binary's file is damaged: {error}\n")).into_response(),
+    }
+}
+
+/// The headers of a file.
+fn of_file(name: &str) -> [(HeaderName, HeaderValue); 3] {
+    [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type(name))),
+        (header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ]
+}
+
+/// A file of the binary as it was before gzip.
+pub fn decompressed(file: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    GzDecoder::new(file).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn media_type(name: &str) -> &'static str {
@@ -63,8 +87,10 @@ fn media_type(name: &str) -> &'static str {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use axum::body::{Bytes, to_bytes};
 
     #[test]
     fn every_import_of_a_module_is_served() {
@@ -77,9 +103,25 @@ mod tests {
 
     #[tokio::test]
     async fn files_are_served_in_their_version_only() {
-        let status = async |version: &str, name: &str| file(Path((version.into(), name.into()))).await.status();
+        let status = async |version: &str, name: &str| file(Path((version.into(), name.into())), HeaderMap::new()).await.status();
         assert_eq!(status(&VERSION, "plan.js").await, StatusCode::OK);
         assert_eq!(status("0000000000000000", "plan.js").await, StatusCode::NOT_FOUND);
         assert_eq!(status(&VERSION, "index.html").await, StatusCode::NOT_FOUND);
+    }
+
+    #[tokio::test]
+    async fn files_of_graphiql_are_sent_as_they_are_stored_or_plain() {
+        for (name, compressed) in EMBEDDED {
+            let sent = async |accepted: &'static str| {
+                let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted))]);
+                let response = file(Path((VERSION.clone(), (*name).to_owned())), headers).await;
+                assert_eq!(response.headers()[header::VARY], "accept-encoding");
+                let coding = response.headers().get(header::CONTENT_ENCODING).cloned();
+                (coding, to_bytes(response.into_body(), 1 << 24).await.unwrap_or_default())
+            };
+            assert_eq!(sent("br;q=1, gzip;q=0.5").await, (Some("gzip".parse().unwrap()), Bytes::from_static(compressed)));
+            let (coding, plain) = sent("gzip;q=0").await;
+            assert!(coding.is_none() && plain.len() > compressed.len() && plain == decompressed(compressed).unwrap(), "{name}");
+        }
     }
 }

@@ -22,6 +22,7 @@ pub enum ContentCoding {
 pub struct Accepted {
     compressed: Option<ContentCoding>,
     plain: bool,
+    gzip: bool,
 }
 
 impl ContentCoding {
@@ -58,12 +59,18 @@ impl Accepted {
         let least = find("identity").unwrap_or(1).max(1);
         let compressed = best.filter(|best| quality(best) >= least);
         let plain = plain != Some(0);
-        (plain || compressed.is_some()).then_some(Self { compressed, plain })
+        let gzip = quality(&ContentCoding::Gzip) > 0;
+        (plain || compressed.is_some()).then_some(Self { compressed, plain, gzip })
     }
 
     /// Whether a body may have no coding.
     pub fn plain(self) -> bool {
         self.plain
+    }
+
+    /// Whether a body that is there in gzip may be sent so.
+    pub fn gzip(self) -> bool {
+        self.gzip
     }
 
     /// The coding for a body of this length.
