@@ -21,8 +21,8 @@ COPY --from=console /console/embedded console/embedded
 # The caches are mounts, so that a changed line does not rebuild every dependency. The binary is copied out of them.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,id=keyfold-target-$TARGETARCH,target=/build/target \
-    CARGO_PROFILE_RELEASE_STRIP=symbols cargo build --release --locked \
-    && install -D target/release/keyfold "/binaries/$TARGETARCH/keyfold"
+    cargo build --profile dist --locked \
+    && install -D target/dist/keyfold "/binaries/$TARGETARCH/keyfold"
 
 # It has certificates for TLS connections to AWS, a user "nonroot" and nothing to run.
 FROM gcr.io/distroless/static-debian13:nonroot
