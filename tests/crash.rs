@@ -134,7 +134,7 @@ async fn write(url: String, writer: String, count: Arc<AtomicUsize>) -> Acknowle
 
 fn text(item: &Item, attribute: &str) -> String {
     match item.get(attribute) {
-        Some(Attribute::S(text)) => text.clone(),
+        Some(Attribute::S(text)) => text.clone().into(),
         other => panic!("{attribute} is {other:?}"),
     }
 }
@@ -166,10 +166,10 @@ fn check(items: &[Item], acknowledged: &Acknowledged) {
             assert!(owner.is_some(), "the guard {pk} {sk} has no owner");
             guarded.insert(pk.clone());
         } else if sk == "Group" {
-            let members = items.iter().filter(|link| link.get("SK") == Some(&Attribute::S(format!("Group#{pk}")))).count();
+            let members = items.iter().filter(|link| link.get("SK") == Some(&Attribute::S(format!("Group#{pk}").into()))).count();
             assert!(members > 0, "the group {pk} has no member");
         } else if sk == "Container" {
-            let link = items.iter().any(|link| link.get("SK") == Some(&Attribute::S(format!("Container#{pk}"))));
+            let link = items.iter().any(|link| link.get("SK") == Some(&Attribute::S(format!("Container#{pk}").into())));
             assert!(link, "the container {pk} belongs to no group");
         } else if let Some(group) = sk.strip_prefix("Group#") {
             assert!(has(group, "Group"), "the membership {pk} {sk} is of no group");

@@ -337,7 +337,7 @@ fn fill(template: &Template, parts: usize, key: &KeyBinding) -> String {
         match part {
             Part::Literal(literal) => text.push_str(literal),
             Part::Placeholder { field, .. } => {
-                let source = key.fields.get(field).map_or_else(|| field.clone(), name);
+                let source = key.fields.get(field.as_str()).map_or_else(|| field.clone(), name);
                 let _ = write!(text, "{{{source}}}");
             }
         }

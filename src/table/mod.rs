@@ -3,7 +3,7 @@
 //! [`data`] holds what travels: items, keys, calls and errors. [`data_store::DataStore`] says what a store must do.
 //! [`request`] bundles the calls of one request and asks a store. [`sdk`] is the store: `calls` has a file for each kind of call, `attempt`
 //! repeats calls, and the AWS SDK, `client` or [`embedded`], in this process, makes them one by one. [`hedge`] makes late reads a second
-//! time. [`cache`] keeps what reads found for later requests. [`stream`] reads the changes of items. [`admin`] creates and compares tables,
+//! time. [`json`] writes and reads the bytes of their requests and answers. [`cache`] keeps what reads found for later requests. [`stream`] reads the changes of items. [`admin`] creates and compares tables,
 //! [`bulk`] moves many items at once.
 
 pub mod admin;
@@ -17,6 +17,7 @@ pub mod data;
 pub mod data_store;
 pub mod embedded;
 pub mod hedge;
+pub mod json;
 pub mod request;
 pub mod retry;
 pub mod sdk;

@@ -54,14 +54,14 @@ impl Store {
 /// Writes a version of these notes.
 pub async fn write(client: &SdkStore, notes: std::ops::Range<usize>, version: u64) {
     let note = |number: usize| {
-        let text = |text: String| Attribute::S(text);
+        let text = |text: String| Attribute::S(text.into());
         let members = [
             ("PK", text("ROOM#1".to_owned())),
             ("SK", text(format!("Note#{number}"))),
             ("room", text("1".to_owned())),
             ("id", text(number.to_string())),
             ("ownerId", text(owner(number).to_owned())),
-            ("version", Attribute::N(version.to_string())),
+            ("version", Attribute::N(version.to_string().into())),
         ];
         BatchWrite::Put(members.into_iter().collect::<Item>())
     };

@@ -24,9 +24,11 @@ fn keys(input: &[u8]) -> Item {
     let value = |part: &[u8]| {
         let part = &part[..part.len().min(LONGEST_KEY / 4)];
         match part.first() {
-            Some(b'0'..=b'9') => Attribute::N(part.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect()),
+            Some(b'0'..=b'9') => {
+                Attribute::N(part.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect::<String>().into())
+            }
             Some(128..) => Attribute::B(part.to_vec()),
-            _ => Attribute::S(String::from_utf8_lossy(part).into_owned()),
+            _ => Attribute::S(String::from_utf8_lossy(part).into_owned().into()),
         }
     };
     ATTRIBUTES.iter().map(|name| ((*name).to_owned(), value(parts.next().unwrap_or_default()))).collect()

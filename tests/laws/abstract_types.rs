@@ -109,7 +109,7 @@ fn others(choices: &mut Choices) -> (Vec<String>, Vec<Item>) {
 fn card(number: usize, choices: &mut Choices) -> (Item, bool) {
     let (sk, kind) = (format!("CARD#c{number:03}"), *choices.of(&["note", "task", "sketch", "sketch"]));
     let mut card = item(&[("PK", "CARDS#u"), ("SK", &sk), ("kind", kind), ("board", "b"), ("what", "text"), ("assigneeId", "u0")]);
-    card.insert("rank", Attribute::N(choices.below(20).to_string()));
+    card.insert("rank", Attribute::N(choices.below(20).to_string().into()));
     (card, kind != "sketch")
 }
 

@@ -83,14 +83,14 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 
 fn attribute() -> impl Strategy<Value = Attribute> {
     let leaf = prop_oneof![
-        4 => text().prop_map(Attribute::S),
-        4 => number().prop_map(Attribute::N),
+        4 => text().prop_map(|text| Attribute::S(text.into())),
+        4 => number().prop_map(|number| Attribute::N(number.into())),
         2 => bytes().prop_map(Attribute::B),
         1 => any::<bool>().prop_map(Attribute::Bool),
         1 => Just(Attribute::Null),
-        2 => subsequence(vec!["b", "a", "é"], 1..=3).prop_map(|set| Attribute::Ss(set.into_iter().map(str::to_owned).collect())),
+        2 => subsequence(vec!["b", "a", "é"], 1..=3).prop_map(|set| Attribute::Ss(set.into_iter().map(Into::into).collect())),
         2 => subsequence(vec!["2.0", "1", "30e-1", "-1.5"], 1..=4).prop_shuffle()
-            .prop_map(|set| Attribute::Ns(set.into_iter().map(str::to_owned).collect())),
+            .prop_map(|set| Attribute::Ns(set.into_iter().map(Into::into).collect())),
         1 => subsequence(vec![vec![0], vec![0, 1], vec![255]], 1..=3).prop_map(Attribute::Bs),
     ];
     leaf.prop_recursive(2, 12, 3, |inner| {

@@ -152,7 +152,7 @@ proptest! {
     fn merged_of_several_ranges(count in 0usize..40, backward: bool, filtered: bool, mut choices in Choices::any(200)) {
         let items: Vec<Item> = (0..count).map(|number| post(number, &mut choices)).collect();
         let rest: Vec<Item> = items.iter().filter(|_| !choices.once_in(4)).cloned().collect();
-        let kept = |node: &Value| rest.iter().any(|item| item["SK"] == Attribute::S(format!("POST#{}#{}", node["id"].as_str().unwrap(), node["createdAt"].as_str().unwrap())));
+        let kept = |node: &Value| rest.iter().any(|item| item["SK"] == Attribute::S(format!("POST#{}#{}", node["id"].as_str().unwrap(), node["createdAt"].as_str().unwrap()).into()));
         let arguments = if filtered { "status: [DELETED, UPDATED, CREATED], search: \"cat\"" } else { "status: [UPDATED, CREATED]" };
         block_on(async {
             let (gateway, _) = world::gateway(&MODEL, vec![vec![], vec![], items.clone()]).await;
@@ -173,7 +173,7 @@ proptest! {
     ) {
         let items: Vec<Item> = (0..count).map(|number| game(number, &mut choices)).collect();
         let rest: Vec<Item> = items.iter().filter(|_| !choices.once_in(4)).cloned().collect();
-        let kept = |node: &Value| rest.iter().any(|item| item["pk"] == Attribute::S(format!("game-{}", node["id"].as_str().unwrap())));
+        let kept = |node: &Value| rest.iter().any(|item| item["pk"] == Attribute::S(format!("game-{}", node["id"].as_str().unwrap()).into()));
         let field = match (sorted, descending) {
             (true, false) => "cycleGames(cycle: 7, states: [DONE, OPEN, IN_PROGRESS], …)",
             (true, true) => "cycleGames(cycle: 7, states: [DONE, OPEN, IN_PROGRESS], order: DESC, …)",
@@ -199,7 +199,7 @@ proptest! {
         let item_of = |(voter, shard, weight): &(String, usize, usize), time: String| {
             let pk = format!("votes#c#{shard}");
             let mut item = item(&[("pk", &pk), ("sk", voter), ("timePk", &pk), ("timeSk", &time)]);
-            item.insert("weight", Attribute::N(weight.to_string()));
+            item.insert("weight", Attribute::N(weight.to_string().into()));
             item
         };
         let items: Vec<Item> = votes.iter().map(|vote| item_of(vote, minute(choices.below(12)))).collect();

@@ -63,7 +63,7 @@ fn copies(items: &[Item]) -> BTreeMap<String, (BTreeSet<String>, usize)> {
     let mut found: BTreeMap<String, (BTreeSet<String>, Vec<Item>)> = BTreeMap::new();
     let text = |item: &Item, name: &str| match item.get(name) {
         Some(Attribute::S(text)) => text.clone(),
-        _ => String::new(),
+        _ => String::new().into(),
     };
     for item in items.iter().filter(|item| ["title", "review"].iter().any(|kind| text(item, "pk").starts_with(kind))) {
         let (pk, sk) = (text(item, "pk"), text(item, "sk"));
@@ -72,7 +72,7 @@ fn copies(items: &[Item]) -> BTreeMap<String, (BTreeSet<String>, usize)> {
         rest.remove("pk");
         if let Some((genre, of)) = text(item, "genrePk").rsplit_once('#') {
             assert_eq!(of, number, "the number is the same in all keys");
-            rest.insert("genrePk".to_owned(), Attribute::S(genre.to_owned()));
+            rest.insert("genrePk".to_owned(), Attribute::S(genre.to_owned().into()));
         }
         let (numbers, contents) = found.entry(format!("{key} {sk}")).or_default();
         numbers.insert(number.to_owned());

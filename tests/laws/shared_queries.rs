@@ -100,7 +100,7 @@ fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
                 let (own, day) = (format!("{kind}#{employee}-{number:02}"), format!("{start}#{:02}", number / 3));
                 let mut one = item(&[("pk", &own), ("sk", start), ("dayPk", &pk), ("day", &day), ("name", &own)]);
                 if kind == "TRIP" {
-                    one.insert("points", Attribute::N((number / 4).to_string()));
+                    one.insert("points", Attribute::N((number / 4).to_string().into()));
                 }
                 items.push(one);
             }

@@ -62,7 +62,7 @@ fn fields(model: &Model, object: &ObjectType, keys: &ItemKeys, item: &Item) -> O
             continue;
         };
         let value = match &stored.value {
-            ValueType::Enum(values) => json!(values.stored.iter().find(|(_, stored)| *stored == text).unwrap().0),
+            ValueType::Enum(values) => json!(values.stored.iter().find(|(_, stored)| *text == **stored).unwrap().0),
             _ => json!(text),
         };
         assert_eq!(*fields.entry(field.name.clone()).or_insert(value.clone()), value, "{} of {item:?}", field.name);

@@ -301,7 +301,12 @@ async fn heard_after(copy: &GatewayCopy, stream: &Stream, version: u64) -> Durat
     let began = Instant::now();
     stream.write(0, version);
     let is_it = |copy: &GatewayCopy| {
-        copy.taken.records.lock().unwrap().iter().any(|record| record.new.as_ref().unwrap()["version"] == Attribute::N(version.to_string()))
+        copy.taken
+            .records
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|record| record.new.as_ref().unwrap()["version"] == Attribute::N(version.to_string().into()))
     };
     let hear = async {
         while !is_it(copy) {

@@ -52,7 +52,7 @@ impl Stream {
         let sequence = format!("{:021}", state.sequence);
         let place = state.shards.iter().position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item)).unwrap();
         let image = |version: u64| {
-            let members = [("id", Attribute::N(item.to_string())), ("version", Attribute::N(version.to_string()))];
+            let members = [("id", Attribute::N(item.to_string().into())), ("version", Attribute::N(version.to_string().into()))];
             Some(Arc::new(members.into_iter().collect::<Item>()))
         };
         let position = StreamPosition { shard: name(place), sequence: sequence.into() };

@@ -58,7 +58,7 @@ fn failure(kind: TableErrorKind) -> TableError {
 
 fn numbered(key: &Key, call: usize) -> Arc<Item> {
     let parts = std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.clone(), Attribute::from(value.clone())));
-    Arc::new(parts.chain([("n".to_owned(), Attribute::N(call.to_string()))]).collect())
+    Arc::new(parts.chain([("n".into(), Attribute::N(call.to_string().into()))]).collect())
 }
 
 impl DataStore for Scripted {

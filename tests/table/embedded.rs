@@ -89,7 +89,7 @@ async fn expired_items_are_deleted_and_others_stay() {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let expiring = |sk: &str, at: u64| {
         let mut item = item("p", sk);
-        item.insert("ttl", Attribute::N(at.to_string()));
+        item.insert("ttl", Attribute::N(at.to_string().into()));
         item
     };
     let items = vec![expiring("expired", now - 3600), expiring("later", now + 360_000), item("p", "never")];

@@ -72,10 +72,10 @@ impl Calls {
     }
 
     /// Some of these, each once, at least one.
-    fn some(&mut self, all: &[&str]) -> Vec<String> {
+    fn some<T: for<'t> From<&'t str>>(&mut self, all: &[&str]) -> Vec<T> {
         let first = self.below(all.len());
         let count = 1 + self.below(all.len() - first);
-        all[first..first + count].iter().map(|&text| text.to_owned()).collect()
+        all[first..first + count].iter().map(|&text| text.into()).collect()
     }
 
     fn value(&mut self, depth: usize) -> Attribute {
@@ -95,9 +95,9 @@ impl Calls {
     fn bad_value(&mut self) -> Attribute {
         let number = self.dice.of(&BAD_NUMBERS).to_owned();
         match self.below(8) {
-            0 => Attribute::N(number),
-            1 => Attribute::L(vec![Attribute::M([("n", Attribute::N(number))].into())]),
-            2 => Attribute::Ns(vec!["1".into(), number]),
+            0 => Attribute::N(number.into()),
+            1 => Attribute::L(vec![Attribute::M([("n", Attribute::N(number.into()))].into())]),
+            2 => Attribute::Ns(vec!["1".into(), number.into()]),
             3 => Attribute::Ss(vec![]),
             4 => Attribute::Ss(vec!["a".into(), "a".into()]),
             5 => Attribute::Ns(vec!["1.5".into(), "1.50".into()]),
@@ -125,7 +125,7 @@ impl Calls {
 
     fn item(&mut self) -> Item {
         let usual: [(&str, Attribute); 5] = [
-            ("score", Attribute::N(self.below(5).to_string())),
+            ("score", Attribute::N(self.below(5).to_string().into())),
             ("mail", Attribute::S("m".into())),
             ("GroupId", Attribute::S("g".into())),
             ("tags", Attribute::Ss(vec!["b".into(), "a".into()])),
@@ -136,9 +136,9 @@ impl Calls {
         item.insert(name, self.value(2));
         if self.spoils(4) {
             match self.below(12) {
-                0 => item.insert("long", Attribute::S("x".repeat(410_000))),
+                0 => item.insert("long", Attribute::S("x".repeat(410_000).into())),
                 1 => item.insert("score", Attribute::S("no number".into())),
-                2 => item.insert("mail", Attribute::S(String::new())),
+                2 => item.insert("mail", Attribute::S(String::new().into())),
                 3 => item.insert("", Attribute::Null),
                 _ => item.insert("name", self.bad_value()),
             };

@@ -46,7 +46,7 @@ pub fn numbered(name: &str) -> Table {
 }
 
 pub fn s(text: impl Into<String>) -> Attribute {
-    Attribute::S(text.into())
+    Attribute::S(text.into().into())
 }
 
 pub fn item(pk: &str, sk: &str) -> Item {

@@ -111,12 +111,12 @@ impl Dice {
 
     fn attribute(&mut self, depth: usize) -> Attribute {
         match self.below(if depth == 0 { 8 } else { 10 }) {
-            0 => Attribute::S(self.text()),
+            0 => Attribute::S(self.text().into()),
             1 => Attribute::N(self.of(&NUMBERS).into()),
             2 => Attribute::B(self.bytes()),
             3 => Attribute::Bool(self.half()),
             4 => Attribute::Null,
-            5 => Attribute::Ss((0..2).map(|_| self.text()).collect()),
+            5 => Attribute::Ss((0..2).map(|_| self.text().into()).collect()),
             6 => Attribute::Ns((0..2).map(|_| self.of(&NUMBERS).into()).collect()),
             7 => Attribute::Bs((0..2).map(|_| self.bytes()).collect()),
             8 => Attribute::L((0..self.below(3)).map(|_| self.attribute(depth - 1)).collect()),
@@ -282,7 +282,7 @@ pub fn attributes(key: &Key) -> Item {
 
 /// An item as DynamoDB writes it. The elements of sets are sorted, because they have no order.
 pub fn written(item: &Item) -> Value {
-    fn sorted(mut elements: Vec<String>) -> Vec<String> {
+    fn sorted<T: Ord>(mut elements: Vec<T>) -> Vec<T> {
         elements.sort_unstable();
         elements
     }
@@ -296,7 +296,7 @@ pub fn written(item: &Item) -> Value {
             Attribute::Null => json!({ "NULL": true }),
             Attribute::Ss(texts) => json!({ "SS": sorted(texts.clone()) }),
             Attribute::Ns(numbers) => json!({ "NS": sorted(numbers.clone()) }),
-            Attribute::Bs(all) => json!({ "BS": sorted(all.iter().map(base64).collect()) }),
+            Attribute::Bs(all) => json!({ "BS": sorted(all.iter().map(base64).collect::<Vec<_>>()) }),
             Attribute::L(values) => json!({ "L": values.iter().map(one).collect::<Vec<_>>() }),
             Attribute::M(item) => json!({ "M": written(item) }),
         }

@@ -37,8 +37,8 @@ struct Shelf {
     budget: RetryBudget,
 }
 
-fn holds(item: &Item, (name, value): &(String, KeyValue)) -> bool {
-    item.get(name) == Some(&Attribute::from(value.clone()))
+fn holds<N: AsRef<str>>(item: &Item, (name, value): &(N, KeyValue)) -> bool {
+    item.get(name.as_ref()) == Some(&Attribute::from(value.clone()))
 }
 
 fn unsupported() -> TableError {

@@ -136,7 +136,7 @@ fn address(item: &Arc<Item>) -> usize {
 /// The read of an item that must exist: its key, and what tells whether it is the one.
 fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let WantedItem { keys, key, condition, .. } = wanted;
-    let of_key = std::iter::once(&key.partition).chain(&key.sort).map(|(name, _)| name.as_str());
+    let of_key = std::iter::once(&key.partition).chain(&key.sort).map(|(name, _)| &**name);
     let of_type = keys.constants.iter().map(|(name, _)| name.as_str());
     let of_condition = if let Settled::Open(condition) = condition { condition.attributes() } else { Vec::new() };
     let names: BTreeSet<String> = of_key.chain(of_type).chain(of_condition).map(str::to_owned).collect();

@@ -118,7 +118,7 @@ impl Writer<'_> {
             Condition::NotExists(path) => format!("attribute_not_exists({})", self.placeholders.path(&path.segments)),
             Condition::AttributeType(path, kind) => {
                 let path = self.placeholders.path(&path.segments);
-                let name = self.placeholders.value(Attribute::S(kind.clone()));
+                let name = self.placeholders.value(Attribute::S(kind.clone().into()));
                 format!("attribute_type({path}, {name})")
             }
             Condition::BeginsWith(path, operand) => match self.term(operand)? {

@@ -79,7 +79,7 @@ impl<'a> Evaluation<'a> {
     fn operand(&self, operand: &Operand) -> Result<Option<Cow<'a, Attribute>>, String> {
         Ok(match operand {
             Operand::Path(path) => self.at(path).map(Cow::Borrowed),
-            Operand::Size(path) => self.at(path).and_then(size).map(|size| Cow::Owned(Attribute::N(size.to_string()))),
+            Operand::Size(path) => self.at(path).and_then(size).map(|size| Cow::Owned(Attribute::N(size.to_string().into()))),
             _ => self.scope.value(operand)?.map(Cow::Owned),
         })
     }

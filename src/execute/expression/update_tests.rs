@@ -267,7 +267,7 @@ fn plain_updates_set_and_remove() {
 
 #[test]
 fn reserved_words_and_many_names_have_placeholders() {
-    let set = (0..12).map(|i| (attribute(&format!("select-{i}")), Attribute::N(format!("{}", i % 2)))).collect();
+    let set = (0..12).map(|i| (attribute(&format!("select-{i}")), Attribute::N(format!("{}", i % 2).into()))).collect();
     let expression = plain(set, Vec::new()).unwrap();
     assert_eq!((expression.names.len(), expression.values.len()), (12, 2));
     assert!(!expression.text.contains("select"));

@@ -1,12 +1,13 @@
 //! The values of a key for one row, as plain data: rows give them, and keys are made of them.
 
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The values of a key for one row.
 #[derive(Debug)]
 pub struct BoundKey {
     /// Field → value. A list gives several keys or ranges.
-    pub fields: Vec<(String, Value)>,
+    pub fields: Vec<(Arc<str>, Value)>,
     /// The values of the key's range, if it has one.
     pub range: Option<RangeValues>,
 }

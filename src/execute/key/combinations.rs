@@ -8,7 +8,10 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// One map of values for each combination of list values and each shard that is read.
-pub fn combinations(key: &KeyBinding, fields: Vec<(String, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+pub fn combinations(key: &KeyBinding, fields: Vec<(Arc<str>, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+    if key.spread.is_none() && !fields.iter().any(|(_, value)| value.is_array()) {
+        return Ok(vec![FieldValues::of(fields)]);
+    }
     let mut all = vec![FieldValues::new()];
     for (field, value) in fields {
         if let ([only], false) = (all.as_mut_slice(), value.is_array()) {

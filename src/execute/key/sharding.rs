@@ -70,7 +70,7 @@ pub fn of_item<'a>(table: &Table, keys: &ItemKeys, caller: &'a Caller, value: Lo
 fn part(key: &KeyAttribute, template: &Template, value: Lookup<'_>) -> Option<Vec<u8>> {
     match (key.kind, template.parts.as_slice()) {
         (KeyType::N | KeyType::B, [Part::Placeholder { field, value: kind, .. }]) => match encode::attribute(kind, &value(field)?)? {
-            Attribute::N(text) | Attribute::S(text) => Some(text.into_bytes()),
+            Attribute::N(text) | Attribute::S(text) => Some(text.into_string().into_bytes()),
             Attribute::B(bytes) => Some(bytes),
             _ => None,
         },
@@ -83,7 +83,7 @@ pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) 
     let Reading { spread, which } = reading;
     let name = spread.placeholder();
     let with = |mut values: FieldValues, number: u64| {
-        values.insert(name.clone(), json!(number));
+        values.insert(name.as_str().into(), json!(number));
         values
     };
     Ok(match (which, spread.kind) {
@@ -143,7 +143,7 @@ pub fn as_replica(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> It
             false => fields.iter().find(|(known, _)| known == field).map(|(_, value)| value.clone()),
         };
         if let Ok(Some(text)) = template.render(&value) {
-            replica.insert(key.name.clone(), Attribute::S(text));
+            replica.insert(key.name.clone(), Attribute::S(text.into()));
         }
     }
     replica
@@ -209,10 +209,10 @@ mod tests {
     fn a_replica_differs_in_its_number_only() {
         let model = model("{ PK: \"vote#{id}#{replica:12}\", SK: \"{voter}\", G: \"{voter}#{replica:12}\" }", "S");
         let (_, keys) = model.item("Vote").unwrap();
-        let s = |text: &str| Attribute::S(text.to_owned());
+        let s = |text: &str| Attribute::S(text.to_owned().into());
         let item = |number: &str| {
             let keys = [("PK", format!("vote#a%23b#{number}")), ("SK", "v".to_owned()), ("G", format!("v#{number}"))];
-            let mut item: Item = keys.map(|(name, key)| (name.to_owned(), Attribute::S(key))).into();
+            let mut item: Item = keys.map(|(name, key)| (name.to_owned(), Attribute::S(key.into()))).into();
             item.insert("other".to_owned(), s("vote#a#3"));
             item
         };

@@ -14,6 +14,7 @@ use crate::table::data::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// The most keys or ranges that the list arguments of one field may make.
 pub const MAX_COMBINATIONS: usize = 100;
@@ -23,7 +24,7 @@ pub(super) const LAST: char = '\u{10FFFF}';
 
 /// Field → value, for one key. A key has few fields.
 #[derive(Debug, Clone, Default)]
-pub struct FieldValues(Vec<(String, Value)>);
+pub struct FieldValues(Vec<(Arc<str>, Value)>);
 
 impl FieldValues {
     /// No values.
@@ -31,13 +32,18 @@ impl FieldValues {
         Self::default()
     }
 
+    /// These values, each of another field.
+    pub fn of(fields: Vec<(Arc<str>, Value)>) -> Self {
+        Self(fields)
+    }
+
     /// The value of a field.
     pub fn get(&self, field: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known == field).map(|(_, value)| value)
+        self.0.iter().find(|(known, _)| **known == *field).map(|(_, value)| value)
     }
 
     /// Sets the value of a field.
-    pub fn insert(&mut self, field: String, value: Value) {
+    pub fn insert(&mut self, field: Arc<str>, value: Value) {
         match self.0.iter_mut().find(|(known, _)| *known == field) {
             Some((_, known)) => *known = value,
             None => self.0.push((field, value)),
@@ -53,14 +59,14 @@ pub fn primary_key(key: &KeyBinding, values: &FieldValues) -> Option<Key> {
         let template = key.partition.as_ref()?;
         key_value(key.partition_attribute.kind, template, text(template)?, PARTITION_KEY_BYTES)?
     };
-    let sort = match (&key.sort_attribute, &key.sort) {
-        (Some(attribute), Some(template)) => {
-            Some((attribute.name.clone(), key_value(attribute.kind, template, text(template)?, SORT_KEY_BYTES)?))
+    let sort = match (&key.sort_attribute, &key.names.1, &key.sort) {
+        (Some(attribute), Some(name), Some(template)) => {
+            Some((name.clone(), key_value(attribute.kind, template, text(template)?, SORT_KEY_BYTES)?))
         }
-        (None, _) => None,
-        (Some(_), None) => return None,
+        (None, ..) => None,
+        _ => return None,
     };
-    Some(Key { partition: (key.partition_attribute.name.clone(), partition), sort })
+    Some(Key { partition: (key.names.0.clone(), partition), sort })
 }
 
 /// The key value of a template's text. A number key holds an instant as its epoch.
@@ -94,7 +100,7 @@ pub(super) fn number(kind: &ValueType, text: String) -> Option<String> {
 /// The order of a stored attribute and a key value; `None` if the attribute is of no key type.
 pub fn compare_stored(stored: &Attribute, value: &KeyValue) -> Option<Ordering> {
     match (stored, value) {
-        (Attribute::S(stored), KeyValue::S(value)) => Some(stored.cmp(value)),
+        (Attribute::S(stored), KeyValue::S(value)) => Some(stored.as_str().cmp(value)),
         (Attribute::N(stored), KeyValue::N(value)) => Some(decimal::compare(stored, value)),
         (Attribute::B(stored), KeyValue::B(value)) => Some(stored.cmp(value)),
         _ => KeyValue::of(stored).map(|stored| compare(&stored, value)),

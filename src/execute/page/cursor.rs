@@ -141,8 +141,8 @@ impl Cursors {
             let value = bytes.split_off(..long)?;
             let text = |value: &[u8]| String::from_utf8(value.to_vec()).ok();
             let value = match kind {
-                b'S' => Attribute::S(text(value)?),
-                b'N' => Attribute::N(text(value)?),
+                b'S' => Attribute::S(text(value)?.into()),
+                b'N' => Attribute::N(text(value)?.into()),
                 b'B' => Attribute::B(value.to_vec()),
                 _ => return None,
             };
@@ -210,7 +210,8 @@ mod tests {
     fn the_longest_keys_have_cursors() {
         let attributes: Vec<String> = ["pk", "sk", "gsiPk", "gsiSk"].map(String::from).into();
         let cursors = Cursors { attributes: attributes.clone().into(), ..cursors(b"", "") };
-        let key: Item = attributes.into_iter().zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long)))).collect();
+        let key: Item =
+            attributes.into_iter().zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long).into()))).collect();
         let cursor = cursors.of_item(0, &key);
         assert!(cursor.len() <= MAX_LENGTH);
         assert_eq!(cursors.decode(&cursor).unwrap().key, key);

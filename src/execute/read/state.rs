@@ -128,6 +128,7 @@ impl<'p> ReadState<'p> {
     }
 
     /// The row of an outer space to which a row belongs.
+    #[inline]
     pub fn climb(&self, mut space: SpaceId, mut row: usize, to: SpaceId) -> Option<usize> {
         while space != to {
             row = *self.rows[space].as_ref()?.parents.get(row)?;
@@ -164,6 +165,7 @@ impl<'p> ReadState<'p> {
     }
 
     /// What a read found for a row of its own space or of a space within it.
+    #[inline]
     pub fn found(&self, read: ReadId, space: SpaceId, row: usize) -> &ItemState {
         let of = &self.plan.reads[read];
         let row = self.climb(space, row, of.yields.unwrap_or(of.space));
@@ -183,6 +185,7 @@ impl<'p> ReadState<'p> {
     }
 
     /// The item or element of a holder, for a row.
+    #[inline]
     pub fn held(&self, holder: Holder, space: SpaceId, row: usize) -> Result<Option<&Item>, &Arc<Failure>> {
         match holder {
             Holder::Read(read) => match self.found(read, space, row) {

@@ -68,13 +68,21 @@ impl ResponseBody {
     }
 
     /// Whether the response is within its bytes. Asked after every value.
+    #[inline]
     pub(super) fn fits(&mut self) -> bool {
+        if self.data.len() > LARGE {
+            self.move_into_block();
+        }
+        self.data.len() + self.errors.len() <= self.limits.bytes
+    }
+
+    /// Moves a large response into a block of its own.
+    fn move_into_block(&mut self) {
         let block = self.limits.bytes.saturating_add(ITEM_BYTES).max(BLOCK);
-        if self.data.len() > LARGE && self.data.capacity() < block {
+        if self.data.capacity() < block {
             // Without it, the vector doubles as it always does.
             let _ = self.data.try_reserve_exact(block - self.data.len());
         }
-        self.data.len() + self.errors.len() <= self.limits.bytes
     }
 
     /// The bounds.

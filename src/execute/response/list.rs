@@ -5,7 +5,7 @@ use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::page::result::PageResult;
 use crate::execute::read::state::{ItemState, Present, ReadResult};
 use crate::plan::tree::*;
-use crate::table::data::json_text::push_json_text;
+use crate::table::json::string::push_json_text;
 use apollo_compiler::ast::Type;
 use serde_json::Value;
 use std::ops::Range;

@@ -5,7 +5,7 @@ use super::writer::{PathStep, Place, Unwritten, Writer};
 use crate::execute::read::state::Present;
 use crate::plan::tree::{NodesOutput, Output, ValueSource};
 use crate::schema::scalar::global_id::GlobalId;
-use crate::table::data::json_text::push_json_text;
+use crate::table::json::string::push_json_text;
 use apollo_compiler::ast::Type;
 
 impl<'a> Writer<'a> {

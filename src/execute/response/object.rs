@@ -7,7 +7,7 @@ use crate::execute::read::state::{GuardOutcome, Present};
 use crate::execute::values::decode;
 use crate::plan::tree::*;
 use crate::table::data::attribute::Attribute;
-use crate::table::data::json_text::push_json_text;
+use crate::table::json::string::push_json_text;
 use apollo_compiler::ast::Type;
 use serde_json::Value;
 
@@ -87,7 +87,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Fails with the refusal of a guard, unless it lets the caller in.
+    #[inline]
     pub(super) fn pass(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
+        if guard.is_none() { Ok(()) } else { self.pass_guard(guard, at) }
+    }
+
+    fn pass_guard(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
         match self.state.access(guard, (at.space, at.row)) {
             GuardOutcome::Granted => Ok(()),
             GuardOutcome::Refused(code) => Err(self.error(code, refusals::message(code))),

@@ -5,22 +5,43 @@ use crate::execute::error::ErrorCode;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::data::attribute::Attribute;
-use crate::table::data::json_text::push_json_text;
+use crate::table::json::string::push_text;
 use apollo_compiler::ast::Type;
+
+/// The form in which instants are written, in words of eight bytes. A zero stands for any digit.
+const INSTANT: [[u8; 8]; 3] = [*b"0000-00-", *b"00T00:00", *b":00.000Z"];
+/// For each of its bytes, what is missing to 127: a digit may differ by 9, another byte by nothing.
+const MISSING: [[u8; 8]; 3] = {
+    let mut missing = [[127; 8]; 3];
+    let mut at = 0;
+    while at < 24 {
+        if INSTANT[at / 8][at % 8] == b'0' {
+            missing[at / 8][at % 8] = 127 - 9;
+        }
+        at += 1;
+    }
+    missing
+};
 
 /// Whether a text is an instant in the form that is written, `2026-11-20T09:30:00.000Z`, so that it need not be parsed. Days that not every
 /// month has are left to the calendar.
 fn is_canonical_instant(text: &str) -> bool {
-    const FORM: &[u8; 24] = b"dddd-dd-ddTdd:dd:dd.dddZ";
-    let formed = |(byte, form): (u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == *form };
-    let within = |at: usize, range: std::ops::RangeInclusive<&str>| text.get(at..at + 2).is_some_and(|part| range.contains(&part));
-    text.len() == FORM.len()
-        && text.bytes().zip(FORM).all(formed)
-        && within(5, "01"..="12")
-        && within(8, "01"..="28")
-        && within(11, "00"..="23")
-        && within(14, "00"..="59")
-        && within(17, "00"..="59")
+    let Ok(bytes) = <&[u8; 24]>::try_from(text.as_bytes()) else { return false };
+    let words = bytes.as_chunks::<8>().0;
+    let two = |at: usize| 10 * (bytes[at] - b'0') + (bytes[at + 1] - b'0');
+    words.iter().zip(INSTANT).zip(MISSING).all(|((word, form), missing)| has_form(*word, form, missing))
+        && (1..=12).contains(&two(5))
+        && (1..=28).contains(&two(8))
+        && two(11) < 24
+        && two(14) < 60
+        && two(17) < 60
+}
+
+/// Whether eight bytes are those of a form, or digits where it has a zero. The eight are looked at together: a digit differs from a zero by at
+/// most nine. With what is missing to 127 added, what differs more reaches the highest bit of its byte.
+fn has_form(bytes: [u8; 8], form: [u8; 8], missing: [u8; 8]) -> bool {
+    let differences = u64::from_ne_bytes(bytes) ^ u64::from_ne_bytes(form);
+    (differences.wrapping_add(u64::from_ne_bytes(missing)) | differences) & u64::from_ne_bytes([1 << 7; 8]) == 0
 }
 
 /// Whether a number is written as JSON writes the float of its value: few digits, no exponent, no needless zeros.
@@ -66,7 +87,7 @@ impl Writer<'_> {
 
     fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         match (kind, attribute) {
-            (ValueType::Id | ValueType::String, Attribute::S(value)) => push_json_text(&mut self.body.data, value),
+            (ValueType::Id | ValueType::String, Attribute::S(value)) => push_text(&mut self.body.data, value),
             (ValueType::Boolean, Attribute::Bool(value)) => self.body.data.extend_from_slice(if *value { b"true" } else { b"false" }),
             (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
                 self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
@@ -75,7 +96,7 @@ impl Writer<'_> {
                 self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
             (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => {
-                push_json_text(&mut self.body.data, value)
+                push_text(&mut self.body.data, value)
             }
             (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.body.data.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {
@@ -106,6 +127,21 @@ mod tests {
             }
             if is_canonical_instant(&instant) {
                 prop_assert_eq!(ValueType::DateTime(Moment::Text).from_text(&instant), Some(Value::from(instant)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_form_is_kept_byte_by_byte() {
+        let instant = "2026-11-20T09:30:00.000Z";
+        for at in 0..instant.len() {
+            for byte in 0..=127 {
+                let mut bytes = instant.as_bytes().to_vec();
+                bytes[at] = byte;
+                let text = String::from_utf8(bytes).unwrap();
+                let is_instant = ValueType::DateTime(Moment::Text).from_text(&text).is_some_and(|value| value == text.as_str());
+                assert!(!is_canonical_instant(&text) || is_instant, "{text}");
+                assert!(is_canonical_instant(&text) || !is_instant || &text[8..10] > "28", "{text}");
             }
         }
     }

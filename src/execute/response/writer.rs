@@ -94,6 +94,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Ends the response if it has too many bytes.
+    #[inline]
     fn check_bytes(&mut self) -> Result<(), Unwritten> {
         match self.body.fits() {
             true => Ok(()),
@@ -123,6 +124,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a value, or null if the value fails and its type is nullable.
+    #[inline]
     pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
         let mark = self.body.data.len();
         match write(self) {
@@ -145,6 +147,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a field. An error before its nested fields has the location of the field itself.
+    #[inline]
     pub(super) fn field(
         &mut self,
         key: &'a str,
@@ -158,6 +161,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes within a step of the path, and ends the response if it has too many bytes.
+    #[inline]
     pub(super) fn within(&mut self, step: PathStep<'a>, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
         self.path.push(step);
         let written = write(self).and_then(|()| self.check_bytes());

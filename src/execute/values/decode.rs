@@ -6,6 +6,7 @@ use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::text::Text;
 use apollo_compiler::ast::Type;
 use serde_json::{Number, Value, json};
 use std::sync::Arc;
@@ -140,7 +141,7 @@ pub fn base64(bytes: &[u8]) -> String {
 
 /// Any attribute as JSON: maps as objects, sets as lists, numbers as numbers.
 fn json_of(attribute: &Attribute) -> Value {
-    let number = |text: &String| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
+    let number = |text: &Text| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
     match attribute {
         Attribute::S(text) => json!(text),
         Attribute::N(text) => number(text),

@@ -25,17 +25,19 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
     }
     match kind {
         ValueType::Boolean => value.as_bool().map(Attribute::Bool),
-        ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal => kind.to_text(value).map(Attribute::N),
+        ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal => {
+            kind.to_text(value).map(|number| Attribute::N(number.into()))
+        }
         ValueType::DateTime(moment @ (Moment::EpochSeconds | Moment::EpochMillis)) => {
             let millis = epoch_millis(value.as_str()?)?;
             let number = if *moment == Moment::EpochSeconds { millis.div_euclid(1000) } else { millis };
-            Some(Attribute::N(number.to_string()))
+            Some(Attribute::N(number.to_string().into()))
         }
         ValueType::Binary => base64::engine::general_purpose::STANDARD.decode(value.as_str()?).ok().map(Attribute::B),
         ValueType::Json => json(value, DEEPEST),
         ValueType::Set(element) => attribute(element, value),
         ValueType::Embedded(_) => None,
-        _ => kind.to_text(value).map(Attribute::S),
+        _ => kind.to_text(value).map(|text| Attribute::S(text.into())),
     }
 }
 
@@ -71,8 +73,8 @@ fn json(value: &Value, depth: usize) -> Option<Attribute> {
     Some(match value {
         Value::Null => Attribute::Null,
         Value::Bool(value) => Attribute::Bool(*value),
-        Value::Number(number) => Attribute::N(canonical_decimal(&number.to_string()).ok()?),
-        Value::String(text) => Attribute::S(text.clone()),
+        Value::Number(number) => Attribute::N(canonical_decimal(&number.to_string()).ok()?.into()),
+        Value::String(text) => Attribute::S(text.clone().into()),
         Value::Array(values) => Attribute::L(values.iter().map(|value| json(value, below)).collect::<Option<_>>()?),
         Value::Object(fields) => {
             let entries = fields.iter().map(|(name, value)| Some((name.clone(), json(value, below)?)));

@@ -72,7 +72,7 @@ mod tests {
     use std::time::Duration;
 
     fn place(name: &str) -> ItemPlace {
-        ("table".into(), Key { partition: ("PK".to_owned(), KeyValue::S(name.to_owned())), sort: None })
+        ("table".into(), Key { partition: ("PK".into(), KeyValue::S(name.to_owned())), sort: None })
     }
 
     #[tokio::test(start_paused = true)]

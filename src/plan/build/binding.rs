@@ -36,12 +36,13 @@ impl<'a> Builder<'a> {
             Access::Query { partition, sort } => (Some(*partition), sort_template(sort)),
             Access::Scan => (None, None),
         };
-        let fields = path.bindings.iter().map(|(field, source)| Ok((field.clone(), self.source(source, from, arguments)?)));
+        let fields = path.bindings.iter().map(|(field, source)| Ok((field.as_str().into(), self.source(source, from, arguments)?)));
         Ok(KeyBinding {
             partition_attribute: partition.clone(),
             partition: partition_at.and_then(|position| template(&partition.name, position)),
             sort_attribute: sort.cloned(),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
+            names: (partition.name.as_str().into(), sort.map(|sort| sort.name.as_str().into())),
             prefix_alternatives: path.prefix_alternatives.clone(),
             fields: fields.collect::<Result<_, PlanError>>()?,
             spread: path.reading(&self.model.tables[keys.table], keys),

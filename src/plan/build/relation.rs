@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
             .bindings
             .iter()
             .filter(|(_, source)| !self.is_list(source, relation.field))
-            .map(|(field, _)| (field.clone(), key.fields[field].clone()))
+            .map(|(field, _)| (field.clone(), key.fields[field.as_str()].clone()))
             .collect();
         if matches!(path.access, Access::Get { .. })
             && !several

@@ -59,7 +59,7 @@ fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
     let same = |(left, right): (&Part, &Part)| match (left, right) {
         (Part::Literal(left), Part::Literal(right)) => left == right,
         (Part::Placeholder { field: left, .. }, Part::Placeholder { field: right, .. }) => {
-            one.fields.get(left).zip(other.fields.get(right)).is_some_and(|(left, right)| same_source(left, right))
+            one.fields.get(left.as_str()).zip(other.fields.get(right.as_str())).is_some_and(|(left, right)| same_source(left, right))
         }
         _ => false,
     };

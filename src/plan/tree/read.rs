@@ -99,8 +99,10 @@ pub struct KeyBinding {
     pub sort: Option<Template>,
     /// Sort keys of the other types that the same Query reads. It uses the longest prefix that all of them have in common.
     pub prefix_alternatives: Vec<Template>,
+    /// The names of both attributes, which all keys share that are made of it.
+    pub names: (Arc<str>, Option<Arc<str>>),
     /// Item field → source, for each field that is bound by equality.
-    pub fields: IndexMap<String, ValueSource>,
+    pub fields: IndexMap<Arc<str>, ValueSource>,
     /// Which shards or which replica to read, if the key has any.
     pub spread: Option<Reading>,
 }

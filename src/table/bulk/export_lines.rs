@@ -3,6 +3,7 @@
 
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::limits::NESTED_LEVELS;
+use crate::table::data::text::Text;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
@@ -89,7 +90,7 @@ fn attribute_from_json(value: Value, path: &mut Vec<String>) -> Result<Attribute
         return Err(problem(path, "expected an object with one member, the type, as in {\"S\": \"text\"}"));
     };
     match (kind.as_str(), value) {
-        ("S", Value::String(text)) => Ok(Attribute::S(text)),
+        ("S", Value::String(text)) => Ok(Attribute::S(text.into())),
         ("N", value) => number(value, path).map(Attribute::N),
         ("B", value) => binary(value, path).map(Attribute::B),
         ("BOOL", Value::Bool(truth)) => Ok(Attribute::Bool(truth)),
@@ -113,24 +114,24 @@ fn attribute_from_json(value: Value, path: &mut Vec<String>) -> Result<Attribute
     }
 }
 
-fn text(value: Value, path: &[String]) -> Result<String, LineError> {
+fn text(value: Value, path: &[String]) -> Result<Text, LineError> {
     match value {
-        Value::String(text) => Ok(text),
+        Value::String(text) => Ok(text.into()),
         _ => Err(problem(path, "expected a string")),
     }
 }
 
 /// A number is a string, so that no reader makes it a float.
-fn number(value: Value, path: &[String]) -> Result<String, LineError> {
+fn number(value: Value, path: &[String]) -> Result<Text, LineError> {
     match value {
-        Value::String(text) if crate::schema::table::number::Number::parse(&text).is_ok() => Ok(text),
+        Value::String(text) if crate::schema::table::number::Number::parse(&text).is_ok() => Ok(text.into()),
         Value::String(text) => Err(problem(path, &format!("{text:?} is not a number of up to 38 digits"))),
         _ => Err(problem(path, "expected a number as a string, as in {\"N\": \"1.5\"}")),
     }
 }
 
 fn binary(value: Value, path: &[String]) -> Result<Vec<u8>, LineError> {
-    BASE64.decode(text(value, path)?).map_err(|error| problem(path, &format!("not base64: {error}")))
+    BASE64.decode(text(value, path)?.as_bytes()).map_err(|error| problem(path, &format!("not base64: {error}")))
 }
 
 /// The error at a place. Both may quote the line, which may be as long as a file.

@@ -4,6 +4,7 @@ use super::key::EntryKey;
 use super::watches::WatchedTags;
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::call::{Expression, Page};
+use crate::table::data::text::Text;
 use quick_cache::Weighter;
 use std::mem::size_of;
 use std::sync::Arc;
@@ -26,6 +27,21 @@ pub(in crate::table) enum CacheAnswer {
     Item(Option<Arc<Item>>),
     /// A page, and the capacity units that it has cost.
     Page(Arc<Page>, f64),
+}
+
+impl CacheAnswer {
+    /// The same answer as it is kept: its items keep nothing of the JSON that they came in.
+    pub(super) fn detached(&self) -> Self {
+        let item = |item: &Arc<Item>| Arc::new(item.detached());
+        match self {
+            Self::Item(found) => Self::Item(found.as_ref().map(item)),
+            Self::Page(page, units) => {
+                let Page { items, count, scanned, last_key } = &**page;
+                let (items, last_key) = (items.iter().map(item).collect(), last_key.as_ref().map(Item::detached));
+                Self::Page(Arc::new(Page { items, count: *count, scanned: *scanned, last_key }), *units)
+            }
+        }
+    }
 }
 
 /// An answer that is kept.
@@ -86,14 +102,14 @@ impl Weighter<EntryKey, Arc<Entry>> for Bytes {
 fn item_bytes(item: &Item) -> usize {
     let one =
         |(name, value): (&Arc<str>, &Attribute)| size_of::<(Arc<str>, Attribute)>() + ALLOCATION + name.len() + attribute_bytes(value);
-    size_of::<Item>() + ALLOCATION + item.iter().map(one).sum::<usize>()
+    size_of::<Item>() + ALLOCATION + item.members().map(one).sum::<usize>()
 }
 
 /// The memory of a value besides its own size.
 fn attribute_bytes(value: &Attribute) -> usize {
-    let text = |text: &String| size_of::<String>() + ALLOCATION + text.capacity();
+    let text = |text: &Text| size_of::<Text>() + ALLOCATION + text.allocated();
     match value {
-        Attribute::S(text) | Attribute::N(text) => ALLOCATION + text.capacity(),
+        Attribute::S(text) | Attribute::N(text) => ALLOCATION + text.allocated(),
         Attribute::B(bytes) => ALLOCATION + bytes.capacity(),
         Attribute::Bool(_) | Attribute::Null => 0,
         Attribute::Ss(texts) | Attribute::Ns(texts) => texts.iter().map(text).sum(),

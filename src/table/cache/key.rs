@@ -44,7 +44,7 @@ pub(in crate::table) struct BorrowedItemKey<'a> {
 }
 
 impl PageKey {
-    /// The key of a Query's page.
+    /// The key of a Query's page. It keeps nothing of an answer.
     pub(in crate::table) fn of(query: &Query) -> Self {
         let counts = query.projection.is_none();
         Self {
@@ -53,11 +53,11 @@ impl PageKey {
             partition: query.partition.as_ref().map(|(_, value)| canonical_value(value).into_owned()),
             hides_items: counts || query.filter.is_some(),
             sort: query.sort.as_ref().map(|(_, condition)| condition.clone()),
-            filter: query.filter.clone(),
+            filter: query.filter.as_ref().map(Expression::detached),
             counts,
             forward: query.forward,
             limit: query.limit,
-            start: query.start.clone(),
+            start: query.start.as_ref().map(Item::detached),
         }
     }
 

@@ -226,7 +226,7 @@ impl Fill {
             _ => Some(Vec::new()),
         };
         if let Some(watch) = of_items.and_then(|of_items| watches.keep(&self.flight.watch, of_items)) {
-            entries.insert(self.key.clone(), Arc::new(Entry { found: found.clone(), projection, watch }));
+            entries.insert(self.key.clone(), Arc::new(Entry { found: found.detached(), projection, watch }));
         }
     }
 }

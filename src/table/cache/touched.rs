@@ -130,7 +130,7 @@ fn may_move(index: &Index, change: &ItemChange<'_>) -> bool {
 
 /// The partitions of an index that an item is in before and after a change.
 fn places(index: &Index, key: &Key, change: &ItemChange<'_>) -> (Place, Place) {
-    let in_key = std::iter::once(&key.partition).chain(key.sort.as_ref()).find(|(name, _)| *name == index.partition.name);
+    let in_key = std::iter::once(&key.partition).chain(key.sort.as_ref()).find(|(name, _)| **name == *index.partition.name);
     if let Some((_, value)) = in_key {
         let place = Place::Known(Some(value.clone()));
         return (place.clone(), place);

@@ -3,8 +3,6 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::decode::{JsonCapacity, JsonItem, JsonItems, units};
-use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::Expressions;
@@ -14,6 +12,9 @@ use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
+use crate::table::json::decode::{AnswerJson, AnswerReader, JsonItem};
+use crate::table::json::encode::BodyWriter;
+use crate::table::json::reader::JsonResult;
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, key_to_sdk, strong, unknown_type};
 use aws_sdk_dynamodb::Client;
@@ -89,24 +90,49 @@ struct BatchGetItem<'a> {
 #[derive(Debug, Default)]
 struct BatchRead {
     /// The items, each with its table.
-    items: Vec<(String, Arc<Item>)>,
+    items: Vec<(Arc<str>, Arc<Item>)>,
     /// The keys that were not read, each with its table.
     unprocessed: Vec<(String, Item)>,
 }
 
 /// The JSON of its answer.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 struct Answer {
-    responses: Option<HashMap<String, JsonItems>>,
-    unprocessed_keys: Option<HashMap<String, UnprocessedKeys>>,
-    consumed_capacity: Option<Vec<JsonCapacity>>,
+    read: BatchRead,
+    units: f64,
+}
+
+impl AnswerJson for Answer {
+    fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
+        match name {
+            "Responses" => answer.members(|answer, table| {
+                let table: Arc<str> = table.into();
+                self.read.items.extend(answer.items()?.into_iter().map(|item| (table.clone(), item)));
+                Ok(())
+            })?,
+            "UnprocessedKeys" => {
+                let tables: Option<HashMap<String, UnprocessedKeys>> = answer.value()?;
+                for (table, rest) in tables.into_iter().flatten() {
+                    self.read.unprocessed.extend(rest.of_table(&table));
+                }
+            }
+            "ConsumedCapacity" => self.units = answer.units()?,
+            _ => answer.ignore()?,
+        }
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct UnprocessedKeys {
     keys: Vec<JsonItem>,
+}
+
+impl UnprocessedKeys {
+    fn of_table(self, table: &str) -> impl Iterator<Item = (String, Item)> {
+        self.keys.into_iter().map(move |JsonItem(key)| (table.to_owned(), key))
+    }
 }
 
 impl Call for BatchGetItem<'_> {
@@ -130,12 +156,8 @@ impl Call for BatchGetItem<'_> {
         });
     }
 
-    fn answer(&self, answer: Answer) -> Result<Metered<BatchRead>, AttemptFailure> {
-        let of_table = |(table, JsonItems(items)): (String, JsonItems)| items.into_iter().map(move |item| (table.clone(), item));
-        let items = answer.responses.into_iter().flatten().flat_map(of_table).collect();
-        let of_table = |(table, rest): (String, UnprocessedKeys)| rest.keys.into_iter().map(move |JsonItem(key)| (table.clone(), key));
-        let unprocessed = answer.unprocessed_keys.into_iter().flatten().flat_map(of_table).collect();
-        Ok((BatchRead { items, unprocessed }, units(answer.consumed_capacity.iter().flatten())))
+    fn answer(&self, Answer { read, units }: Answer) -> Result<Metered<BatchRead>, AttemptFailure> {
+        Ok((read, units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<BatchRead>, AttemptFailure> {
@@ -155,6 +177,7 @@ impl Call for BatchGetItem<'_> {
         let capacity = convert::units(output.consumed_capacity());
         let mut read = BatchRead::default();
         for (table, found) in output.responses.unwrap_or_default() {
+            let table: Arc<str> = table.into();
             for item in found {
                 read.items.push((table.clone(), arc_from_sdk(item)?));
             }
@@ -186,13 +209,14 @@ impl Call for BatchGetItem<'_> {
             let mut read = BatchRead::default();
             for (table, found) in answer.responses {
                 let projection = projections.remove(&table).unwrap_or_default();
+                let table: Arc<str> = table.into();
                 read.items.extend(engine::items(found, projection).map(|item| (table.clone(), item)));
             }
             for (table, rest) in answer.unprocessed_keys {
                 // The engine has only the JSON of them.
                 let rest: UnprocessedKeys =
                     serde_json::from_value(rest).map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
-                read.unprocessed.extend(rest.keys.into_iter().map(|JsonItem(key)| (table.clone(), key)));
+                read.unprocessed.extend(rest.of_table(&table));
             }
             Ok((read, engine::units(answer.consumed_capacity.iter().flatten())))
         }

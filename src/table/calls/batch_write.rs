@@ -4,8 +4,6 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::decode::{JsonCapacity, JsonItem, units};
-use crate::table::client::encode::BodyWriter;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::item_size::{item_size, key_size};
 use crate::table::data::write::BatchWrite;
@@ -14,6 +12,9 @@ use crate::table::embedded::engine::SHORT_BYTES;
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
+use crate::table::json::decode::{AnswerJson, AnswerReader, JsonItem};
+use crate::table::json::encode::BodyWriter;
+use crate::table::json::reader::JsonResult;
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;
@@ -59,11 +60,21 @@ struct BatchWriteItem<'a> {
 }
 
 /// The JSON of its answer.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 struct Answer {
-    unprocessed_items: Option<HashMap<String, Vec<Unprocessed>>>,
-    consumed_capacity: Option<Vec<JsonCapacity>>,
+    unprocessed: Option<HashMap<String, Vec<Unprocessed>>>,
+    units: f64,
+}
+
+impl AnswerJson for Answer {
+    fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
+        match name {
+            "UnprocessedItems" => self.unprocessed = answer.value()?,
+            "ConsumedCapacity" => self.units = answer.units()?,
+            _ => answer.ignore()?,
+        }
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
@@ -110,9 +121,9 @@ impl Call for BatchWriteItem<'_> {
             (None, None) => None,
         };
         let strange = || AttemptFailure::unusable(TableErrorKind::Invalid, "a write that was not made cannot be read".to_owned());
-        let unprocessed = answer.unprocessed_items.into_iter().flatten().flat_map(|(_, rest)| rest);
+        let unprocessed = answer.unprocessed.into_iter().flatten().flat_map(|(_, rest)| rest);
         let left = unprocessed.map(write).collect::<Option<_>>().ok_or_else(strange)?;
-        Ok((left, units(answer.consumed_capacity.iter().flatten())))
+        Ok((left, answer.units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Vec<BatchWrite>>, AttemptFailure> {

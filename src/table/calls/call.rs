@@ -1,20 +1,20 @@
 //! What every kind of call says of itself, so that whatever makes calls needs no method for each kind. Must not know who makes them.
 
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::encode::BodyWriter;
 use crate::table::data_store::Metered;
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
+use crate::table::json::decode::AnswerJson;
+use crate::table::json::encode::BodyWriter;
 use aws_sdk_dynamodb::Client;
 use dynoxide::DynoxideError;
-use serde::de::DeserializeOwned;
 
 /// One call of a kind, as plain data.
 pub(in crate::table) trait Call: Sync {
     /// What an answer tells.
     type Answer: Send + 'static;
     /// The JSON of an answer.
-    type Json: DeserializeOwned;
+    type Json: AnswerJson;
 
     /// The name of the DynamoDB operation.
     fn operation(&self) -> &'static str;

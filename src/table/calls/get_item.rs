@@ -3,19 +3,19 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::decode::{JsonCapacity, JsonItem, units};
-use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::Item;
 use crate::table::data::expressions::Expressions;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
+use crate::table::json::decode::{AnswerJson, AnswerReader};
+use crate::table::json::encode::BodyWriter;
+use crate::table::json::reader::JsonResult;
 use crate::table::sdk::convert::{self, arc_from_sdk, key_to_sdk, strong};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use dynoxide::actions::get_item::GetItemRequest;
-use serde::Deserialize;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -35,11 +35,21 @@ struct GetItem<'a> {
 }
 
 /// The JSON of its answer.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 struct Answer {
-    item: Option<JsonItem>,
-    consumed_capacity: Option<JsonCapacity>,
+    item: Option<Item>,
+    units: f64,
+}
+
+impl AnswerJson for Answer {
+    fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
+        match name {
+            "Item" => self.item = answer.item_or_null()?,
+            "ConsumedCapacity" => self.units = answer.units()?,
+            _ => answer.ignore()?,
+        }
+        Ok(())
+    }
 }
 
 impl Call for GetItem<'_> {
@@ -58,8 +68,8 @@ impl Call for GetItem<'_> {
         body.consistent(consistent);
     }
 
-    fn answer(&self, Answer { item, consumed_capacity }: Answer) -> Result<Metered<Self::Answer>, AttemptFailure> {
-        Ok((item.map(|JsonItem(item)| Arc::new(item)), units(&consumed_capacity)))
+    fn answer(&self, Answer { item, units }: Answer) -> Result<Metered<Self::Answer>, AttemptFailure> {
+        Ok((item.map(Arc::new), units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Self::Answer>, AttemptFailure> {

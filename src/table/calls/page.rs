@@ -3,8 +3,6 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::client::decode::{JsonCapacity, JsonItem, JsonItems, present, units};
-use crate::table::client::encode::BodyWriter;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::{Expressions, text};
@@ -13,13 +11,15 @@ use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
+use crate::table::json::decode::{AnswerJson, AnswerReader};
+use crate::table::json::encode::BodyWriter;
+use crate::table::json::reader::JsonResult;
 use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk, strong, unknown_type, values};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Select};
 use dynoxide::DynoxideError;
 use dynoxide::actions::query::QueryRequest;
 use dynoxide::actions::scan::ScanRequest;
-use serde::Deserialize;
 use tokio::time::Instant;
 
 /// Reads one page. Gives it and the capacity units consumed.
@@ -38,16 +38,24 @@ struct ReadPage<'a> {
 }
 
 /// The JSON of its answer.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 struct Answer {
-    items: Option<JsonItems>,
-    #[serde(default)]
-    count: u32,
-    #[serde(default)]
-    scanned_count: u32,
-    last_evaluated_key: Option<JsonItem>,
-    consumed_capacity: Option<JsonCapacity>,
+    page: Page,
+    units: f64,
+}
+
+impl AnswerJson for Answer {
+    fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
+        match name {
+            "Items" => self.page.items = answer.items()?,
+            "Count" => self.page.count = answer.value()?,
+            "ScannedCount" => self.page.scanned = answer.value()?,
+            "LastEvaluatedKey" => self.page.last_key = answer.present()?,
+            "ConsumedCapacity" => self.units = answer.units()?,
+            _ => answer.ignore()?,
+        }
+        Ok(())
+    }
 }
 
 impl ReadPage<'_> {
@@ -130,14 +138,8 @@ impl Call for ReadPage<'_> {
         body.consistent(query.consistent);
     }
 
-    fn answer(&self, answer: Answer) -> Result<Metered<Page>, AttemptFailure> {
-        let page = Page {
-            items: answer.items.map(|JsonItems(items)| items).unwrap_or_default(),
-            count: answer.count,
-            scanned: answer.scanned_count,
-            last_key: present(answer.last_evaluated_key),
-        };
-        Ok((page, units(&answer.consumed_capacity)))
+    fn answer(&self, Answer { page, units }: Answer) -> Result<Metered<Page>, AttemptFailure> {
+        Ok((page, units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Page>, AttemptFailure> {

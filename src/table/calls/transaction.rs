@@ -7,8 +7,6 @@ use super::call::{Call, EngineAnswer};
 use super::write::{expressions, write_members};
 use crate::table::attempt::attempts::{CallMeans, Ended, Next, Retry};
 use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
-use crate::table::client::decode::{JsonCapacity, units};
-use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::text;
@@ -20,6 +18,9 @@ use crate::table::embedded::engine::{SHORT_BYTES, SHORT_ITEMS};
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
+use crate::table::json::decode::{AnswerJson, AnswerReader};
+use crate::table::json::encode::BodyWriter;
+use crate::table::json::reader::JsonResult;
 use crate::table::sdk::convert::{self, conditioned, item_to_sdk, key_to_sdk};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
@@ -28,7 +29,6 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem, Update};
 use dynoxide::DynoxideError;
 use dynoxide::actions::transact_write_items as typed;
-use serde::Deserialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -153,10 +153,19 @@ impl<'a> Part<'a> {
 }
 
 /// The JSON of its answer.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 struct Answer {
-    consumed_capacity: Option<Vec<JsonCapacity>>,
+    units: f64,
+}
+
+impl AnswerJson for Answer {
+    fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
+        match name {
+            "ConsumedCapacity" => self.units = answer.units()?,
+            _ => answer.ignore()?,
+        }
+        Ok(())
+    }
 }
 
 impl Call for Transaction<'_> {
@@ -173,7 +182,7 @@ impl Call for Transaction<'_> {
     }
 
     fn answer(&self, answer: Answer) -> Result<Metered<()>, AttemptFailure> {
-        Ok(((), units(answer.consumed_capacity.iter().flatten())))
+        Ok(((), answer.units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<()>, AttemptFailure> {

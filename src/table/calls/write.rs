@@ -6,8 +6,6 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::{CallMeans, Ended, Next};
 use crate::table::attempt::failure::{AttemptFailure, Refusal};
-use crate::table::client::decode::{JsonCapacity, JsonItem, present, units};
-use crate::table::client::encode::BodyWriter;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::{Expressions, text};
@@ -18,6 +16,9 @@ use crate::table::embedded::engine::SHORT_BYTES;
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
 use crate::table::embedded::values as engine;
+use crate::table::json::decode::{AnswerJson, AnswerReader};
+use crate::table::json::encode::BodyWriter;
+use crate::table::json::reader::JsonResult;
 use crate::table::sdk::convert::{self, conditioned, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
@@ -27,7 +28,6 @@ use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, ReturnValue};
 use dynoxide::DynoxideError;
 use dynoxide::actions::{delete_item::DeleteItemRequest, put_item::PutItemRequest, update_item::UpdateItemRequest};
-use serde::Deserialize;
 use std::error::Error;
 use tokio::time::Instant;
 
@@ -64,11 +64,21 @@ struct SingleWrite<'a> {
 }
 
 /// The JSON of its answer.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 struct Answer {
-    attributes: Option<JsonItem>,
-    consumed_capacity: Option<JsonCapacity>,
+    attributes: Option<Item>,
+    units: f64,
+}
+
+impl AnswerJson for Answer {
+    fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
+        match name {
+            "Attributes" => self.attributes = answer.present()?,
+            "ConsumedCapacity" => self.units = answer.units()?,
+            _ => answer.ignore()?,
+        }
+        Ok(())
+    }
 }
 
 impl Call for SingleWrite<'_> {
@@ -85,8 +95,8 @@ impl Call for SingleWrite<'_> {
         body.text("ReturnValues", if is_update { "ALL_NEW" } else { "ALL_OLD" });
     }
 
-    fn answer(&self, answer: Answer) -> Result<Metered<Option<Item>>, AttemptFailure> {
-        Ok((present(answer.attributes), units(&answer.consumed_capacity)))
+    fn answer(&self, Answer { attributes, units }: Answer) -> Result<Metered<Option<Item>>, AttemptFailure> {
+        Ok((attributes, units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Option<Item>>, AttemptFailure> {

@@ -1,11 +1,13 @@
 //! A call of any kind in; its answer, or the attempt's failure, out: written, sent once over a connection, and read.
 
 use super::connection::DynamoConnection;
-use super::refusal::unreadable;
+use super::refusal::{broken, unreadable};
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
 use crate::table::calls::call::Call;
 use crate::table::data_store::Metered;
+use crate::table::json::decode::read_answer;
+use std::sync::Arc;
 
 /// Makes calls without the AWS SDK.
 pub(in crate::table) struct DirectMaker {
@@ -16,9 +18,9 @@ pub(in crate::table) struct DirectMaker {
 impl DirectMaker {
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
     pub(in crate::table) async fn make<C: Call>(&self, call: &C, tally: Option<&CallTally>) -> Result<Metered<C::Answer>, AttemptFailure> {
-        let answer = self.connection.send(call.operation(), call.json(), tally).await?;
-        // The text is checked as a whole, not string by string. Bytes that are no text are read for the error.
-        let json = std::str::from_utf8(&answer).map_or_else(|_| serde_json::from_slice(&answer), serde_json::from_str);
-        call.answer(json.map_err(|error| unreadable(&error))?)
+        let body = self.connection.send(call.operation(), call.json(), tally).await?;
+        // The text is checked as a whole, not string by string.
+        let text = Arc::new(String::from_utf8(body.into()).map_err(|error| broken(format!("the answer is no text: {error}")))?);
+        call.answer(read_answer(&text).map_err(|error| unreadable(&text, &error))?)
     }
 }

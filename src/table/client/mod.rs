@@ -1,14 +1,12 @@
 //! The direct maker of calls: request bodies written straight from calls, signed with a key that is kept, sent over pooled connections, and
 //! answers read once. What it needs to know of regions, endpoints and credentials, it asks the AWS SDK.
 //!
-//! [`maker`] is the way of a call: [`encode`] writes its body, [`connection`] signs and sends it, [`decode`] reads its answer, [`refusal`] an
+//! [`maker`] is the way of a call: [`super::json`] writes its body and reads its answer, [`connection`] signs and sends it, [`refusal`] reads an
 //! answer that is none of success. What a body and an answer hold, the call itself says.
 
 pub(in crate::table) mod connection;
 mod credentials;
-pub(in crate::table) mod decode;
 mod destination;
-pub(in crate::table) mod encode;
 pub(in crate::table) mod maker;
 mod refusal;
 mod sign;

@@ -1,14 +1,16 @@
 //! An answer that is none of success in; the failure of the attempt out.
 
-use super::decode::{JsonItem, present};
 use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::json::decode::JsonItem;
+use crate::table::json::reader::Unreadable;
 use crate::table::retry::table_health::Verdict;
 use crate::table::sdk::attempt_error::with_causes;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::error::Error;
 
 /// An answer, read whole.
@@ -110,10 +112,16 @@ pub(super) fn broken(detail: String) -> AttemptFailure {
     AttemptFailure::unusable(TableErrorKind::Unavailable, detail)
 }
 
-/// The failure of an attempt whose answer is none that DynamoDB gives.
-pub(super) fn unreadable(error: &serde_json::Error) -> AttemptFailure {
-    let detail = format!("the answer cannot be read: {error}");
-    let kind = if error.is_data() { TableErrorKind::Invalid } else { TableErrorKind::Unavailable };
+/// The item of a refusal; `None` if there is none. Some compatible servers send an empty map instead of nothing.
+fn present(item: Option<JsonItem>) -> Option<Item> {
+    item.map(|JsonItem(item)| item).filter(|item| !item.is_empty())
+}
+
+/// The failure of an attempt whose answer is none that DynamoDB gives: another text than JSON was cut off or damaged on its way.
+pub(super) fn unreadable(text: &str, error: &Unreadable) -> AttemptFailure {
+    let detail = format!("the answer cannot be read: {} at byte {}", error.what, error.at);
+    let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let kind = if is_json { TableErrorKind::Invalid } else { TableErrorKind::Unavailable };
     AttemptFailure { verdict: Verdict::Answered, ..AttemptFailure::unusable(kind, detail) }
 }
 

@@ -1,6 +1,8 @@
 //! Attribute values, items and keys as plain data.
 
+use super::text::Text;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -8,9 +10,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// String.
-    S(String),
+    S(Text),
     /// Number, in decimal text.
-    N(String),
+    N(Text),
     /// Binary.
     B(Vec<u8>),
     /// Boolean.
@@ -18,15 +20,30 @@ pub enum Attribute {
     /// Null.
     Null,
     /// String set.
-    Ss(Vec<String>),
+    Ss(Vec<Text>),
     /// Number set.
-    Ns(Vec<String>),
+    Ns(Vec<Text>),
     /// Binary set.
     Bs(Vec<Vec<u8>>),
     /// List.
     L(Vec<Attribute>),
     /// Map.
     M(Item),
+}
+
+impl Attribute {
+    /// The same value, which keeps nothing of the answer that it came in.
+    pub(in crate::table) fn detached(&self) -> Self {
+        match self {
+            Self::S(text) => Self::S(text.detached()),
+            Self::N(text) => Self::N(text.detached()),
+            Self::Ss(texts) => Self::Ss(texts.iter().map(Text::detached).collect()),
+            Self::Ns(texts) => Self::Ns(texts.iter().map(Text::detached).collect()),
+            Self::L(values) => Self::L(values.iter().map(Self::detached).collect()),
+            Self::M(map) => Self::M(map.detached()),
+            Self::B(_) | Self::Bool(_) | Self::Null | Self::Bs(_) => self.clone(),
+        }
+    }
 }
 
 /// The name of an attribute.
@@ -37,11 +54,11 @@ const FEW: usize = 16;
 
 /// An item, or a map within one: attribute name → value.
 ///
-/// An item has few attributes, and a page has many items with the same ones. So an item is a sorted list, which is smaller and faster to
-/// make and to read than a hash map, and the items of a page share their names.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+/// An item has few attributes, and a page has many items with the same ones. So an item is a list, which is smaller and faster to make and to
+/// read than a hash map, and the items of a page share their names.
+#[derive(Clone, Default)]
 pub struct Item {
-    /// Sorted by name, each name once.
+    /// Each name once. More than [`FEW`] are sorted by name.
     members: Vec<(AttributeName, Attribute)>,
 }
 
@@ -68,7 +85,21 @@ impl Item {
         Self { members }
     }
 
+    /// The same item, which keeps nothing of the answer that it came in. Whoever keeps items for longer than a request keeps these.
+    pub(in crate::table) fn detached(&self) -> Self {
+        Self { members: self.members.iter().map(|(name, value)| (name.clone(), value.detached())).collect() }
+    }
+
+    /// The item with these attributes, which have different names.
+    pub(super) fn of_distinct(mut members: Vec<(AttributeName, Attribute)>) -> Self {
+        if members.len() > FEW {
+            members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        }
+        Self { members }
+    }
+
     /// The value of an attribute.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.place(name).map(|place| &self.members[place].1)
     }
@@ -81,13 +112,21 @@ impl Item {
     /// Sets an attribute, and gives its value until now.
     pub fn insert(&mut self, name: impl Into<AttributeName>, value: Attribute) -> Option<Attribute> {
         let name = name.into();
-        match self.members.binary_search_by(|(known, _)| known.cmp(&name)) {
-            Ok(place) => Some(std::mem::replace(&mut self.members[place].1, value)),
-            Err(place) => {
+        if let Some(place) = self.place(&name) {
+            return Some(std::mem::replace(&mut self.members[place].1, value));
+        }
+        match self.members.len() {
+            ..FEW => self.members.push((name, value)),
+            FEW => {
+                self.members.push((name, value));
+                self.members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+            }
+            _ => {
+                let place = self.members.partition_point(|(known, _)| *known < name);
                 self.members.insert(place, (name, value));
-                None
             }
         }
+        None
     }
 
     /// Removes an attribute, and gives its value.
@@ -105,22 +144,51 @@ impl Item {
         self.members.is_empty()
     }
 
+    /// The attributes in any order.
+    pub fn members(&self) -> impl ExactSizeIterator<Item = (&AttributeName, &Attribute)> {
+        self.members.iter().map(|(name, value)| (name, value))
+    }
+
     /// The attributes in the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&AttributeName, &Attribute)> {
-        self.members.iter().map(|(name, value)| (name, value))
+        let mut members: Vec<_> = self.members().collect();
+        members.sort_unstable_by_key(|(name, _)| *name);
+        members.into_iter()
     }
 
     /// The names in their order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &AttributeName> {
-        self.members.iter().map(|(name, _)| name)
+        self.iter().map(|(name, _)| name)
     }
 
     /// The place of an attribute.
+    #[inline]
     fn place(&self, name: &str) -> Option<usize> {
         if self.members.len() <= FEW {
-            return self.members.iter().position(|(known, _)| **known == *name);
+            return self.members.iter().position(|(known, _)| is_same(known, name));
         }
         self.members.binary_search_by(|(known, _)| (**known).cmp(name)).ok()
+    }
+}
+
+/// Whether two names are the same. Most that are not differ in their lengths or their first bytes.
+#[inline]
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && one.as_bytes().first() == other.as_bytes().first() && one == other
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.members().all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+impl Eq for Item {}
+
+impl Hash for Item {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        self.iter().for_each(|member| member.hash(state));
     }
 }
 
@@ -163,42 +231,10 @@ impl IntoIterator for Item {
     type Item = (AttributeName, Attribute);
     type IntoIter = std::vec::IntoIter<(AttributeName, Attribute)>;
 
-    fn into_iter(self) -> Self::IntoIter {
+    /// The attributes in the order of their names.
+    fn into_iter(mut self) -> Self::IntoIter {
+        self.members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         self.members.into_iter()
-    }
-}
-
-/// The names that the items of a list have had so far. The items of a list mostly have the same attributes.
-#[derive(Debug, Default)]
-pub(in crate::table) struct SharedNames {
-    known: Vec<AttributeName>,
-    /// The place of the name that comes next, if this item is like the one before.
-    next: usize,
-}
-
-impl SharedNames {
-    /// Most names that are kept to be shared. Maps with free keys have any number of names.
-    pub(in crate::table) const MOST: usize = 64;
-
-    /// The name with this text, shared if it is known.
-    pub(in crate::table) fn name(&mut self, text: &str) -> AttributeName {
-        let is_text = |name: &AttributeName| **name == *text;
-        let expected = Some(self.next).filter(|next| self.known.get(*next).is_some_and(is_text));
-        if let Some(place) = expected.or_else(|| self.known.iter().position(is_text)) {
-            self.next = place + 1;
-            return self.known[place].clone();
-        }
-        let name: AttributeName = text.into();
-        if self.known.len() < Self::MOST {
-            self.known.push(name.clone());
-            self.next = self.known.len();
-        }
-        name
-    }
-
-    /// How many attributes the next item probably has.
-    pub(in crate::table) fn usual_attributes(&self) -> usize {
-        self.known.len().max(4)
     }
 }
 
@@ -217,17 +253,17 @@ pub enum KeyValue {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The partition key attribute.
-    pub partition: (String, KeyValue),
+    pub partition: (AttributeName, KeyValue),
     /// The sort key attribute.
-    pub sort: Option<(String, KeyValue)>,
+    pub sort: Option<(AttributeName, KeyValue)>,
 }
 
 impl KeyValue {
     /// An attribute as the value of a key attribute; `None` if its type cannot be a key.
     pub fn of(attribute: &Attribute) -> Option<Self> {
         match attribute {
-            Attribute::S(text) => Some(Self::S(text.clone())),
-            Attribute::N(number) => Some(Self::N(number.clone())),
+            Attribute::S(text) => Some(Self::S(text.as_str().to_owned())),
+            Attribute::N(number) => Some(Self::N(number.as_str().to_owned())),
             Attribute::B(bytes) => Some(Self::B(bytes.clone())),
             _ => None,
         }
@@ -237,8 +273,8 @@ impl KeyValue {
 impl From<KeyValue> for Attribute {
     fn from(key: KeyValue) -> Self {
         match key {
-            KeyValue::S(text) => Self::S(text),
-            KeyValue::N(number) => Self::N(number),
+            KeyValue::S(text) => Self::S(text.into()),
+            KeyValue::N(number) => Self::N(number.into()),
             KeyValue::B(bytes) => Self::B(bytes),
         }
     }
@@ -247,7 +283,7 @@ impl From<KeyValue> for Attribute {
 impl Key {
     /// The key of an item with these key attributes; `None` if one of them is missing or cannot be a key.
     pub fn of(item: &Item, partition: &str, sort: Option<&str>) -> Option<Self> {
-        let read = |name: &str| Some((name.to_owned(), KeyValue::of(item.get(name)?)?));
+        let read = |name: &str| Some((name.into(), KeyValue::of(item.get(name)?)?));
         let sort = match sort {
             Some(name) => Some(read(name)?),
             None => None,
@@ -261,7 +297,7 @@ mod tests {
     use super::*;
 
     fn n(number: usize) -> Attribute {
-        Attribute::N(number.to_string())
+        Attribute::N(number.to_string().into())
     }
 
     #[test]

@@ -20,11 +20,15 @@ pub struct Get {
     pub max_age: Option<u32>,
 }
 
-/// Hashes the key's values only: Gets of one request rarely differ in anything else.
+/// Hashes the bytes of the key's values only: Gets of one request rarely differ in anything else.
 impl Hash for Get {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key.partition.1.hash(state);
-        self.key.sort.as_ref().map(|(_, value)| value).hash(state);
+        for (_, value) in std::iter::once(&self.key.partition).chain(&self.key.sort) {
+            match value {
+                KeyValue::S(text) | KeyValue::N(text) => text.hash(state),
+                KeyValue::B(bytes) => bytes.hash(state),
+            }
+        }
     }
 }
 
@@ -83,6 +87,14 @@ pub struct Expression {
     pub names: BTreeMap<String, String>,
     /// `:v0` → value.
     pub values: BTreeMap<String, Attribute>,
+}
+
+impl Expression {
+    /// The same expression, which keeps nothing of an answer that its values came in.
+    pub(in crate::table) fn detached(&self) -> Self {
+        let values = self.values.iter().map(|(placeholder, value)| (placeholder.clone(), value.detached())).collect();
+        Self { text: self.text.clone(), names: self.names.clone(), values }
+    }
 }
 
 /// The result of a Query or Scan.

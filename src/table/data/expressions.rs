@@ -45,7 +45,7 @@ impl PartialEq for PlaceholderValue<'_> {
             (Self::Key(left), Self::Key(right)) => left == right,
             (Self::Attribute(left), Self::Attribute(right)) => left == right,
             (Self::Key(key), Self::Attribute(value)) | (Self::Attribute(value), Self::Key(key)) => match (key, value) {
-                (S(key), Attribute::S(value)) | (N(key), Attribute::N(value)) => key == value,
+                (S(key), Attribute::S(value)) | (N(key), Attribute::N(value)) => value == key,
                 (B(key), Attribute::B(value)) => key == value,
                 _ => false,
             },
@@ -292,7 +292,7 @@ mod tests {
         let expression = |text: &str, names: &[(&str, &str)], values: &[(&str, &str)]| Expression {
             text: text.into(),
             names: names.iter().map(|(placeholder, name)| (placeholder.to_string(), name.to_string())).collect(),
-            values: values.iter().map(|(placeholder, value)| (placeholder.to_string(), Attribute::S(value.to_string()))).collect(),
+            values: values.iter().map(|(placeholder, value)| (placeholder.to_string(), Attribute::S(value.to_string().into()))).collect(),
         };
         let condition = expression("#f0 = :f0 AND #f1 = :f1", &[("#f0", "state"), ("#f1", "name")], &[(":f0", "new"), (":f1", "x")]);
         let update = expression(

@@ -9,7 +9,7 @@ const ELEMENT: usize = 1;
 
 /// The size of an item: its attributes' names and values.
 pub(in crate::table) fn item_size(item: &Item) -> usize {
-    item.iter().map(|(name, value)| name.len() + attribute_size(value)).sum()
+    item.members().map(|(name, value)| name.len() + attribute_size(value)).sum()
 }
 
 /// The size of a key's attributes.
@@ -29,7 +29,7 @@ pub(in crate::table) fn attribute_size(value: &Attribute) -> usize {
         Attribute::N(text) => number_size(text),
         Attribute::B(bytes) => bytes.len(),
         Attribute::Bool(_) | Attribute::Null => 1,
-        Attribute::Ss(texts) => texts.iter().map(String::len).sum(),
+        Attribute::Ss(texts) => texts.iter().map(|text| text.len()).sum(),
         Attribute::Ns(texts) => texts.iter().map(|text| number_size(text)).sum(),
         Attribute::Bs(all) => all.iter().map(Vec::len).sum(),
         Attribute::L(values) => CONTAINER + values.iter().map(|value| ELEMENT + attribute_size(value)).sum::<usize>(),
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn names_and_values_count() {
-        let s = |text: &str| Attribute::S(text.to_owned());
+        let s = |text: &str| Attribute::S(text.to_owned().into());
         for (value, size) in [
             (s("äb"), 3),
             (Attribute::N("-12.5".into()), 3),

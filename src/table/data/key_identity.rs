@@ -3,10 +3,11 @@
 //! DynamoDB refuses a call with an impossible key (an empty one, one too long), and with it the other 99 keys of its batch. Such a key needs
 //! no call: no item can have it.
 
-use super::attribute::{Attribute, Item, Key, KeyValue};
+use super::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use super::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use crate::schema::table::number::Number;
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
 /// Whether an item may have this key.
 pub(in crate::table) fn key_can_exist(key: &Key) -> bool {
@@ -25,11 +26,11 @@ pub(in crate::table) fn sort_can_exist(value: &KeyValue) -> bool {
 
 /// The same key with canonical numbers, so that equal keys compare as equal.
 pub(in crate::table) fn canonical(key: &Key) -> Cow<'_, Key> {
-    let is_number = |(_, value): &(String, KeyValue)| matches!(value, KeyValue::N(_));
+    let is_number = |(_, value): &(AttributeName, KeyValue)| matches!(value, KeyValue::N(_));
     if !is_number(&key.partition) && !key.sort.as_ref().is_some_and(is_number) {
         return Cow::Borrowed(key);
     }
-    let one = |(name, value): &(String, KeyValue)| (name.clone(), canonical_value(value).into_owned());
+    let one = |(name, value): &(AttributeName, KeyValue)| (name.clone(), canonical_value(value).into_owned());
     Cow::Owned(Key { partition: one(&key.partition), sort: key.sort.as_ref().map(one) })
 }
 
@@ -46,23 +47,38 @@ fn canonical_number(text: &str) -> String {
 }
 
 /// What makes two keys of one table equal: their values, with canonical numbers, borrowed.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq)]
 pub(in crate::table) struct KeyIdentity<'a> {
     partition: Value<'a>,
     sort: Option<Value<'a>>,
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq)]
 enum Value<'a> {
     S(&'a str),
     N(String),
     B(&'a [u8]),
 }
 
+/// Hashes the bytes only: the keys of a table have values of the same types.
+impl Hash for KeyIdentity<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for value in std::iter::once(&self.partition).chain(&self.sort) {
+            state.write(match value {
+                Value::S(text) => text.as_bytes(),
+                Value::N(number) => number.as_bytes(),
+                Value::B(bytes) => bytes,
+            });
+            // Where a value ends makes a difference, too.
+            state.write_u8(0xff);
+        }
+    }
+}
+
 impl<'a> KeyIdentity<'a> {
     /// The identity of a key.
     pub(in crate::table) fn of_key(key: &'a Key) -> Self {
-        let value = |(_, value): &'a (String, KeyValue)| match value {
+        let value = |(_, value): &'a (AttributeName, KeyValue)| match value {
             KeyValue::S(text) => Value::S(text),
             KeyValue::N(text) => Value::N(canonical_number(text)),
             KeyValue::B(bytes) => Value::B(bytes),
@@ -72,7 +88,7 @@ impl<'a> KeyIdentity<'a> {
 
     /// The identity of an item whose key has the attributes of `shape`; `None` if one of them is missing or cannot be a key.
     pub(in crate::table) fn of_item(item: &'a Item, shape: &Key) -> Option<Self> {
-        let value = |(name, _): &(String, KeyValue)| match item.get(name)? {
+        let value = |(name, _): &(AttributeName, KeyValue)| match item.get(name)? {
             Attribute::S(text) => Some(Value::S(text)),
             Attribute::N(text) => Some(Value::N(canonical_number(text))),
             Attribute::B(bytes) => Some(Value::B(bytes)),

@@ -1,7 +1,8 @@
 //! Attribute values and expressions of calls in, the engine's out; its items in, ours out, by move. Must not know kinds of calls.
 
-use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue, SharedNames};
+use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
+use crate::table::data::shared_names::{GrowingItem, SharedNames};
 use dynoxide::DynoxideError;
 use dynoxide::types::{AttributeValue, ConsumedCapacity, validate_dynamo_number};
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ pub(in crate::table) fn item(item: &Item) -> Result<EngineItem, DynoxideError> {
 /// A key as the engine's item of one or two attributes. Refuses numbers that DynamoDB cannot hold.
 pub(in crate::table) fn key(key: &Key) -> Result<EngineItem, DynoxideError> {
     let attributes = std::iter::once(&key.partition).chain(&key.sort);
-    attributes.map(|(name, value)| Ok((name.clone(), key_value(value)?))).collect()
+    attributes.map(|(name, value)| Ok((name.to_string(), key_value(value)?))).collect()
 }
 
 /// `ExpressionAttributeValues`; `None` if there are none. Refuses numbers that DynamoDB cannot hold.
@@ -80,7 +81,7 @@ pub(in crate::table) fn present(item: Option<EngineItem>) -> Option<Item> {
 
 /// The capacity units of an answer.
 pub(in crate::table) fn units<'c>(consumed: impl IntoIterator<Item = &'c ConsumedCapacity>) -> f64 {
-    consumed.into_iter().map(|part| part.capacity_units).sum()
+    consumed.into_iter().fold(0.0, |sum, part| sum + part.capacity_units)
 }
 
 /// `ReturnConsumedCapacity` of every call.
@@ -120,13 +121,13 @@ fn check_item(item: &Item) -> Result<(), DynoxideError> {
 
 fn attribute_to_engine(value: Attribute) -> AttributeValue {
     match value {
-        Attribute::S(text) => AttributeValue::S(text),
-        Attribute::N(text) => AttributeValue::N(text),
+        Attribute::S(text) => AttributeValue::S(text.into()),
+        Attribute::N(text) => AttributeValue::N(text.into()),
         Attribute::B(bytes) => AttributeValue::B(bytes),
         Attribute::Bool(truth) => AttributeValue::BOOL(truth),
         Attribute::Null => AttributeValue::NULL(true),
-        Attribute::Ss(texts) => AttributeValue::SS(texts),
-        Attribute::Ns(texts) => AttributeValue::NS(texts),
+        Attribute::Ss(texts) => AttributeValue::SS(texts.into_iter().map(Into::into).collect()),
+        Attribute::Ns(texts) => AttributeValue::NS(texts.into_iter().map(Into::into).collect()),
         Attribute::Bs(all) => AttributeValue::BS(all),
         Attribute::L(values) => AttributeValue::L(values.into_iter().map(attribute_to_engine).collect()),
         Attribute::M(item) => AttributeValue::M(item_to_engine(item)),
@@ -134,22 +135,24 @@ fn attribute_to_engine(value: Attribute) -> AttributeValue {
 }
 
 fn item_from_engine(item: EngineItem, names: &mut SharedNames) -> Item {
-    let mut members = Vec::with_capacity(item.len());
+    let mut members = GrowingItem::like_others(names);
     for (name, value) in item {
-        members.push((names.name(&name), attribute_from_engine(value, names)));
+        let name = names.name(&name);
+        let value = attribute_from_engine(value, names);
+        members.add(name, value);
     }
-    Item::of_members(members)
+    members.finish()
 }
 
 fn attribute_from_engine(value: AttributeValue, names: &mut SharedNames) -> Attribute {
     match value {
-        AttributeValue::S(text) => Attribute::S(text),
-        AttributeValue::N(text) => Attribute::N(text),
+        AttributeValue::S(text) => Attribute::S(text.into()),
+        AttributeValue::N(text) => Attribute::N(text.into()),
         AttributeValue::B(bytes) => Attribute::B(bytes),
         AttributeValue::BOOL(truth) => Attribute::Bool(truth),
         AttributeValue::NULL(_) => Attribute::Null,
-        AttributeValue::SS(texts) => Attribute::Ss(texts),
-        AttributeValue::NS(texts) => Attribute::Ns(texts),
+        AttributeValue::SS(texts) => Attribute::Ss(texts.into_iter().map(Into::into).collect()),
+        AttributeValue::NS(texts) => Attribute::Ns(texts.into_iter().map(Into::into).collect()),
         AttributeValue::BS(all) => Attribute::Bs(all),
         AttributeValue::L(values) => Attribute::L(values.into_iter().map(|value| attribute_from_engine(value, names)).collect()),
         AttributeValue::M(item) => Attribute::M(item_from_engine(item, names)),

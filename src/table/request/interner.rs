@@ -52,6 +52,12 @@ pub(super) struct Interner {
 }
 
 impl Interner {
+    /// Makes room for more Gets.
+    pub(super) fn reserve(&mut self, gets: usize) {
+        self.places.reserve(gets);
+        self.gets.reserve(gets);
+    }
+
     /// The id of a Get, known or new.
     pub(super) fn id(&mut self, get: Arc<Get>) -> GetId {
         let (consistent, next) = (get.consistent, self.gets.len());

@@ -89,6 +89,7 @@ impl Loaders {
 
     fn ids(&self, gets: Vec<Arc<Get>>) -> Vec<GetId> {
         let mut interner = self.session.interner.lock().unwrap_or_else(PoisonError::into_inner);
+        interner.reserve(gets.len());
         gets.into_iter().map(|get| interner.id(get)).collect()
     }
 

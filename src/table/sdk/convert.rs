@@ -34,7 +34,7 @@ pub(in crate::table) fn unknown_type() -> AttemptFailure {
 
 /// The capacity units of an answer.
 pub(in crate::table) fn units(consumed: &[ConsumedCapacity]) -> f64 {
-    consumed.iter().filter_map(|part| part.capacity_units).sum()
+    consumed.iter().filter_map(|part| part.capacity_units).fold(0.0, |sum, units| sum + units)
 }
 
 /// `ConsistentRead`; left out if false, its default.
@@ -50,7 +50,7 @@ pub(in crate::table) fn item_to_sdk(item: Item) -> SdkItem {
 /// A key as the SDK's item of one or two attributes.
 pub(in crate::table) fn key_to_sdk(key: &Key) -> SdkItem {
     let attributes = std::iter::once(&key.partition).chain(key.sort.as_ref());
-    attributes.map(|(name, value)| (name.clone(), key_value_to_sdk(value))).collect()
+    attributes.map(|(name, value)| (name.to_string(), key_value_to_sdk(value))).collect()
 }
 
 /// The value of a key attribute as the SDK's.
@@ -87,13 +87,13 @@ pub(in crate::table) use conditioned;
 /// Our value as the SDK's.
 pub(in crate::table) fn attribute_to_sdk(value: Attribute) -> AttributeValue {
     match value {
-        Attribute::S(text) => AttributeValue::S(text),
-        Attribute::N(text) => AttributeValue::N(text),
+        Attribute::S(text) => AttributeValue::S(text.into()),
+        Attribute::N(text) => AttributeValue::N(text.into()),
         Attribute::B(bytes) => AttributeValue::B(Blob::new(bytes)),
         Attribute::Bool(truth) => AttributeValue::Bool(truth),
         Attribute::Null => AttributeValue::Null(true),
-        Attribute::Ss(texts) => AttributeValue::Ss(texts),
-        Attribute::Ns(texts) => AttributeValue::Ns(texts),
+        Attribute::Ss(texts) => AttributeValue::Ss(texts.into_iter().map(Into::into).collect()),
+        Attribute::Ns(texts) => AttributeValue::Ns(texts.into_iter().map(Into::into).collect()),
         Attribute::Bs(all) => AttributeValue::Bs(all.into_iter().map(Blob::new).collect()),
         Attribute::L(values) => AttributeValue::L(values.into_iter().map(attribute_to_sdk).collect()),
         Attribute::M(item) => AttributeValue::M(item_to_sdk(item)),
@@ -102,13 +102,13 @@ pub(in crate::table) fn attribute_to_sdk(value: Attribute) -> AttributeValue {
 
 fn attribute_from_sdk(value: AttributeValue) -> Option<Attribute> {
     Some(match value {
-        AttributeValue::S(text) => Attribute::S(text),
-        AttributeValue::N(text) => Attribute::N(text),
+        AttributeValue::S(text) => Attribute::S(text.into()),
+        AttributeValue::N(text) => Attribute::N(text.into()),
         AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
         AttributeValue::Bool(truth) => Attribute::Bool(truth),
         AttributeValue::Null(_) => Attribute::Null,
-        AttributeValue::Ss(texts) => Attribute::Ss(texts),
-        AttributeValue::Ns(texts) => Attribute::Ns(texts),
+        AttributeValue::Ss(texts) => Attribute::Ss(texts.into_iter().map(Into::into).collect()),
+        AttributeValue::Ns(texts) => Attribute::Ns(texts.into_iter().map(Into::into).collect()),
         AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(Blob::into_inner).collect()),
         AttributeValue::L(values) => Attribute::L(values.into_iter().map(attribute_from_sdk).collect::<Option<_>>()?),
         AttributeValue::M(item) => Attribute::M(item_from_sdk(item)?),
@@ -126,7 +126,7 @@ pub(in crate::table) mod tests {
         let inner = Item::from([("n".to_owned(), Attribute::N("12345678901234567890123456789012345678".into()))]);
         Item::from([
             ("PK".to_owned(), Attribute::S("p".into())),
-            ("s".to_owned(), Attribute::S(String::new())),
+            ("s".to_owned(), Attribute::S(String::new().into())),
             ("n".to_owned(), Attribute::N("-0.00001".into())),
             ("b".to_owned(), Attribute::B(vec![0, 255])),
             ("yes".to_owned(), Attribute::Bool(true)),
@@ -147,8 +147,8 @@ pub(in crate::table) mod tests {
     #[test]
     fn a_key_is_read_out_of_an_item() {
         let key = Key::of(&every_type(), "PK", Some("n")).unwrap();
-        assert_eq!(key.partition, ("PK".to_owned(), KeyValue::S("p".into())));
-        assert_eq!(key.sort, Some(("n".to_owned(), KeyValue::N("-0.00001".into()))));
+        assert_eq!(key.partition, ("PK".into(), KeyValue::S("p".into())));
+        assert_eq!(key.sort, Some(("n".into(), KeyValue::N("-0.00001".into()))));
         assert_eq!(Key::of(&every_type(), "PK", Some("missing")), None);
         assert_eq!(Key::of(&every_type(), "yes", None), None, "a Boolean is no key");
     }

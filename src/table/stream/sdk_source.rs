@@ -126,13 +126,13 @@ fn item(image: HashMap<String, AttributeValue>) -> Option<Item> {
 
 fn attribute(value: AttributeValue) -> Option<Attribute> {
     Some(match value {
-        AttributeValue::S(text) => Attribute::S(text),
-        AttributeValue::N(text) => Attribute::N(text),
+        AttributeValue::S(text) => Attribute::S(text.into()),
+        AttributeValue::N(text) => Attribute::N(text.into()),
         AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
         AttributeValue::Bool(truth) => Attribute::Bool(truth),
         AttributeValue::Null(_) => Attribute::Null,
-        AttributeValue::Ss(texts) => Attribute::Ss(texts),
-        AttributeValue::Ns(texts) => Attribute::Ns(texts),
+        AttributeValue::Ss(texts) => Attribute::Ss(texts.into_iter().map(Into::into).collect()),
+        AttributeValue::Ns(texts) => Attribute::Ns(texts.into_iter().map(Into::into).collect()),
         AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(|bytes| bytes.into_inner()).collect()),
         AttributeValue::L(values) => Attribute::L(values.into_iter().map(attribute).collect::<Option<_>>()?),
         AttributeValue::M(members) => Attribute::M(item(members)?),

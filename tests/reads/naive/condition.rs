@@ -59,12 +59,12 @@ fn holds(condition: &Condition, arguments: &Map<String, Value>, item: &Item) -> 
         Condition::NotExists(path) => at(path, item).is_none(),
         Condition::AttributeType(path, kind) => at(path, item).is_some_and(|attribute| kind_of(attribute) == kind),
         Condition::BeginsWith(path, start) => match (at(path, item), value(start)) {
-            (Some(Attribute::S(text)), Some(Attribute::S(start))) => text.starts_with(&start),
+            (Some(Attribute::S(text)), Some(Attribute::S(start))) => text.starts_with(&*start),
             (Some(Attribute::B(bytes)), Some(Attribute::B(start))) => bytes.starts_with(&start),
             _ => false,
         },
         Condition::Contains(path, part) => match (at(path, item), value(part)) {
-            (Some(Attribute::S(text)), Some(Attribute::S(part))) => text.contains(&part),
+            (Some(Attribute::S(text)), Some(Attribute::S(part))) => text.contains(&*part),
             (Some(list), Some(part)) => super::values::elements(list).is_some_and(|all| all.iter().any(|one| equal(one, &part))),
             _ => false,
         },
@@ -80,7 +80,7 @@ fn values(operand: &Operand, arguments: &Map<String, Value>, item: &Item) -> Vec
             Attribute::M(map) => map.len(),
             list => super::values::elements(list)?.len(),
         };
-        Some(Attribute::N(size.to_string()))
+        Some(Attribute::N(size.to_string().into()))
     };
     match operand {
         Operand::Path(path) => at(path, item).cloned().into_iter().collect(),

@@ -275,7 +275,7 @@ impl<'w> Matching<'_, 'w> {
                 None => None,
                 Some(parts) => {
                     let start = self.beginning(&sort, parts, values);
-                    Some(Attribute::S(text.get(start.len()..).unwrap_or_default().to_owned()))
+                    Some(Attribute::S(text.get(start.len()..).unwrap_or_default().to_owned().into()))
                 }
             },
             (Some(sort), _) if sort.parts.is_none() => None,
@@ -296,6 +296,6 @@ fn order(kind: &ValueType, by_number: bool, left: &Value, right: &Value) -> Opti
     let (left, right) = (kind.to_text(left)?, kind.to_text(right)?);
     match (by_number, kind) {
         (true, ValueType::DateTime(_)) | (false, _) => Some(left.as_bytes().cmp(right.as_bytes())),
-        (true, _) => compare(&Attribute::N(left), &Attribute::N(right)),
+        (true, _) => compare(&Attribute::N(left.into()), &Attribute::N(right.into())),
     }
 }

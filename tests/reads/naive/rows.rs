@@ -259,5 +259,5 @@ pub fn is_of(table: &Table, ty: &ObjectType, item: &Item) -> bool {
         Some(_) => true,
         None => false,
     });
-    by_keys && keys.constants.iter().all(|(name, value)| item.get(name) == Some(&Attribute::S(value.clone())))
+    by_keys && keys.constants.iter().all(|(name, value)| item.get(name) == Some(&Attribute::S(value.clone().into())))
 }

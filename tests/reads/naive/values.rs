@@ -5,6 +5,7 @@ use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
 use keyfold::schema::scalar::date_time::{epoch_millis, instant_text};
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::table::data::attribute::{Attribute, Item};
+use keyfold::table::data::text::Text;
 use serde_json::{Number, Value, json};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -91,7 +92,7 @@ pub fn base64(bytes: &[u8]) -> String {
 }
 
 fn json_of(attribute: &Attribute) -> Value {
-    let number = |text: &String| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
+    let number = |text: &Text| serde_json::from_str::<Number>(text).map_or_else(|_| json!(text), Value::Number);
     match attribute {
         Attribute::S(text) => json!(text),
         Attribute::N(text) => number(text),
@@ -123,11 +124,13 @@ pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
     Some(match (kind, &value) {
         (_, Value::Null) => Attribute::Null,
         (ValueType::Boolean, Value::Bool(value)) => Attribute::Bool(*value),
-        (ValueType::DateTime(Moment::EpochSeconds), Value::String(text)) => Attribute::N(epoch_millis(text)?.div_euclid(1000).to_string()),
-        (ValueType::DateTime(Moment::EpochMillis), Value::String(text)) => Attribute::N(epoch_millis(text)?.to_string()),
-        (ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal, _) => Attribute::N(kind.to_text(&value)?),
+        (ValueType::DateTime(Moment::EpochSeconds), Value::String(text)) => {
+            Attribute::N(epoch_millis(text)?.div_euclid(1000).to_string().into())
+        }
+        (ValueType::DateTime(Moment::EpochMillis), Value::String(text)) => Attribute::N(epoch_millis(text)?.to_string().into()),
+        (ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal, _) => Attribute::N(kind.to_text(&value)?.into()),
         (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Binary, _) => return None,
-        _ => Attribute::S(kind.to_text(&value)?),
+        _ => Attribute::S(kind.to_text(&value)?.into()),
     })
 }
 

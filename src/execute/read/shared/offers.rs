@@ -32,7 +32,7 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
             let ([position], true) = (positions.as_slice(), read.yields.is_none()) else { return None };
             let Key { partition, sort } = &requests.gets.get(*position)?.key;
             let (part, span) = (SharedPart::Get(*position), KeySpan::of_key(&sort.as_ref()?.1));
-            Some(Offer { part, partition: partition.clone(), span, condition: None, member: item, need: 1 })
+            Some(Offer { part, partition: (partition.0.to_string(), partition.1.clone()), span, condition: None, member: item, need: 1 })
         }
         RowRequest::Query(position, page) => {
             let PendingQuery { id, query, needed, may_wait } = &requests.queries[*position];

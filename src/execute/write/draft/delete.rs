@@ -53,7 +53,7 @@ impl Drafting<'_, '_> {
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
             // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
             // deleted ones.
-            let names_it = |name: &String| *name == target.key.partition.0 || target.key.sort.iter().any(|(sort, _)| sort == name);
+            let names_it = |name: &String| **name == *target.key.partition.0 || target.key.sort.iter().any(|(sort, _)| **sort == **name);
             let in_key = |field: &&Field| {
                 let stored = ty.stored(&field.name);
                 stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)

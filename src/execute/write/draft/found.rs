@@ -110,7 +110,7 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
     for field in &job.write.held {
         attributes.extend(attributes_of(job, ty, field, &found));
     }
-    let is_primary = |name: &String| *name == key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| name == sort);
+    let is_primary = |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);
     let mut known: Vec<String> = Vec::new();
     for name in attributes {
         if !is_primary(&name) && !known.contains(&name) {

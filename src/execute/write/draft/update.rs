@@ -242,7 +242,7 @@ fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<
     let mut initial = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
         for (name, value) in &keys.constants {
-            initial.push((name.clone(), Attribute::S(value.clone())));
+            initial.push((name.clone(), Attribute::S(value.clone().into())));
         }
     }
     let is_key = |name: &String| {

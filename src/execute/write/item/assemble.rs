@@ -39,7 +39,7 @@ pub fn item(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String
         }
     }
     for (name, constant) in &item_keys.constants {
-        item.insert(name.clone(), Attribute::S(constant.clone()));
+        item.insert(name.clone(), Attribute::S(constant.clone().into()));
     }
     match values.iter().find_map(|(field, value)| lost(ty, item_keys, &item, (field, value))) {
         Some(invalid) => Err(invalid),
@@ -55,7 +55,7 @@ pub fn primary_key(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map
     let made = |key: &KeyAttribute| {
         let templates = item_keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         let made = key_value(table, key, templates, &value)?.ok_or_else(|| incomplete(templates, &value))?;
-        Ok((key.name.clone(), made))
+        Ok((key.name.as_str().into(), made))
     };
     Ok(Key { partition: made(&table.partition)?, sort: table.sort.as_ref().map(made).transpose()? })
 }

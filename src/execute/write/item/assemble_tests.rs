@@ -39,11 +39,11 @@ fn fields(value: Value) -> Map<String, Value> {
 }
 
 fn s(text: &str) -> Attribute {
-    Attribute::S(text.to_owned())
+    Attribute::S(text.to_owned().into())
 }
 
 fn n(text: &str) -> Attribute {
-    Attribute::N(text.to_owned())
+    Attribute::N(text.to_owned().into())
 }
 
 fn expected<const N: usize>(attributes: [(&str, Attribute); N]) -> Item {
@@ -180,8 +180,8 @@ fn keys_are_of_the_kind_that_the_table_says() {
         assert_eq!(made.get(name), Some(&value), "{name}");
     }
     let key = primary_key(&model, thing, &Caller::nobody(), &fields(values)).unwrap();
-    assert_eq!(key.partition, ("p".to_owned(), KeyValue::B(vec![1, 2, 3])));
-    assert_eq!(key.sort, Some(("s".to_owned(), KeyValue::N("1795167000".into()))));
+    assert_eq!(key.partition, ("p".into(), KeyValue::B(vec![1, 2, 3])));
+    assert_eq!(key.sort, Some(("s".into(), KeyValue::N("1795167000".into()))));
     assert_eq!(key_of(&model, thing, &made), Some(key));
     misfit(item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))), "digest", NOT_EMPTY);
     misfit(item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "AQ==", "at": "soon" }))), "at", &unfit("DateTime", "soon"));

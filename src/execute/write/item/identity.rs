@@ -30,7 +30,7 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
 /// Adds the condition that the item, if it exists, is of the type.
 pub fn demand(ty: &ObjectType, conditions: &mut Conditions) {
     for (name, value) in constants(ty) {
-        conditions.absent_or_equal(name, Attribute::S(value.clone()));
+        conditions.absent_or_equal(name, Attribute::S(value.clone().into()));
     }
 }
 

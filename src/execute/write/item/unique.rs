@@ -11,7 +11,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Fields, Part, RenderMistake};
-use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -37,21 +37,21 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     // Use the stored form: two instants in one second are stored as one epoch.
     let text = match encode::attribute(&stored.value, value) {
         Some(Attribute::S(text) | Attribute::N(text)) => text,
-        _ => stored.value.to_text(value).ok_or_else(unfit)?,
+        _ => stored.value.to_text(value).ok_or_else(unfit)?.into(),
     };
     let mark = format!("Unique#{}.{field}", ty.name);
     let partition = match text.len() {
         0..=LONGEST_IN_GUARD => text,
         _ => {
             let digest = hexadecimal(&Sha256::digest(text.as_bytes()));
-            format!("{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)])
+            format!("{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)]).into()
         }
     };
     let partition = format!("{mark}#{}{partition}", claims(keys, owner)?);
     let typed = |key: &KeyAttribute, text: String| match key.kind {
-        KeyType::S => Attribute::S(text),
+        KeyType::S => Attribute::S(text.into()),
         KeyType::B => Attribute::B(text.into_bytes()),
-        KeyType::N => Attribute::N("0".to_owned()),
+        KeyType::N => Attribute::N("0".to_owned().into()),
     };
     if table.partition.kind == KeyType::N {
         return Err(invalid("It cannot be unique in a table whose partition key is a number."));
@@ -77,8 +77,8 @@ pub fn owner_attribute(table: &Table, key: &str) -> String {
 
 /// The claims in an owner's key, each escaped and followed by `#`.
 fn claims(keys: &ItemKeys, owner: &Key) -> Result<String, InvalidValue> {
-    let of_part = |(name, value): &(String, KeyValue)| {
-        let (KeyValue::S(text), Some(templates)) = (value, keys.keys.get(name)) else { return Vec::new() };
+    let of_part = |(name, value): &(AttributeName, KeyValue)| {
+        let (KeyValue::S(text), Some(templates)) = (value, keys.keys.get(&**name)) else { return Vec::new() };
         templates.iter().find_map(|template| template.read(text)).unwrap_or_default()
     };
     let read: Fields = std::iter::once(&owner.partition).chain(&owner.sort).flat_map(of_part).collect();

@@ -8,7 +8,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::{AttributeName, Item, Key};
 use std::sync::Arc;
 
 /// A found item and its conditions.
@@ -45,7 +45,7 @@ impl FoundItem {
     }
 
     pub fn is_at(&self, table: &str, key: &Key) -> bool {
-        let same = |(name, value): &(String, _), (other, with): &(String, _)| {
+        let same = |(name, value): &(AttributeName, _), (other, with): &(AttributeName, _)| {
             let attribute = |value: &crate::table::data::attribute::KeyValue| value.clone().into();
             name == other && equal(&attribute(value), &attribute(with))
         };

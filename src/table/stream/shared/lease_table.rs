@@ -107,7 +107,7 @@ fn is_still(seen: Option<&Lease>) -> Expression {
 }
 
 fn key(shard: &ShardName) -> Key {
-    Key { partition: (SHARD.to_owned(), KeyValue::S(id(shard))), sort: None }
+    Key { partition: (SHARD.into(), KeyValue::S(id(shard))), sort: None }
 }
 
 fn id(shard: &ShardName) -> String {
@@ -116,11 +116,15 @@ fn id(shard: &ShardName) -> String {
 
 fn item(shard: &ShardName, lease: &Lease) -> Item {
     let expires = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + KEPT;
-    let members =
-        [(SHARD, Attribute::S(id(shard))), (FENCE, number(lease.fence)), (BEAT, number(lease.beat)), (EXPIRES, number(expires.as_secs()))];
+    let members = [
+        (SHARD, Attribute::S(id(shard).into())),
+        (FENCE, number(lease.fence)),
+        (BEAT, number(lease.beat)),
+        (EXPIRES, number(expires.as_secs())),
+    ];
     let mut item: Item = members.into_iter().collect();
     if let Some(owner) = &lease.owner {
-        item.insert(OWNER, Attribute::S(owner.to_string()));
+        item.insert(OWNER, Attribute::S(owner.to_string().into()));
     }
     item
 }
@@ -139,5 +143,5 @@ fn lease_of(item: &Item) -> Option<Lease> {
 }
 
 fn number(value: u64) -> Attribute {
-    Attribute::N(value.to_string())
+    Attribute::N(value.to_string().into())
 }

@@ -1,9 +1,9 @@
 //! Names, keys, items and expressions in, the JSON body of a request out (DynamoDB low-level API, JSON 1.0). Must not know kinds of calls,
 //! nor how they are sent.
 
+use super::string::push_json_text;
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
-use crate::table::data::json_text::push_json_text;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -168,7 +168,7 @@ fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m str,
 
 fn key(out: &mut Vec<u8>, key: &Key) {
     let attributes = std::iter::once(&key.partition).chain(&key.sort);
-    members(out, attributes.map(|(name, value)| (name.as_str(), value)), key_value);
+    members(out, attributes.map(|(name, value)| (&**name, value)), key_value);
 }
 
 fn key_value(out: &mut Vec<u8>, value: &KeyValue) {

@@ -1,0 +1,192 @@
+//! A text of an attribute: one of its own, or a part of the answer that it came in. Must not know what the text says.
+
+use serde::{Serialize, Serializer};
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// A text of an attribute.
+///
+/// The items of an answer have thousands of texts. As parts of the answer's own text, they need no memory of their own: to make, to copy or to
+/// drop one counts a reference. Whoever keeps a text for longer than a request keeps it [`Text::detached`], because a part keeps the whole
+/// answer.
+#[derive(Clone)]
+pub struct Text(Held);
+
+#[derive(Clone)]
+enum Held {
+    Own(String),
+    /// As large as the other: a pointer and two halves of a word.
+    Part(Arc<String>, u32, u32),
+}
+
+impl Text {
+    /// The part of an answer's JSON at these bytes, a string without escapes. A part that no `u32` can name is copied.
+    #[inline]
+    pub(in crate::table) fn of_answer(answer: &Arc<String>, at: Range<usize>) -> Self {
+        match (u32::try_from(at.start), u32::try_from(at.end)) {
+            (Ok(start), Ok(end)) => Self(Held::Part(answer.clone(), start, end)),
+            _ => answer.get(at).unwrap_or_default().into(),
+        }
+    }
+
+    /// The text.
+    #[inline]
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Held::Own(text) => text,
+            Held::Part(answer, start, end) => answer.get(*start as usize..*end as usize).unwrap_or_default(),
+        }
+    }
+
+    /// Whether it is known to need no escape in JSON.
+    pub(in crate::table) fn is_plain_json(&self) -> bool {
+        matches!(self.0, Held::Part(..))
+    }
+
+    /// The text as one of its own.
+    pub fn into_string(self) -> String {
+        match self.0 {
+            Held::Own(text) => text,
+            Held::Part(..) => self.as_str().to_owned(),
+        }
+    }
+
+    /// The same text, which keeps no answer.
+    pub(in crate::table) fn detached(&self) -> Self {
+        self.as_str().into()
+    }
+
+    /// The bytes that it keeps allocated, but for its own size.
+    pub(in crate::table) fn allocated(&self) -> usize {
+        match &self.0 {
+            Held::Own(text) => text.capacity(),
+            Held::Part(answer, ..) => answer.capacity(),
+        }
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        String::new().into()
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(Held::Own(text))
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.into_string()
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<String> for Text {
+    fn eq(&self, other: &String) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), formatter)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_the_text_that_it_stands_for() {
+        let answer = Arc::new("{\"a\":\"bä\"}".to_owned());
+        let part = Text::of_answer(&answer, 6..9);
+        assert_eq!((part.as_str(), &part), ("bä", &Text::from("bä")));
+        assert_eq!((Arc::strong_count(&answer), part.allocated()), (2, answer.capacity()));
+        let own = part.detached();
+        drop(part);
+        assert_eq!((Arc::strong_count(&answer), own.into_string()), (1, "bä".to_owned()));
+    }
+
+    #[test]
+    fn it_takes_no_more_memory_than_a_string() {
+        assert_eq!(size_of::<Text>(), size_of::<String>());
+    }
+}
