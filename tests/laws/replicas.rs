@@ -72,7 +72,7 @@ fn copies(items: &[Item]) -> BTreeMap<String, (BTreeSet<String>, usize)> {
         rest.remove("pk");
         if let Some((genre, of)) = text(item, "genrePk").rsplit_once('#') {
             assert_eq!(of, number, "the number is the same in all keys");
-            rest.insert("genrePk".to_owned(), Attribute::S(genre.to_owned().into()));
+            rest.insert("genrePk".to_owned(), Attribute::S(genre.into()));
         }
         let (numbers, contents) = found.entry(format!("{key} {sk}")).or_default();
         numbers.insert(number.to_owned());

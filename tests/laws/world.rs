@@ -38,5 +38,5 @@ pub async fn data(gateway: &Gateway, query: &str) -> Value {
 
 /// An item of text attributes.
 pub fn item(attributes: &[(&str, &str)]) -> Item {
-    attributes.iter().map(|(name, value)| ((*name).to_owned(), Attribute::S((*value).to_owned().into()))).collect()
+    attributes.iter().map(|(name, value)| ((*name).to_owned(), Attribute::S((*value).into()))).collect()
 }

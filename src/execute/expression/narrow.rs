@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn known_attributes_take_the_place_of_their_names() {
-        let (s, n) = (|text: &str| Some(Attribute::S(text.to_owned().into())), |text: &str| Some(Attribute::N(text.to_owned().into())));
+        let (s, n) = (|text: &str| Some(Attribute::S(text.into())), |text: &str| Some(Attribute::N(text.into())));
         let compare = |left, comparator, right| Condition::Compare(path(left), comparator, path(right));
         let same = compare("a", Comparator::Equal, "b");
         assert_eq!(narrowed(&same, &[]), "a = b");
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn what_has_no_form_is_not_met_and_neither_is_its_negation() {
-        let list = Some(Attribute::L(vec![Attribute::S("x".to_owned().into())]));
+        let list = Some(Attribute::L(vec![Attribute::S("x".into())]));
         let contains = Condition::Contains(Path { segments: vec![Segment::Attribute("tags".to_owned())] }, path("a"));
         assert_eq!(narrowed(&contains, &[("tags", list.clone())]), "never");
         assert_eq!(narrowed(&Condition::Not(Box::new(contains.clone())), &[("tags", list)]), "never");
-        assert_eq!(narrowed(&contains, &[("a", Some(Attribute::S("x".to_owned().into())))]), "contains(tags, 'x')");
+        assert_eq!(narrowed(&contains, &[("a", Some(Attribute::S("x".into())))]), "contains(tags, 'x')");
     }
 }

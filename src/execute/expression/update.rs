@@ -124,7 +124,7 @@ impl Changes {
     /// Adds 1 to the number at the path, or sets it to 1; under the same rule.
     pub fn increment(&mut self, path: &[Segment]) -> bool {
         let increment = |changes: &mut Self, path: String| {
-            let [zero, one] = ["0", "1"].map(|number| changes.placeholders.value(Attribute::N(number.to_owned().into())));
+            let [zero, one] = ["0", "1"].map(|number| changes.placeholders.value(Attribute::N(number.into())));
             changes.set.push(format!("{path} = if_not_exists({path}, {zero}) + {one}"));
         };
         self.claim(path, increment).is_ok()

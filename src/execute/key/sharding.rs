@@ -209,7 +209,7 @@ mod tests {
     fn a_replica_differs_in_its_number_only() {
         let model = model("{ PK: \"vote#{id}#{replica:12}\", SK: \"{voter}\", G: \"{voter}#{replica:12}\" }", "S");
         let (_, keys) = model.item("Vote").unwrap();
-        let s = |text: &str| Attribute::S(text.to_owned().into());
+        let s = |text: &str| Attribute::S(text.into());
         let item = |number: &str| {
             let keys = [("PK", format!("vote#a%23b#{number}")), ("SK", "v".to_owned()), ("G", format!("v#{number}"))];
             let mut item: Item = keys.map(|(name, key)| (name.to_owned(), Attribute::S(key.into()))).into();

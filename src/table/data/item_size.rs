@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn names_and_values_count() {
-        let s = |text: &str| Attribute::S(text.to_owned().into());
+        let s = |text: &str| Attribute::S(text.into());
         for (value, size) in [
             (s("äb"), 3),
             (Attribute::N("-12.5".into()), 3),

@@ -113,7 +113,7 @@ impl<'t> AnswerReader<'t> {
                     self.json.expect(b':')?;
                     name
                 }
-                None => self.names.name(&*self.json.rest_of_name()?),
+                None => self.names.name(&self.json.rest_of_name()?),
             };
             let value = self.attribute()?;
             item.add(name, value);

@@ -275,7 +275,7 @@ impl<'w> Matching<'_, 'w> {
                 None => None,
                 Some(parts) => {
                     let start = self.beginning(&sort, parts, values);
-                    Some(Attribute::S(text.get(start.len()..).unwrap_or_default().to_owned().into()))
+                    Some(Attribute::S(text.get(start.len()..).unwrap_or_default().into()))
                 }
             },
             (Some(sort), _) if sort.parts.is_none() => None,

@@ -39,11 +39,11 @@ fn fields(value: Value) -> Map<String, Value> {
 }
 
 fn s(text: &str) -> Attribute {
-    Attribute::S(text.to_owned().into())
+    Attribute::S(text.into())
 }
 
 fn n(text: &str) -> Attribute {
-    Attribute::N(text.to_owned().into())
+    Attribute::N(text.into())
 }
 
 fn expected<const N: usize>(attributes: [(&str, Attribute); N]) -> Item {

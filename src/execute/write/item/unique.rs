@@ -51,7 +51,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     let typed = |key: &KeyAttribute, text: String| match key.kind {
         KeyType::S => Attribute::S(text.into()),
         KeyType::B => Attribute::B(text.into_bytes()),
-        KeyType::N => Attribute::N("0".to_owned().into()),
+        KeyType::N => Attribute::N("0".into()),
     };
     if table.partition.kind == KeyType::N {
         return Err(invalid("It cannot be unique in a table whose partition key is a number."));

@@ -128,7 +128,7 @@ mod tests {
     use crate::table::data::attribute::{Attribute, Item};
 
     fn record(sequence: u32, text: &str) -> ChangeRecord {
-        let item: Item = [("id", Attribute::S(text.to_owned().into())), ("bytes", Attribute::B(vec![0, 255]))].into_iter().collect();
+        let item: Item = [("id", Attribute::S(text.into())), ("bytes", Attribute::B(vec![0, 255]))].into_iter().collect();
         let position = StreamPosition { shard: "s 1".into(), sequence: format!("{sequence:05}").into() };
         let old = sequence.is_multiple_of(2).then(|| Arc::new(item.clone()));
         ChangeRecord { table: "t".into(), position, created: -5, old, new: Some(Arc::new(item)) }
