@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A text of an attribute.
 ///
 /// The items of an answer have thousands of texts. As parts of the answer's own text, they need no memory of their own: to make, to copy or to
-/// drop one counts a reference. Whoever keeps a text for longer than a request keeps it [`Text::detached`], because a part keeps the whole
+/// drop one counts a reference. Whoever keeps a text for longer than a request keeps a copy of its own, because a part keeps the whole
 /// answer.
 #[derive(Clone)]
 pub struct Text(Held);
