@@ -191,6 +191,7 @@ fn bind_trouble(option: &str, wanted: &str, error: std::io::Error) -> anyhow::Er
     let help = match error.kind() {
         ErrorKind::AddrInUse => format!("another process listens there: stop it, or choose another address with {option} 127.0.0.1:4001"),
         ErrorKind::PermissionDenied => format!("this user may not listen there: choose a port above 1023 with {option}"),
+        _ if wanted.starts_with(':') => format!("write an address before the port: {option} 0.0.0.0{wanted} listens on every address"),
         ErrorKind::InvalidInput => format!("write an address and a port: {option} 127.0.0.1:4000"),
         _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
     };
@@ -218,6 +219,12 @@ mod tests {
         let server = bind("127.0.0.1:0").await.unwrap();
         let message = bind(&server.address.unwrap().to_string()).await.err().unwrap().to_string();
         assert!(message.contains("another process listens there") && message.contains("--listen"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn a_port_without_an_address_says_how_to_write_one() {
+        let message = bind(":4000").await.err().unwrap().to_string();
+        assert!(message.ends_with("--listen 0.0.0.0:4000 listens on every address"), "{message}");
     }
 
     #[tokio::test]

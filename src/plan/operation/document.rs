@@ -4,6 +4,7 @@ use super::budget::{self, OperationBudgets};
 use super::specialise::{Sensitivity, sensitivities};
 use super::{descriptions, literals};
 use crate::plan::error::{PlanError, PlanErrorKind};
+use crate::schema::syntax::tokens::in_plain_tokens;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
 use apollo_compiler::validation::{DiagnosticList, Valid};
@@ -82,7 +83,7 @@ fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudget
         if let Some(message) = limit(&said, budgets) {
             return vec![PlanError { kind: PlanErrorKind::Limit, message, locations: place.into_iter().collect() }];
         }
-        let message = if kind == PlanErrorKind::Syntax { in_plain_tokens(&said) } else { said };
+        let message = if kind == PlanErrorKind::Syntax { in_plain_words(&said) } else { said };
         let mistake = PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() };
         let told = mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
         if !told && mistakes.len() < MAX_MISTAKES {
@@ -101,11 +102,10 @@ fn limit(message: &str, budgets: &OperationBudgets) -> Option<String> {
     nested.iter().any(|limit| message.contains(limit)).then(|| "The operation is too large: its nesting is too deep.".to_owned())
 }
 
-/// Replaces the parser's own names of tokens by the tokens.
-fn in_plain_tokens(message: &str) -> String {
-    let names = [("R_CURLY", "`}`"), ("L_CURLY", "`{`"), ("R_PAREN", "`)`"), ("L_PAREN", "`(`"), ("R_BRACK", "`]`"), ("COLON", "`:`")];
+/// Replaces the parser's own names of tokens, and of the end, by what is written.
+fn in_plain_words(message: &str) -> String {
     let ends = [("got EOF", "got the end of the document"), ("Unexpected <EOF>", "expected an operation, got the end of the document")];
-    names.iter().chain(&ends).fold(message.to_owned(), |message, (name, plain)| message.replacen(name, plain, 1))
+    ends.iter().fold(in_plain_tokens(message), |message, (name, plain)| message.replacen(name, plain, 1))
 }
 
 /// Makes a sentence of a compiler's message, which starts in lower case and has no full stop.

@@ -9,3 +9,4 @@ mod misspelt;
 pub mod one_of;
 pub mod parse;
 pub mod span;
+pub mod tokens;

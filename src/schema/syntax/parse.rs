@@ -6,6 +6,7 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::syntax::definitions::{RESERVED, defined_name, definitions, directive_name};
+use crate::schema::syntax::tokens::in_plain_tokens;
 use crate::schema::syntax::{input_defaults, misspelt, one_of, span};
 use apollo_compiler::ast::Document;
 use apollo_compiler::diagnostic::ToCliReport;
@@ -59,7 +60,8 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
 fn report(code: &'static str, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
     for diagnostic in errors.iter() {
         let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);
-        let message = diagnostic.error.to_string();
+        let said = diagnostic.error.to_string();
+        let message = if said.starts_with("syntax error") { in_plain_tokens(&said) } else { said };
         let help = misspelt::meant(&message);
         findings.error(code, &span::of(location), message, help);
     }
