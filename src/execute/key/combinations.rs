@@ -8,20 +8,12 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// One map of values for each combination of list values and each shard that is read.
-pub fn combinations(key: &KeyBinding, fields: Vec<(Arc<str>, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
-    if key.spread.is_none() && !fields.iter().any(|(_, value)| value.is_array()) {
-        return Ok(vec![FieldValues::of(fields)]);
-    }
-    let mut all = vec![FieldValues::new()];
-    for (field, value) in fields {
-        if let ([only], false) = (all.as_mut_slice(), value.is_array()) {
-            only.insert(field, value);
-            continue;
-        }
-        let values = match value {
-            Value::Array(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
-            value => vec![value],
-        };
+pub fn combinations(key: &KeyBinding, mut fields: Vec<(Arc<str>, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+    let lists: Vec<(Arc<str>, Value)> = fields.extract_if(.., |(_, value)| value.is_array()).collect();
+    let mut all = vec![FieldValues::of(fields)];
+    for (field, values) in lists {
+        let Value::Array(mut values) = values else { continue };
+        values.retain(|value| !value.is_null());
         if all.len() * values.len() > MAX_COMBINATIONS {
             let message = format!("The arguments name too many keys: more than {MAX_COMBINATIONS} combinations of values.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));

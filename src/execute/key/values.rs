@@ -23,15 +23,10 @@ pub const MAX_COMBINATIONS: usize = 100;
 pub(super) const LAST: char = '\u{10FFFF}';
 
 /// Field → value, for one key. A key has few fields.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct FieldValues(Vec<(Arc<str>, Value)>);
 
 impl FieldValues {
-    /// No values.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// These values, each of another field.
     pub fn of(fields: Vec<(Arc<str>, Value)>) -> Self {
         Self(fields)

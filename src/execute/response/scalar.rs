@@ -8,9 +8,9 @@ use crate::table::data::attribute::Attribute;
 use crate::table::json::string::push_text;
 use apollo_compiler::ast::Type;
 
-/// The form in which instants are written, in words of eight bytes. A zero stands for any digit.
+/// The form of a written instant, in words of eight bytes. A zero stands for any digit.
 const INSTANT: [[u8; 8]; 3] = [*b"0000-00-", *b"00T00:00", *b":00.000Z"];
-/// For each of its bytes, what is missing to 127: a digit may differ by 9, another byte by nothing.
+/// 127 less the most by which a byte may differ from the form: 9 for a digit, 0 for any other byte.
 const MISSING: [[u8; 8]; 3] = {
     let mut missing = [[127; 8]; 3];
     let mut at = 0;
@@ -37,8 +37,8 @@ fn is_canonical_instant(text: &str) -> bool {
         && two(17) < 60
 }
 
-/// Whether eight bytes are those of a form, or digits where it has a zero. The eight are looked at together: a digit differs from a zero by at
-/// most nine. With what is missing to 127 added, what differs more reaches the highest bit of its byte.
+/// Whether eight bytes have a form. All eight are compared at once. A byte that differs by more than it may sets its highest bit when
+/// `missing` is added to the difference.
 fn has_form(bytes: [u8; 8], form: [u8; 8], missing: [u8; 8]) -> bool {
     let differences = u64::from_ne_bytes(bytes) ^ u64::from_ne_bytes(form);
     (differences.wrapping_add(u64::from_ne_bytes(missing)) | differences) & u64::from_ne_bytes([1 << 7; 8]) == 0

@@ -1,6 +1,7 @@
 //! Attributes in the order in which the items of a list have them in; items that share their names out. Must not know where they come from.
 
 use super::attribute::{Attribute, AttributeName, Item, is_same};
+use crate::table::json::string::is_plain;
 
 /// Most names that are kept to be shared, one for each bit of a set. Maps with free keys have any number of names.
 const MOST: usize = u64::BITS as usize;
@@ -32,8 +33,7 @@ impl SharedNames {
         if place == MOST {
             return SharedName { name, place: None };
         }
-        let is_plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
-        self.plain |= u64::from(is_plain) << place;
+        self.plain |= u64::from(is_plain(text)) << place;
         self.known.push(name.clone());
         self.next = place + 1;
         SharedName { name, place: Some(place) }

@@ -1,7 +1,6 @@
 //! A text of an attribute: one of its own, or a part of the answer that it came in. Must not know what the text says.
 
 use serde::{Serialize, Serializer};
-use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -69,12 +68,6 @@ impl Text {
     }
 }
 
-impl Default for Text {
-    fn default() -> Self {
-        String::new().into()
-    }
-}
-
 impl From<String> for Text {
     fn from(text: String) -> Self {
         Self(Held::Own(text))
@@ -104,12 +97,6 @@ impl Deref for Text {
 
 impl AsRef<str> for Text {
     fn as_ref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl Borrow<str> for Text {
-    fn borrow(&self) -> &str {
         self.as_str()
     }
 }

@@ -195,7 +195,8 @@ pub(in crate::table) struct JsonItem(pub(in crate::table) Item);
 
 impl<'de> Deserialize<'de> for JsonItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Arc::new(Box::<RawValue>::deserialize(deserializer)?.get().to_owned());
+        let text: Box<str> = Box::<RawValue>::deserialize(deserializer)?.into();
+        let text = Arc::new(String::from(text));
         AnswerReader::of(&text).item().map(Self).map_err(|error| D::Error::custom(error.what))
     }
 }

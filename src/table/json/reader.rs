@@ -1,7 +1,7 @@
 //! A JSON text in; its objects, lists and strings, one after another, out. Must not know what they mean.
 //!
-//! It goes through the text once, and copies nothing: strings are places in the text. What few answers have (escapes, numbers, what nobody asks
-//! for) is left to serde_json.
+//! It reads the text once, and copies nothing: a string is a place in the text. serde_json reads strings with escapes, numbers, and members that
+//! nobody asks for.
 
 use super::string::plain_length;
 use serde::Deserialize;

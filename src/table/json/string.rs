@@ -4,7 +4,7 @@ use crate::table::data::text::Text;
 
 /// Writes a JSON string. Most texts need no escape, and are copied.
 pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
-    if plain_length(text.as_bytes()) == text.len() {
+    if is_plain(text) {
         push_plain(out, text);
     } else {
         // Writing to a vector cannot fail.
@@ -12,7 +12,7 @@ pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the text of an attribute as a JSON string. A text that stands in an answer as it is needs no escape here, either.
+/// Writes the text of an attribute as a JSON string. If it is a part of an answer, it has no escapes there, and needs none here.
 pub fn push_text(out: &mut Vec<u8>, text: &Text) {
     if text.is_plain_json() { push_plain(out, text) } else { push_json_text(out, text) }
 }
@@ -22,6 +22,11 @@ fn push_plain(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     out.extend_from_slice(text.as_bytes());
     out.push(b'"');
+}
+
+/// Whether a JSON string holds the text without an escape.
+pub(in crate::table) fn is_plain(text: &str) -> bool {
+    plain_length(text.as_bytes()) == text.len()
 }
 
 /// How many bytes come before the first that a JSON string holds only as an escape: a control character, a quotation mark or a backslash
