@@ -85,7 +85,7 @@ impl Metrics {
         let build = registered(&registry, IntGaugeVec::new(options(&of::BUILD), of::BUILD.labels)?)?;
         build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
         #[cfg(target_os = "linux")]
-        registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))?;
+        registry.register(Box::new(super::process::ProcessMetrics::new()?))?;
         Ok(Self {
             http: histogram(&of::HTTP_DURATION, DURATIONS)?,
             operations: counter(&of::OPERATIONS)?,
