@@ -72,6 +72,10 @@ impl Scope<'_> {
 
 /// An argument, or a field of an input object by its dotted name (`input.name`); `None` where it is not given.
 pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    // No name of the schema contains a dot, so most are found as they are.
+    if let Some(value) = arguments.get(name) {
+        return Some(value);
+    }
     let mut names = name.split('.');
     let first = arguments.get(names.next()?)?;
     names.try_fold(first, |value, field| value.as_object()?.get(field))

@@ -24,7 +24,7 @@ fn common_beginning(left: &str, right: &str) -> usize {
 }
 
 /// The ranges of a Query, each once, for the values of its keys and of its range. Leaves out ranges that cannot hold items.
-pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues], bounds: Option<&RangeValues>) -> Vec<KeyRange> {
+pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues<'_>], bounds: Option<&RangeValues>) -> Vec<KeyRange> {
     let mut ranges: Vec<KeyRange> = Vec::new();
     for values in keys {
         let range = key_range(query, values, bounds);
@@ -34,7 +34,7 @@ pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues], bounds: Option<&Ra
 }
 
 /// The range of a Query for the values of a key. `None` if it cannot hold items.
-fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeValues>) -> Option<KeyRange> {
+fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&RangeValues>) -> Option<KeyRange> {
     let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
     let Some(template) = &query.key.partition else { return Some(range) };
     let lookup = |field: &str| values.get(field);
@@ -49,7 +49,7 @@ fn key_range(query: &QueryBinding, values: &FieldValues, bounds: Option<&RangeVa
     if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
         && template.runs_on(*parts)
     {
-        let bound = template.fields().into_iter().filter_map(|field| Some((field.to_owned(), values.get(field)?.clone())));
+        let bound = template.fields().into_iter().filter_map(|field| Some((field.to_owned(), values.get(field)?.to_json().into_owned())));
         range.values = bound.collect();
     }
     let condition = match access {

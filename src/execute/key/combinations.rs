@@ -1,28 +1,36 @@
 //! The values of a key's fields in; one map of values for each key or range that they make, on each shard that is read, out.
 
+use super::bound::BoundFields;
 use super::sharding;
-use super::values::{FieldValues, MAX_COMBINATIONS};
+use super::values::{Combinations, FieldValues, MAX_COMBINATIONS};
 use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::values::bound::BoundValue;
 use crate::plan::tree::KeyBinding;
-use serde_json::Value;
+use smallvec::smallvec;
 use std::sync::Arc;
 
 /// One map of values for each combination of list values and each shard that is read.
-pub fn combinations(key: &KeyBinding, mut fields: Vec<(Arc<str>, Value)>) -> Result<Vec<FieldValues>, Arc<Failure>> {
-    let lists: Vec<(Arc<str>, Value)> = fields.extract_if(.., |(_, value)| value.is_array()).collect();
-    let mut all = vec![FieldValues::of(fields)];
+pub fn combinations<'s>(key: &KeyBinding, fields: BoundFields<'s>) -> Result<Combinations<'s>, Arc<Failure>> {
+    let (lists, single): (Vec<_>, BoundFields<'s>) = match fields.iter().any(|(_, value)| value.list().is_some()) {
+        true => {
+            let (lists, single): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(_, value)| value.list().is_some());
+            (lists, single.into())
+        }
+        false => (Vec::new(), fields),
+    };
+    let mut all: Combinations<'s> = smallvec![FieldValues::of(single)];
     for (field, values) in lists {
-        let Value::Array(mut values) = values else { continue };
-        values.retain(|value| !value.is_null());
+        let values: Vec<BoundValue<'s>> = match values {
+            BoundValue::Json(values) => {
+                values.as_array().into_iter().flatten().filter(|value| !value.is_null()).map(BoundValue::Json).collect()
+            }
+            own => own.list().into_iter().flatten().filter(|value| !value.is_null()).cloned().map(BoundValue::from).collect(),
+        };
         if all.len() * values.len() > MAX_COMBINATIONS {
             let message = format!("The arguments name too many keys: more than {MAX_COMBINATIONS} combinations of values.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));
         }
-        if let [value] = values.as_slice() {
-            all.iter_mut().for_each(|known| known.insert(field.clone(), value.clone()));
-            continue;
-        }
-        let mut crossed = Vec::with_capacity(all.len() * values.len());
+        let mut crossed = Combinations::with_capacity(all.len() * values.len());
         for value in &values {
             for known in &all {
                 let mut known = known.clone();

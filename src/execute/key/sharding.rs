@@ -11,9 +11,10 @@
 //! keys of an index is the same number. A replica is chosen by the same function, from the value that it is bound to in place of the
 //! partition key, or else from the bound part of the key.
 
-use super::values::{FieldValues, MAX_COMBINATIONS};
+use super::values::{Combinations, FieldValues, MAX_COMBINATIONS};
 use crate::execute::caller::Caller;
 use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::values::bound::BoundValue;
 use crate::execute::values::encode;
 use crate::plan::tree::KeyBinding;
 use crate::schema::expression::claim::ClaimPath;
@@ -79,11 +80,11 @@ fn part(key: &KeyAttribute, template: &Template, value: Lookup<'_>) -> Option<Ve
 }
 
 /// The combinations of a read's values with the numbers of the shards, or of the replica, to read.
-pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) -> Result<Vec<FieldValues>, Arc<Failure>> {
+pub fn expand_shards<'s>(key: &KeyBinding, reading: Reading, all: Combinations<'s>) -> Result<Combinations<'s>, Arc<Failure>> {
     let Reading { spread, which } = reading;
     let name = spread.placeholder();
-    let with = |mut values: FieldValues, number: u64| {
-        values.insert(name.as_str().into(), json!(number));
+    let with = |mut values: FieldValues<'s>, number: u64| {
+        values.insert(name.as_str().into(), json!(number).into());
         values
     };
     Ok(match (which, spread.kind) {
@@ -94,13 +95,13 @@ pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) 
                     format!("The arguments name too many keys: more than {most} combinations of values, each in {} shards.", spread.count);
                 return Err(Failure::new(ErrorCode::LimitExceeded, message));
             }
-            let numbers = |values: FieldValues| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));
+            let numbers = |values: FieldValues<'s>| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));
             all.into_iter().flat_map(numbers).map(|(values, number)| with(values, number)).collect()
         }
         (KeyChoice::Bound, SpreadKind::Shard) => all,
         (KeyChoice::Bound, SpreadKind::Replica) => {
-            let chosen = |values: FieldValues| {
-                let number = match values.get(&name) {
+            let chosen = |values: FieldValues<'s>| {
+                let number = match values.get(&name).map(BoundValue::to_json).as_deref() {
                     None => of_binding(key, spread, &values)?,
                     Some(Value::String(text)) => number(spread, text.as_bytes(), &[]),
                     Some(value) => number(spread, value.to_string().as_bytes(), &[]),
@@ -111,15 +112,15 @@ pub fn expand_shards(key: &KeyBinding, reading: Reading, all: Vec<FieldValues>) 
         }
         (KeyChoice::OfKey, _) => {
             // A key that cannot be made is not an item's.
-            let chosen = |values: FieldValues| Some(with(values.clone(), of_binding(key, spread, &values)?));
+            let chosen = |values: FieldValues<'s>| Some(with(values.clone(), of_binding(key, spread, &values)?));
             all.into_iter().filter_map(chosen).collect()
         }
     })
 }
 
 /// The number for the bound part of a key. If the whole key is bound, it is the number of its item.
-fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues) -> Option<u64> {
-    let value = |field: &str| values.get(field).cloned();
+fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues<'_>) -> Option<u64> {
+    let value = |field: &str| values.get(field).map(|value| value.to_json().into_owned());
     let partition = part(&key.partition_attribute, key.partition.as_ref()?, &value)?;
     let sort = match (&key.sort, &key.sort_attribute) {
         (Some(template), Some(attribute)) if template.fields().iter().all(|field| values.get(field).is_some()) => {

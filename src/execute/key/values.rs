@@ -2,6 +2,8 @@
 //!
 //! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
 
+use super::bound::BoundFields;
+use crate::execute::values::bound::BoundValue;
 use crate::plan::tree::KeyBinding;
 use crate::schema::scalar::date_time::epoch_millis;
 use crate::schema::scalar::value_type::{Moment, ValueType};
@@ -12,7 +14,7 @@ use crate::schema::template::part::Part;
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde_json::Value;
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -24,21 +26,24 @@ pub(super) const LAST: char = '\u{10FFFF}';
 
 /// Field → value, for one key. A key has few fields.
 #[derive(Debug, Clone)]
-pub struct FieldValues(Vec<(Arc<str>, Value)>);
+pub struct FieldValues<'s>(BoundFields<'s>);
 
-impl FieldValues {
+/// Values for each of several keys or ranges. Most rows make one.
+pub type Combinations<'s> = SmallVec<[FieldValues<'s>; 1]>;
+
+impl<'s> FieldValues<'s> {
     /// These values, each of another field.
-    pub fn of(fields: Vec<(Arc<str>, Value)>) -> Self {
+    pub fn of(fields: BoundFields<'s>) -> Self {
         Self(fields)
     }
 
     /// The value of a field.
-    pub fn get(&self, field: &str) -> Option<&Value> {
+    pub fn get(&self, field: &str) -> Option<&BoundValue<'s>> {
         self.0.iter().find(|(known, _)| **known == *field).map(|(_, value)| value)
     }
 
     /// Sets the value of a field.
-    pub fn insert(&mut self, field: Arc<str>, value: Value) {
+    pub fn insert(&mut self, field: Arc<str>, value: BoundValue<'s>) {
         match self.0.iter_mut().find(|(known, _)| *known == field) {
             Some((_, known)) => *known = value,
             None => self.0.push((field, value)),
@@ -47,7 +52,7 @@ impl FieldValues {
 }
 
 /// The primary key that the values make; `None` where no item can have it.
-pub fn primary_key(key: &KeyBinding, values: &FieldValues) -> Option<Key> {
+pub fn primary_key(key: &KeyBinding, values: &FieldValues<'_>) -> Option<Key> {
     let value = |field: &str| values.get(field);
     let text = |template: &Template| template.render(&value).ok().flatten();
     let partition = {

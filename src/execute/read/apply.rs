@@ -16,6 +16,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
 use crate::table::data::attribute::Item;
 use serde_json::Value;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Adds the items of a seed: those of a write.
@@ -28,23 +29,24 @@ pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
 
 /// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have `max_nodes` objects.
 pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>, max_nodes: usize) {
-    let (mut items, mut pages): (Vec<Vec<ItemState>>, Vec<PageResult>) = rows.into_iter().map(|row| (row.items, row.page)).unzip();
+    let (mut items, mut pages): (Vec<SmallVec<[ItemState; 1]>>, Vec<PageResult>) =
+        rows.into_iter().map(|row| (row.items, row.page)).unzip();
     let Some(space) = state.plan.reads[id].yields else {
-        let one = |(items, page): (Vec<ItemState>, PageResult)| match page.failure {
+        let one = |(items, page): (SmallVec<[ItemState; 1]>, PageResult)| match page.failure {
             Some(why) => ItemState::Failed(why),
             None => first_present(items),
         };
         state.results[id] = ReadResult::One(items.into_iter().zip(pages).map(one).collect());
         return;
     };
-    let made: usize = items.iter().map(Vec::len).sum();
+    let made: usize = items.iter().map(SmallVec::len).sum();
     if row_count(state) + made > max_nodes {
         let message = format!("The response would have more than {max_nodes} objects. Ask for smaller pages.");
         let why = Failure::new(ErrorCode::LimitExceeded, message);
-        items.iter_mut().for_each(Vec::clear);
+        items.iter_mut().for_each(SmallVec::clear);
         pages.iter_mut().for_each(|page| *page = PageResult::failed(why.clone()));
     }
-    state.rows[space] = Some(Rows::of_sizes(items.iter().map(Vec::len)));
+    state.rows[space] = Some(Rows::of_sizes(items.iter().map(SmallVec::len)));
     state.results[id] = ReadResult::Many(items.into_iter().flatten().collect(), pages);
 }
 
@@ -56,7 +58,7 @@ pub fn row_count(state: &ReadState<'_>) -> usize {
 }
 
 /// The first present item of several keys; one that could not be read may have been present.
-fn first_present(items: Vec<ItemState>) -> ItemState {
+fn first_present(items: SmallVec<[ItemState; 1]>) -> ItemState {
     let rank = |item: &ItemState| match item {
         ItemState::Item(_) => 0,
         ItemState::Failed(_) => 1,

@@ -15,6 +15,7 @@ use crate::execute::page::result::PageRequest;
 use crate::plan::tree::{Read, ReadId};
 use crate::table::data::attribute::Key;
 use crate::table::data::call::Get;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ pub enum RowRequest {
     Absent,
     /// Nothing: it cannot be read.
     Failed(Arc<Failure>),
-    /// Positions among the wave's Gets.
-    Gets(Vec<usize>),
+    /// Positions among the wave's Gets, mostly one.
+    Gets(SmallVec<[usize; 1]>),
     /// A position among the wave's queries, and what the field wants of its items.
     Query(usize, Box<PageRequest>),
 }

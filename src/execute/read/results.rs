@@ -14,6 +14,7 @@ use crate::table::data::call::{Get, Page};
 use crate::table::data::error::TableError;
 use crate::table::request::concurrently::concurrently;
 use futures_util::future::join;
+use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::task::coop::unconstrained;
@@ -106,7 +107,7 @@ impl<'a> WaveResults<'a> {
     async fn look_up(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
         let results = &*self;
         let asked = reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0).map(async |requests| {
-            let of_row = |row: &RowRequest| if let RowRequest::Gets(positions) = row { positions.clone() } else { Vec::new() };
+            let of_row = |row: &RowRequest| if let RowRequest::Gets(positions) = row { positions.clone() } else { SmallVec::new() };
             let positions: Vec<usize> = requests.rows.iter().flat_map(of_row).collect();
             let found = |position: &usize| results.item(*position)?.as_ref().ok()?.as_ref();
             let outcome = requests.gate.look_up(context, positions.iter().filter_map(found)).await;

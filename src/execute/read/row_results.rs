@@ -11,20 +11,21 @@ use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::{PageResult, list_too_long};
 use crate::plan::tree::Read;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What a read found for one row.
 #[derive(Default)]
 pub struct RowResult {
     /// The items; of a read by keys, one for each key.
-    pub items: Vec<ItemState>,
+    pub items: SmallVec<[ItemState; 1]>,
     /// What is known of them as a page or a list.
     pub page: PageResult,
 }
 
 impl RowResult {
     fn failed(why: Arc<Failure>) -> Self {
-        Self { items: Vec::new(), page: PageResult::failed(why) }
+        Self { items: SmallVec::new(), page: PageResult::failed(why) }
     }
 }
 
@@ -72,7 +73,7 @@ fn item(gate: &ItemGate, filter: Option<&ItemFilter<'_>>, results: &WaveResults<
 }
 
 /// The items of a row's Gets, unless there are more than a list may have.
-fn within_maximum(read: &Read, items: Vec<ItemState>) -> RowResult {
+fn within_maximum(read: &Read, items: SmallVec<[ItemState; 1]>) -> RowResult {
     let present = items.iter().filter(|item| matches!(item, ItemState::Item(_))).count();
     match read.max.filter(|max| present > *max as usize) {
         Some(max) => RowResult::failed(list_too_long(max)),

@@ -8,14 +8,16 @@ use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::scope::{Scope, argument};
-use crate::execute::key::bound::{BoundKey, RangeValues};
+use crate::execute::key::bound::{BoundFields, BoundKey, RangeValues};
 use crate::execute::key::values::MAX_COMBINATIONS;
 use crate::execute::page::result::PageResult;
+use crate::execute::values::bound::BoundValue;
 use crate::execute::values::decode;
 use crate::plan::tree::{
     BoundRange, Guard, GuardId, Holder, IdArgument, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText,
     SpaceId, ValueSource,
 };
+use crate::schema::template::part::{AsPartValue, PartValue};
 use crate::table::data::attribute::Item;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -66,13 +68,13 @@ pub enum ReadResult {
 
 /// What a read needs for one row.
 #[derive(Debug)]
-pub enum RowInput {
+pub enum RowInput<'s> {
     /// Nothing: its result is known.
     Known(ItemState),
     /// Nothing: a value of its key could not be read.
     Failed(Arc<Failure>),
     /// The values of the key, for a Get or a Query.
-    Key(BoundKey),
+    Key(BoundKey<'s>),
     /// An item of an index, whose missing attributes are read from the table.
     Rest(VisibleItem),
 }
@@ -206,29 +208,35 @@ impl<'p> ReadState<'p> {
 
     /// The value of a source for a row; `None` if it is null or its holder is not there.
     pub fn value(&self, source: &ValueSource, space: SpaceId, row: usize) -> Result<Option<Value>, Arc<Failure>> {
+        Ok(self.bound_value(source, space, row)?.map(BoundValue::into_json))
+    }
+
+    /// The value of a source for a row, where it stands; `None` if it is null or its holder is not there.
+    fn bound_value(&self, source: &ValueSource, space: SpaceId, row: usize) -> Result<Option<BoundValue<'_>>, Arc<Failure>> {
         match source {
             ValueSource::Argument(arguments, name) => {
                 let values = self.arguments.values(*arguments)?;
-                Ok(argument(values, name).filter(|value| !value.is_null()).cloned())
+                Ok(argument(values, name).filter(|value| !value.is_null()).map(BoundValue::Json))
             }
-            ValueSource::Claim(claim) => Ok(self.caller.text(claim).map(Value::String)),
+            ValueSource::Claim(claim) => Ok(self.caller.text(claim).map(|text| Value::String(text).into())),
             ValueSource::Field(holder, reader) => {
                 let item = self.held(*holder, space, row).map_err(Arc::clone)?;
-                Ok(item.and_then(|item| decode::value(reader, item)))
+                Ok(item.and_then(|item| decode::bound_value(reader, item)))
             }
             ValueSource::Text(parts) => {
                 let mut text = String::new();
                 for part in parts {
                     match part {
                         SourceText::Literal(literal) => text.push_str(literal),
-                        SourceText::Value(source) => match self.value(source, space, row)? {
+                        SourceText::Value(source) => match self.bound_value(source, space, row)?.as_ref().map(BoundValue::as_part_value) {
                             None => return Ok(None),
-                            Some(Value::String(value)) => text.push_str(&value),
-                            Some(value) => text.push_str(&value.to_string()),
+                            Some(PartValue::Text(value)) => text.push_str(value),
+                            Some(PartValue::Json(Value::String(value))) => text.push_str(value),
+                            Some(PartValue::Json(value)) => text.push_str(&value.to_string()),
                         },
                     }
                 }
-                Ok(Some(Value::String(text)))
+                Ok(Some(Value::String(text).into()))
             }
         }
     }
@@ -328,11 +336,11 @@ impl<'p> ReadState<'p> {
     }
 
     /// What a read needs for each row of its space.
-    pub fn inputs(&self, id: ReadId) -> Vec<RowInput> {
-        (0..self.len(self.plan.reads[id].space)).map(|row| self.input(id, row)).collect()
+    pub fn inputs(&self, id: ReadId) -> impl Iterator<Item = RowInput<'_>> {
+        (0..self.len(self.plan.reads[id].space)).map(move |row| self.input(id, row))
     }
 
-    fn input(&self, id: ReadId, row: usize) -> RowInput {
+    fn input(&self, id: ReadId, row: usize) -> RowInput<'_> {
         let read = &self.plan.reads[id];
         if let Some(known) = self.known(id, row) {
             return RowInput::Known(known);
@@ -376,10 +384,10 @@ impl<'p> ReadState<'p> {
         key: &KeyBinding,
         range: Option<&BoundRange>,
         (space, row): (SpaceId, usize),
-    ) -> Result<Option<BoundKey>, Arc<Failure>> {
-        let mut fields = Vec::with_capacity(key.fields.len());
+    ) -> Result<Option<BoundKey<'_>>, Arc<Failure>> {
+        let mut fields = BoundFields::new();
         for (field, source) in &key.fields {
-            match self.value(source, space, row)? {
+            match self.bound_value(source, space, row)? {
                 Some(value) => fields.push((field.clone(), value)),
                 // If the value that chooses a replica is null, the rest of the key chooses it.
                 None if key.chooses_replica(field) => {}

@@ -1,5 +1,6 @@
 //! Attributes → GraphQL values: where an item holds a field, and its value.
 
+use super::bound::BoundValue;
 use crate::plan::tree::FieldReader;
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};
@@ -55,11 +56,17 @@ pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> 
 
 /// A field's value as JSON; `None` for null, missing and unfit values.
 pub fn value(reader: &FieldReader, item: &Item) -> Option<Value> {
-    match find(reader, item)? {
-        StoredValue::Text(text) => Some(text.into()),
-        StoredValue::Key(value) => Some(value),
-        StoredValue::Attribute(attribute) => of_type(&reader.ty, &reader.stored.value, attribute),
-    }
+    bound_value(reader, item).map(BoundValue::into_json)
+}
+
+/// A field's value, where it stands if it is a text; `None` for null, missing and unfit values.
+pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Option<BoundValue<'i>> {
+    Some(match (find(reader, item)?, &reader.stored.value) {
+        (StoredValue::Text(text), _) => BoundValue::Text(text),
+        (StoredValue::Key(value), _) => value.into(),
+        (StoredValue::Attribute(Attribute::S(text)), ValueType::Id | ValueType::String) if !reader.ty.is_list() => BoundValue::Text(text),
+        (StoredValue::Attribute(attribute), kind) => of_type(&reader.ty, kind, attribute)?.into(),
+    })
 }
 
 fn of_type(ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {

@@ -1,4 +1,5 @@
 //! GraphQL values ↔ DynamoDB attributes. Must not know keys, items' types or reads.
 
+pub mod bound;
 pub mod decode;
 pub mod encode;

@@ -22,9 +22,11 @@ use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::template::part::{Fields, LONGEST_KEY, Part, RenderMistake, TemplateMistake, claim_of, spread_of};
+use crate::schema::template::part::{
+    AsPartValue, Fields, LONGEST_KEY, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
+};
 use serde_json::Value;
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The bytes of most keys.
@@ -83,13 +85,13 @@ impl Template {
 
     /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: the caller decides
     /// whether a key may be empty.
-    pub fn render<V: Borrow<Value>>(&self, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
+    pub fn render<V: AsPartValue>(&self, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
         self.render_parts(self.parts.len(), value)
     }
 
     /// The text of the first `parts` parts, exactly as a whole key begins. To match only the keys with these values, let `parts` include
     /// the literal after the last placeholder, if there is one: `Group#1` also begins `Group#10`, but `Group#1#` does not.
-    pub fn render_parts<V: Borrow<Value>>(&self, parts: usize, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
+    pub fn render_parts<V: AsPartValue>(&self, parts: usize, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
         let (mut key, mut longest) = (String::with_capacity(USUAL_KEY), (0, ""));
         for (position, part) in self.parts.iter().enumerate().take(parts) {
             let (field, kind, width) = match part {
@@ -99,10 +101,14 @@ impl Template {
                 }
                 Part::Placeholder { field, value, width } => (field, value, *width),
             };
-            let Some(value) = value(field).filter(|value| !value.borrow().is_null()) else { return Ok(None) };
-            let text = match value.borrow() {
-                Value::String(text) if form::is_free_text(kind) => Cow::Borrowed(text.as_str()),
-                value => Cow::Owned(form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))?),
+            let Some(value) = value(field) else { return Ok(None) };
+            let written = |value: &Value| form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence));
+            let text = match value.as_part_value() {
+                PartValue::Json(Value::Null) => return Ok(None),
+                PartValue::Text(text) if form::is_free_text(kind) => Cow::Borrowed(text),
+                PartValue::Json(Value::String(text)) if form::is_free_text(kind) => Cow::Borrowed(text.as_str()),
+                PartValue::Text(text) => Cow::Owned(written(&Value::from(text))?),
+                PartValue::Json(value) => Cow::Owned(written(value)?),
             };
             longest = longest.max((text.len(), field));
             match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
@@ -136,7 +142,7 @@ impl Template {
     ///
     /// Free text is exact unless `prefix` holds a character that escaping changes. Instants and dates are expected in their canonical form.
     /// A prefix of any other form has no meaning: the text then matches all keys that begin with the first `parts` parts.
-    pub fn render_begins_with<V: Borrow<Value>>(
+    pub fn render_begins_with<V: AsPartValue>(
         &self,
         parts: usize,
         prefix: &str,

@@ -25,6 +25,33 @@ pub enum Part {
     },
 }
 
+/// The value of a placeholder, where it stands.
+#[derive(Debug, Clone, Copy)]
+pub enum PartValue<'v> {
+    /// A string.
+    Text(&'v str),
+    /// Any value.
+    Json(&'v Value),
+}
+
+/// What holds the value of a placeholder.
+pub trait AsPartValue {
+    /// The value.
+    fn as_part_value(&self) -> PartValue<'_>;
+}
+
+impl AsPartValue for Value {
+    fn as_part_value(&self) -> PartValue<'_> {
+        PartValue::Json(self)
+    }
+}
+
+impl<V: AsPartValue> AsPartValue for &V {
+    fn as_part_value(&self) -> PartValue<'_> {
+        (**self).as_part_value()
+    }
+}
+
 /// Field names and values, as a template reads them back.
 pub type Fields = Vec<(String, Value)>;
 

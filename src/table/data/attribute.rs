@@ -3,7 +3,7 @@
 use super::text::Text;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Index;
+use std::ops::{Index, Range};
 use std::sync::Arc;
 
 /// An attribute value (DynamoDB API reference, `AttributeValue`). Numbers stay text: 38 digits, never through a float.
@@ -55,11 +55,26 @@ const FEW: usize = 16;
 /// An item, or a map within one: attribute name → value.
 ///
 /// An item has few attributes, and a page has many items with the same ones. So an item is a list, which is smaller and faster to make and to
-/// read than a hash map, and the items of a page share their names.
+/// read than a hash map. The items of a page share their names, and are parts of one list. Whoever keeps an item for longer than a request
+/// keeps a copy of its own, because a part keeps the whole page.
 #[derive(Clone, Default)]
-pub struct Item {
-    /// Each name once. More than [`FEW`] are sorted by name.
-    members: Vec<(AttributeName, Attribute)>,
+pub struct Item(Members);
+
+/// A name and its value.
+pub(super) type NamedAttribute = (AttributeName, Attribute);
+
+/// The attributes of an item, each name once. More than [`FEW`] are sorted by name.
+#[derive(Clone)]
+enum Members {
+    Own(Vec<NamedAttribute>),
+    /// As large as the other: a pointer and two halves of a word.
+    Part(Arc<Vec<NamedAttribute>>, u32, u32),
+}
+
+impl Default for Members {
+    fn default() -> Self {
+        Self::Own(Vec::new())
+    }
 }
 
 impl Item {
@@ -70,11 +85,11 @@ impl Item {
 
     /// An item without attributes that has room for some.
     pub fn with_capacity(attributes: usize) -> Self {
-        Self { members: Vec::with_capacity(attributes) }
+        Self(Members::Own(Vec::with_capacity(attributes)))
     }
 
     /// The item with these attributes. Of several with one name, the last stays.
-    pub fn of_members(mut members: Vec<(AttributeName, Attribute)>) -> Self {
+    pub fn of_members(mut members: Vec<NamedAttribute>) -> Self {
         // Answers are often sorted already.
         if !members.is_sorted_by(|(before, _), (after, _)| before < after) {
             members.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -82,26 +97,54 @@ impl Item {
             members.dedup_by(|(later, _), (kept, _)| later == kept);
             members.reverse();
         }
-        Self { members }
+        Self(Members::Own(members))
     }
 
     /// The same item, which keeps nothing of the answer that it came in. Whoever keeps items for longer than a request keeps these.
     pub(in crate::table) fn detached(&self) -> Self {
-        Self { members: self.members.iter().map(|(name, value)| (name.clone(), value.detached())).collect() }
+        Self(Members::Own(self.as_slice().iter().map(|(name, value)| (name.clone(), value.detached())).collect()))
     }
 
-    /// The item with these attributes, which have different names.
-    pub(super) fn of_distinct(mut members: Vec<(AttributeName, Attribute)>) -> Self {
+    /// The part of a page's list that has the attributes of an item, as [`Self::in_order`] puts them. A part that no `u32` can name is copied.
+    pub(super) fn part_of(page: &Arc<Vec<NamedAttribute>>, members: Range<usize>) -> Self {
+        match (u32::try_from(members.start), u32::try_from(members.end)) {
+            (Ok(start), Ok(end)) => Self(Members::Part(page.clone(), start, end)),
+            _ => Self(Members::Own(page.get(members).unwrap_or_default().to_vec())),
+        }
+    }
+
+    /// The item with these attributes, which are as [`Self::in_order`] puts them.
+    pub(super) fn of_ordered(members: Vec<NamedAttribute>) -> Self {
+        Self(Members::Own(members))
+    }
+
+    /// Puts attributes with different names into the order that an item has them in.
+    pub(super) fn in_order(members: &mut [NamedAttribute]) {
         if members.len() > FEW {
             members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         }
-        Self { members }
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[NamedAttribute] {
+        match &self.0 {
+            Members::Own(members) => members,
+            Members::Part(page, start, end) => page.get(*start as usize..*end as usize).unwrap_or_default(),
+        }
+    }
+
+    /// The attributes as a list of its own. It leaves an item without attributes.
+    pub(super) fn take_members(&mut self) -> Vec<NamedAttribute> {
+        match std::mem::take(&mut self.0) {
+            Members::Own(members) => members,
+            part @ Members::Part(..) => Self(part).as_slice().to_vec(),
+        }
     }
 
     /// The value of an attribute.
     #[inline]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
-        self.place(name).map(|place| &self.members[place].1)
+        self.place(name).map(|place| &self.as_slice()[place].1)
     }
 
     /// Whether the item has an attribute.
@@ -112,41 +155,45 @@ impl Item {
     /// Sets an attribute, and gives its value until now.
     pub fn insert(&mut self, name: impl Into<AttributeName>, value: Attribute) -> Option<Attribute> {
         let name = name.into();
-        if let Some(place) = self.place(&name) {
-            return Some(std::mem::replace(&mut self.members[place].1, value));
-        }
-        match self.members.len() {
-            ..FEW => self.members.push((name, value)),
-            FEW => {
-                self.members.push((name, value));
-                self.members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let place = self.place(&name);
+        let mut members = self.take_members();
+        let before = match place {
+            Some(place) => Some(std::mem::replace(&mut members[place].1, value)),
+            None => {
+                let place = if members.len() > FEW { members.partition_point(|(known, _)| *known < name) } else { members.len() };
+                members.insert(place, (name, value));
+                if members.len() == FEW + 1 {
+                    Self::in_order(&mut members);
+                }
+                None
             }
-            _ => {
-                let place = self.members.partition_point(|(known, _)| *known < name);
-                self.members.insert(place, (name, value));
-            }
-        }
-        None
+        };
+        self.0 = Members::Own(members);
+        before
     }
 
     /// Removes an attribute, and gives its value.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
-        self.place(name).map(|place| self.members.remove(place).1)
+        let place = self.place(name)?;
+        let mut members = self.take_members();
+        let (_, value) = members.remove(place);
+        self.0 = Members::Own(members);
+        Some(value)
     }
 
     /// The number of attributes.
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.as_slice().len()
     }
 
     /// Whether the item has no attributes.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.as_slice().is_empty()
     }
 
     /// The attributes in any order.
     pub fn members(&self) -> impl ExactSizeIterator<Item = (&AttributeName, &Attribute)> {
-        self.members.iter().map(|(name, value)| (name, value))
+        self.as_slice().iter().map(|(name, value)| (name, value))
     }
 
     /// The attributes in the order of their names.
@@ -164,10 +211,11 @@ impl Item {
     /// The place of an attribute.
     #[inline]
     fn place(&self, name: &str) -> Option<usize> {
-        if self.members.len() <= FEW {
-            return self.members.iter().position(|(known, _)| is_same(known, name));
+        let members = self.as_slice();
+        if members.len() <= FEW {
+            return members.iter().position(|(known, _)| is_same(known, name));
         }
-        self.members.binary_search_by(|(known, _)| (**known).cmp(name)).ok()
+        members.binary_search_by(|(known, _)| (**known).cmp(name)).ok()
     }
 }
 
@@ -215,7 +263,7 @@ impl<N: Into<AttributeName>> FromIterator<(N, Attribute)> for Item {
 
 impl<N: Into<AttributeName>> Extend<(N, Attribute)> for Item {
     fn extend<I: IntoIterator<Item = (N, Attribute)>>(&mut self, attributes: I) {
-        let mut members = std::mem::take(&mut self.members);
+        let mut members = self.take_members();
         members.extend(attributes.into_iter().map(|(name, value)| (name.into(), value)));
         *self = Self::of_members(members);
     }
@@ -233,8 +281,9 @@ impl IntoIterator for Item {
 
     /// The attributes in the order of their names.
     fn into_iter(mut self) -> Self::IntoIter {
-        self.members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        self.members.into_iter()
+        let mut members = self.take_members();
+        members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        members.into_iter()
     }
 }
 

@@ -1,6 +1,7 @@
 //! An item in, its approximate size in bytes out (DynamoDB developer guide, "DynamoDB item sizes and formats").
 
 use super::attribute::{Attribute, Item, Key, KeyValue};
+use super::text::Text;
 
 /// Bytes of a list or a map itself.
 const CONTAINER: usize = 3;
@@ -16,7 +17,7 @@ pub(in crate::table) fn item_size(item: &Item) -> usize {
 pub(in crate::table) fn key_size(key: &Key) -> usize {
     let value = |value: &KeyValue| match value {
         KeyValue::S(text) => text.len(),
-        KeyValue::N(text) => number_size(text),
+        KeyValue::N(text) => number_size(text.as_bytes()),
         KeyValue::B(bytes) => bytes.len(),
     };
     std::iter::once(&key.partition).chain(key.sort.as_ref()).map(|(name, held)| name.len() + value(held)).sum()
@@ -26,11 +27,11 @@ pub(in crate::table) fn key_size(key: &Key) -> usize {
 pub(in crate::table) fn attribute_size(value: &Attribute) -> usize {
     match value {
         Attribute::S(text) => text.len(),
-        Attribute::N(text) => number_size(text),
+        Attribute::N(text) => number_size(text.as_bytes()),
         Attribute::B(bytes) => bytes.len(),
         Attribute::Bool(_) | Attribute::Null => 1,
-        Attribute::Ss(texts) => texts.iter().map(|text| text.len()).sum(),
-        Attribute::Ns(texts) => texts.iter().map(|text| number_size(text)).sum(),
+        Attribute::Ss(texts) => texts.iter().map(Text::len).sum(),
+        Attribute::Ns(texts) => texts.iter().map(|text| number_size(text.as_bytes())).sum(),
         Attribute::Bs(all) => all.iter().map(Vec::len).sum(),
         Attribute::L(values) => CONTAINER + values.iter().map(|value| ELEMENT + attribute_size(value)).sum::<usize>(),
         Attribute::M(item) => CONTAINER + ELEMENT * item.len() + item_size(item),
@@ -38,8 +39,8 @@ pub(in crate::table) fn attribute_size(value: &Attribute) -> usize {
 }
 
 /// About one byte for two significant digits, plus one.
-fn number_size(text: &str) -> usize {
-    text.bytes().filter(u8::is_ascii_digit).count().div_ceil(2) + 1
+fn number_size(text: &[u8]) -> usize {
+    text.iter().filter(|byte| byte.is_ascii_digit()).count().div_ceil(2) + 1
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub(in crate::table) struct KeyIdentity<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Value<'a> {
-    S(&'a str),
+    S(&'a [u8]),
     N(String),
     B(&'a [u8]),
 }
@@ -65,9 +65,8 @@ impl Hash for KeyIdentity<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for value in std::iter::once(&self.partition).chain(&self.sort) {
             state.write(match value {
-                Value::S(text) => text.as_bytes(),
+                Value::S(bytes) | Value::B(bytes) => bytes,
                 Value::N(number) => number.as_bytes(),
-                Value::B(bytes) => bytes,
             });
             // Where a value ends makes a difference, too.
             state.write_u8(0xff);
@@ -79,7 +78,7 @@ impl<'a> KeyIdentity<'a> {
     /// The identity of a key.
     pub(in crate::table) fn of_key(key: &'a Key) -> Self {
         let value = |(_, value): &'a (AttributeName, KeyValue)| match value {
-            KeyValue::S(text) => Value::S(text),
+            KeyValue::S(text) => Value::S(text.as_bytes()),
             KeyValue::N(text) => Value::N(canonical_number(text)),
             KeyValue::B(bytes) => Value::B(bytes),
         };
@@ -89,7 +88,7 @@ impl<'a> KeyIdentity<'a> {
     /// The identity of an item whose key has the attributes of `shape`; `None` if one of them is missing or cannot be a key.
     pub(in crate::table) fn of_item(item: &'a Item, shape: &Key) -> Option<Self> {
         let value = |(name, _): &(AttributeName, KeyValue)| match item.get(name)? {
-            Attribute::S(text) => Some(Value::S(text)),
+            Attribute::S(text) => Some(Value::S(text.as_bytes())),
             Attribute::N(text) => Some(Value::N(canonical_number(text))),
             Attribute::B(bytes) => Some(Value::B(bytes)),
             _ => None,

@@ -1,7 +1,9 @@
-//! Attributes in the order in which the items of a list have them in; items that share their names out. Must not know where they come from.
+//! Attributes in the order in which the items of a list have them in; items that share their names and one list out. Must not know where they
+//! come from.
 
-use super::attribute::{Attribute, AttributeName, Item, is_same};
+use super::attribute::{Attribute, AttributeName, Item, NamedAttribute, is_same};
 use crate::table::json::string::is_plain;
+use std::sync::Arc;
 
 /// Most names that are kept to be shared, one for each bit of a set. Maps with free keys have any number of names.
 const MOST: usize = u64::BITS as usize;
@@ -61,22 +63,27 @@ impl SharedNames {
     }
 }
 
-/// An item to which one attribute after another is added.
-pub(in crate::table) struct GrowingItem {
-    members: Vec<(AttributeName, Attribute)>,
-    /// The places of the names so far.
+/// Items to which one attribute after another is added. Their attributes are in one list, which takes less memory and less time than a list
+/// for each.
+#[derive(Default)]
+pub(in crate::table) struct GrowingItems {
+    members: Vec<NamedAttribute>,
+    /// Where each of the items ends that have all of their attributes.
+    ends: Vec<usize>,
+    /// The places of the names of the last item so far.
     places: u64,
-    /// Whether two members may have one name.
+    /// Whether two of its members may have one name.
     may_repeat: bool,
 }
 
-impl GrowingItem {
-    /// An item that probably has as many attributes as those before it.
-    pub(in crate::table) fn like_others(names: &SharedNames) -> Self {
-        Self { members: Vec::with_capacity(names.known.len().max(4)), places: 0, may_repeat: false }
+impl GrowingItems {
+    /// For one item, which probably has as many attributes as those before it.
+    pub(in crate::table) fn of_one(names: &SharedNames) -> Self {
+        Self { members: Vec::with_capacity(names.known.len().max(4)), ..Self::default() }
     }
 
-    /// Adds an attribute. Of several with one name, the last stays.
+    /// Adds an attribute to the last item. Of several with one name, the last stays.
+    #[inline]
     pub(in crate::table) fn add(&mut self, SharedName { name, place }: SharedName, value: Attribute) {
         let place = place.map_or(0, |place| 1 << place);
         self.may_repeat |= place == 0 || self.places & place != 0;
@@ -84,12 +91,38 @@ impl GrowingItem {
         self.members.push((name, value));
     }
 
-    /// The item.
-    pub(in crate::table) fn finish(self) -> Item {
-        match self.may_repeat {
-            true => Item::of_members(self.members),
-            false => Item::of_distinct(self.members),
+    /// Makes room for the items of a text, given the length of the part that the first item was read from.
+    pub(in crate::table) fn reserve_for_rest(&mut self, first: usize, rest: usize) {
+        let items = rest / first.max(1);
+        self.members.reserve(self.members.len() * items);
+        self.ends.reserve(items);
+    }
+
+    /// Ends the last item. The next attribute is the first of the next item.
+    pub(in crate::table) fn end_item(&mut self) {
+        let start = self.ends.last().copied().unwrap_or_default();
+        if self.may_repeat {
+            let members = self.members.split_off(start);
+            self.members.append(&mut Item::of_members(members).take_members());
+        } else {
+            Item::in_order(&mut self.members[start..]);
         }
+        self.ends.push(self.members.len());
+        (self.places, self.may_repeat) = (0, false);
+    }
+
+    /// The items, as parts of their list.
+    pub(in crate::table) fn into_items(mut self) -> Vec<Arc<Item>> {
+        self.members.shrink_to_fit();
+        let (members, mut start) = (Arc::new(self.members), 0);
+        let item = |end| Arc::new(Item::part_of(&members, std::mem::replace(&mut start, end)..end));
+        self.ends.into_iter().map(item).collect()
+    }
+
+    /// The only item.
+    pub(in crate::table) fn into_item(mut self) -> Item {
+        self.end_item();
+        Item::of_ordered(self.members)
     }
 }
 
@@ -99,22 +132,35 @@ mod tests {
     use proptest::prelude::*;
 
     fn grown(names: &mut SharedNames, members: &[(String, bool)]) -> Item {
-        let mut item = GrowingItem::like_others(names);
+        let mut items = GrowingItems::of_one(names);
         for (name, value) in members {
             let name = names.name(name);
-            item.add(name, Attribute::Bool(*value));
+            items.add(name, Attribute::Bool(*value));
         }
-        item.finish()
+        items.into_item()
     }
 
     proptest! {
         #[test]
         fn an_item_is_the_same_in_any_order(items in prop::collection::vec(prop::collection::vec(("[a-h]{1,2}|[a-z]{2}", any::<bool>()), 0..70), 1..5)) {
-            let mut names = SharedNames::default();
-            for members in items {
+            let (mut names, mut page) = (SharedNames::default(), GrowingItems::default());
+            for members in &items {
+                for (name, value) in members {
+                    page.add(names.name(name), Attribute::Bool(*value));
+                }
+                page.end_item();
+            }
+            for (members, mut part) in items.into_iter().zip(page.into_items()) {
                 let collected: Item = members.iter().map(|(name, value)| (name.as_str(), Attribute::Bool(*value))).collect();
                 prop_assert_eq!(grown(&mut names, &members), collected.clone());
-                prop_assert_eq!(grown(&mut names, &members), collected, "its names are known now");
+                prop_assert_eq!(&grown(&mut names, &members), &collected, "its names are known now");
+                prop_assert_eq!(&*part, &collected);
+                let (own, changed) = (Arc::make_mut(&mut part), Attribute::Null);
+                for name in collected.keys() {
+                    prop_assert_eq!(own.insert(name.clone(), changed.clone()), collected.get(name).cloned());
+                    prop_assert_eq!(own.remove(name), Some(changed.clone()));
+                }
+                prop_assert!(own.is_empty());
             }
         }
     }

@@ -41,6 +41,26 @@ impl Text {
         }
     }
 
+    /// The text as bytes.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Held::Own(text) => text.as_bytes(),
+            Held::Part(answer, start, end) => answer.as_bytes().get(*start as usize..*end as usize).unwrap_or_default(),
+        }
+    }
+
+    /// Its length in bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    /// Whether it has no characters.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether it is known to need no escape in JSON.
     pub(in crate::table) fn is_plain_json(&self) -> bool {
         matches!(self.0, Held::Part(..))
@@ -103,7 +123,7 @@ impl AsRef<str> for Text {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
+        self.as_bytes() == other.as_bytes()
     }
 }
 

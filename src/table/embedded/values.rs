@@ -2,7 +2,7 @@
 
 use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
-use crate::table::data::shared_names::{GrowingItem, SharedNames};
+use crate::table::data::shared_names::{GrowingItems, SharedNames};
 use dynoxide::DynoxideError;
 use dynoxide::types::{AttributeValue, ConsumedCapacity, validate_dynamo_number};
 use std::collections::HashMap;
@@ -135,13 +135,13 @@ fn attribute_to_engine(value: Attribute) -> AttributeValue {
 }
 
 fn item_from_engine(item: EngineItem, names: &mut SharedNames) -> Item {
-    let mut members = GrowingItem::like_others(names);
+    let mut members = GrowingItems::of_one(names);
     for (name, value) in item {
         let name = names.name(&name);
         let value = attribute_from_engine(value, names);
         members.add(name, value);
     }
-    members.finish()
+    members.into_item()
 }
 
 fn attribute_from_engine(value: AttributeValue, names: &mut SharedNames) -> Attribute {

@@ -4,7 +4,7 @@
 
 use super::reader::{JsonReader, JsonResult, JsonString, LIST, OBJECT};
 use crate::table::data::attribute::{Attribute, Item};
-use crate::table::data::shared_names::{GrowingItem, SharedNames};
+use crate::table::data::shared_names::{GrowingItems, SharedNames};
 use crate::table::data::text::Text;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -80,15 +80,20 @@ impl<'t> AnswerReader<'t> {
 
     /// Reads the items of a list; `null` has none.
     pub(in crate::table) fn items(&mut self) -> JsonResult<Vec<Arc<Item>>> {
-        let mut items = Vec::new();
         if self.is_null()? {
-            return Ok(items);
+            return Ok(Vec::new());
         }
-        let mut list = self.json.begin(LIST)?;
+        let (mut items, mut list) = (GrowingItems::default(), self.json.begin(LIST)?);
+        let mut rest = Some(self.json.rest().len());
         while self.json.next(&mut list)? {
-            items.push(Arc::new(self.item()?));
+            self.attributes(&mut items)?;
+            items.end_item();
+            if let Some(before) = rest.take() {
+                let rest = self.json.rest().len();
+                items.reserve_for_rest(before - rest, rest);
+            }
         }
-        Ok(items)
+        Ok(items.into_items())
     }
 
     /// Reads an item or `null`. An item that has none of the attributes that were asked for is empty.
@@ -103,7 +108,13 @@ impl<'t> AnswerReader<'t> {
 
     /// Reads an item, or a map within one.
     fn item(&mut self) -> JsonResult<Item> {
-        let mut item = GrowingItem::like_others(&self.names);
+        let mut item = GrowingItems::of_one(&self.names);
+        self.attributes(&mut item)?;
+        Ok(item.into_item())
+    }
+
+    /// Reads the attributes of an item.
+    fn attributes(&mut self, item: &mut GrowingItems) -> JsonResult<()> {
         let mut members = self.json.begin(OBJECT)?;
         while self.json.next(&mut members)? {
             self.json.expect(b'"')?;
@@ -118,7 +129,7 @@ impl<'t> AnswerReader<'t> {
             let value = self.attribute()?;
             item.add(name, value);
         }
-        Ok(item.finish())
+        Ok(())
     }
 
     /// Reads an attribute value: an object whose only member names the type. Most have one of two types, and no white space.

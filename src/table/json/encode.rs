@@ -76,9 +76,14 @@ impl BodyWriter {
     }
 
     /// A list of keys.
-    pub(in crate::table) fn keys<'k>(&mut self, name: &str, values: impl IntoIterator<Item = &'k Key>) {
+    pub(in crate::table) fn keys<'k>(&mut self, name: &str, values: impl ExactSizeIterator<Item = &'k Key>) {
         self.name(name);
-        list(&mut self.out, values, key);
+        let (start, mut others) = (self.out.len(), values.len());
+        list(&mut self.out, values, |out, value| {
+            key(out, value);
+            // The other keys are about as long as the first.
+            out.reserve(std::mem::take(&mut others) * (out.len() - start));
+        });
     }
 
     /// An object.

@@ -5,7 +5,7 @@ use crate::table::data::text::Text;
 /// Writes a JSON string. Most texts need no escape, and are copied.
 pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
     if is_plain(text) {
-        push_plain(out, text);
+        push_plain(out, text.as_bytes());
     } else {
         // Writing to a vector cannot fail.
         let _ = serde_json::to_writer(out, text);
@@ -14,13 +14,13 @@ pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
 
 /// Writes the text of an attribute as a JSON string. If it is a part of an answer, it has no escapes there, and needs none here.
 pub fn push_text(out: &mut Vec<u8>, text: &Text) {
-    if text.is_plain_json() { push_plain(out, text) } else { push_json_text(out, text) }
+    if text.is_plain_json() { push_plain(out, text.as_bytes()) } else { push_json_text(out, text) }
 }
 
-fn push_plain(out: &mut Vec<u8>, text: &str) {
+fn push_plain(out: &mut Vec<u8>, text: &[u8]) {
     out.reserve(text.len() + 2);
     out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
     out.push(b'"');
 }
 

@@ -81,13 +81,13 @@ struct Asked<'a> {
     id: GetId,
     get: &'a Get,
     /// Its key with canonical numbers.
-    key: Cow<'a, Key>,
+    key: &'a Key,
 }
 
 impl Asked<'_> {
     /// What identifies its item.
     fn item(&self) -> (&str, &Key) {
-        (&self.get.table, &self.key)
+        (&self.get.table, self.key)
     }
 }
 
@@ -99,7 +99,8 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
     // DynamoDB refuses a batch with an impossible key. No item has such a key, so it needs no call.
     let (possible, impossible): (Vec<_>, Vec<_>) = gets.iter().partition(|(_, get)| key_can_exist(&get.key));
     found.keep(impossible.into_iter().map(|(id, _)| (*id, Ok(None))));
-    let mut asked: Vec<Asked<'_>> = possible.into_iter().map(|(id, get)| Asked { id: *id, get, key: canonical(&get.key) }).collect();
+    let keys: Vec<Cow<'_, Key>> = possible.iter().map(|(_, get)| canonical(&get.key)).collect();
+    let mut asked: Vec<Asked<'_>> = possible.into_iter().zip(&keys).map(|((id, get), key)| Asked { id: *id, get, key }).collect();
     asked.sort_by(|a, b| a.item().cmp(&b.item()).then_with(|| a.get.cmp(b.get)));
     let items: Vec<&[Asked<'_>]> = asked.chunk_by(|a, b| a.item() == b.item()).collect();
     let projections = projections(&asked);

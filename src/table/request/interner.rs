@@ -2,6 +2,7 @@
 //! for a number. Must not know calls.
 
 use crate::table::data::call::Get;
+use foldhash::quality::RandomState;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -47,7 +48,8 @@ impl Hash for Distinct {
 /// The distinct Gets of a request, whether read strongly or not. The limits of a request bound it.
 #[derive(Default)]
 pub(super) struct Interner {
-    places: HashMap<Distinct, usize>,
+    /// A text that one request makes of keys cannot aim at equal hashes, whose seed it does not see.
+    places: HashMap<Distinct, usize, RandomState>,
     gets: Vec<Arc<Get>>,
 }
 

@@ -18,6 +18,7 @@ use crate::execute::read::state::{ItemState, RowInput};
 use crate::plan::tree::{KeyBinding, Read, ReadAction, ReadId};
 use crate::table::data::attribute::Key;
 use indexmap::IndexSet;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// A read and what its rows ask for.
@@ -40,8 +41,8 @@ pub enum BoundRow {
     Absent,
     /// Nothing: it cannot be read.
     Failed(Arc<Failure>),
-    /// The items with these keys. A key is `None` if no item can have it.
-    Keys(Vec<Option<Key>>),
+    /// The items with these keys, mostly one. A key is `None` if no item can have it.
+    Keys(SmallVec<[Option<Key>; 1]>),
     /// The items of a query, and what the field wants of them.
     Query(Box<RangeQuery>, Box<PageRequest>),
 }
@@ -64,17 +65,17 @@ pub fn bind<'a>(
     context: &'a ExecutionContext<'_>,
     arguments: &'a FieldArguments<'_>,
     (id, read): (ReadId, &'a Read),
-    inputs: Vec<RowInput>,
+    inputs: impl Iterator<Item = RowInput<'a>>,
 ) -> BoundRead<'a> {
     let arguments = arguments.of_read(context, read);
     let gate = ItemGate::new(read, context);
-    let rows = inputs.into_iter().map(|input| match (input, &arguments) {
+    let rows = inputs.map(|input| match (input, &arguments) {
         (RowInput::Known(ItemState::Failed(why)), _) => BoundRow::Failed(why),
         (_, Err(why)) => BoundRow::Failed(why.clone()),
         (RowInput::Known(_), Ok(_)) => BoundRow::Absent,
         (RowInput::Failed(why), Ok(_)) => BoundRow::Failed(why),
         (RowInput::Rest(item), Ok(_)) => match key_of(&context.model.tables[read.table], &item) {
-            Some(key) => BoundRow::Keys(vec![Some(key)]),
+            Some(key) => BoundRow::Keys(smallvec![Some(key)]),
             None => BoundRow::Absent,
         },
         (RowInput::Key(key), Ok(arguments)) => bind_key(context, (read, &gate), arguments, key).unwrap_or_else(BoundRow::Failed),
@@ -88,7 +89,7 @@ fn bind_key(
     context: &ExecutionContext<'_>,
     (read, gate): (&Read, &ItemGate),
     arguments: &ReadArguments<'_>,
-    key: BoundKey,
+    key: BoundKey<'_>,
 ) -> Result<BoundRow, Arc<Failure>> {
     let binding: &KeyBinding = match &read.action {
         ReadAction::Get(binding) => binding,

@@ -1,0 +1,61 @@
+//! The value of a field where it stands. Must not know what it is for.
+
+use crate::schema::template::part::{AsPartValue, PartValue};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// The value of a field: where it stands in an item or among the arguments, or one of its own.
+#[derive(Debug, Clone)]
+pub enum BoundValue<'s> {
+    /// A text.
+    Text(&'s str),
+    /// Any value.
+    Json(&'s Value),
+    /// Any value of its own.
+    Own(Box<Value>),
+}
+
+impl BoundValue<'_> {
+    /// The value as JSON.
+    pub fn to_json(&self) -> Cow<'_, Value> {
+        match self {
+            Self::Text(text) => Cow::Owned(Value::from(*text)),
+            Self::Json(value) => Cow::Borrowed(value),
+            Self::Own(value) => Cow::Borrowed(value),
+        }
+    }
+
+    /// The value as JSON of its own.
+    pub fn into_json(self) -> Value {
+        match self {
+            Self::Text(text) => Value::from(text),
+            Self::Json(value) => value.clone(),
+            Self::Own(value) => *value,
+        }
+    }
+
+    /// Its values if it is a list.
+    pub fn list(&self) -> Option<&[Value]> {
+        match self {
+            Self::Json(Value::Array(values)) => Some(values),
+            Self::Own(value) => value.as_array().map(Vec::as_slice),
+            Self::Text(_) | Self::Json(_) => None,
+        }
+    }
+}
+
+impl From<Value> for BoundValue<'_> {
+    fn from(value: Value) -> Self {
+        Self::Own(Box::new(value))
+    }
+}
+
+impl AsPartValue for BoundValue<'_> {
+    fn as_part_value(&self) -> PartValue<'_> {
+        match self {
+            Self::Text(text) => PartValue::Text(text),
+            Self::Json(value) => PartValue::Json(value),
+            Self::Own(value) => PartValue::Json(value),
+        }
+    }
+}
