@@ -99,7 +99,12 @@ impl WaveRequests {
                     consistent: *consistent,
                     max_age: *max_age,
                 };
-                RowRequest::Gets(keys.into_iter().map(|key| key.map_or(NOTHING, |key| self.get(get(key)))).collect())
+                // To collect them would take longer, as most rows have one.
+                let mut gets = SmallVec::with_capacity(keys.len());
+                for key in keys {
+                    gets.push(key.map_or(NOTHING, |key| self.get(get(key))));
+                }
+                RowRequest::Gets(gets)
             }
             BoundRow::Query(query, page) => match self.query(sources, (id, read), *query) {
                 Ok(position) => RowRequest::Query(position, page),

@@ -41,7 +41,11 @@ pub fn row_results(
         RowRequest::Absent => RowResult::default(),
         RowRequest::Failed(why) => RowResult::failed(why),
         RowRequest::Gets(positions) => {
-            let items = positions.into_iter().map(|position| item(&gate, filter.as_ref(), results, position)).collect();
+            // To collect them would take longer, as most rows have one.
+            let mut items = SmallVec::with_capacity(positions.len());
+            for position in positions {
+                items.push(item(&gate, filter.as_ref(), results, position));
+            }
             within_maximum(read, items)
         }
         RowRequest::Query(position, page) => match results.query(position) {

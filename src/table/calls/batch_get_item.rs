@@ -4,6 +4,7 @@ use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::Item;
+use crate::table::data::call::joined_tables;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::Expressions;
 use crate::table::data::key_identity::KeyIdentity;
@@ -45,8 +46,7 @@ pub(in crate::table) async fn batch_get_items(
     let mut open: Vec<usize> = (0..wanted.len()).collect();
     let (mut capacity, mut backoff) = (0.0, Backoff::new(caller.budget));
     let mut call = BatchGetItem { tables: by_table(wanted, &open) };
-    let tables: Vec<&str> = call.tables.keys().copied().collect();
-    let tables = tables.join(",");
+    let tables = joined_tables(call.tables.keys().copied());
     let attempts = caller.attempts(call.operation(), &tables, deadline);
     loop {
         let answer = attempts.send(|| caller.make(&call)).await;

@@ -144,12 +144,17 @@ impl Item {
     /// The value of an attribute.
     #[inline]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
-        self.place(name).map(|place| &self.as_slice()[place].1)
+        let members = self.as_slice();
+        let member = match members.len() {
+            ..=FEW => members.iter().find(|(known, _)| is_same(known, name)),
+            _ => members.binary_search_by(|(known, _)| (**known).cmp(name)).ok().map(|place| &members[place]),
+        };
+        member.map(|(_, value)| value)
     }
 
     /// Whether the item has an attribute.
     pub fn contains_key(&self, name: &str) -> bool {
-        self.place(name).is_some()
+        self.get(name).is_some()
     }
 
     /// Sets an attribute, and gives its value until now.
@@ -209,13 +214,8 @@ impl Item {
     }
 
     /// The place of an attribute.
-    #[inline]
     fn place(&self, name: &str) -> Option<usize> {
-        let members = self.as_slice();
-        if members.len() <= FEW {
-            return members.iter().position(|(known, _)| is_same(known, name));
-        }
-        members.binary_search_by(|(known, _)| (**known).cmp(name)).ok()
+        self.as_slice().iter().position(|(known, _)| is_same(known, name))
     }
 }
 

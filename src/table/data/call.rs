@@ -32,6 +32,20 @@ impl Hash for Get {
     }
 }
 
+/// The names of the tables of a call's items, each once, in their order, joined by commas.
+pub(in crate::table) fn joined_tables<'t>(of_items: impl IntoIterator<Item = &'t str>) -> String {
+    let mut tables: Vec<&str> = Vec::new();
+    for table in of_items {
+        // Most calls have items of one table.
+        if tables.last() != Some(&table) {
+            tables.push(table);
+        }
+    }
+    tables.sort_unstable();
+    tables.dedup();
+    tables.join(",")
+}
+
 /// One page of one partition of a table or an index (or of a whole one, by Scan).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {

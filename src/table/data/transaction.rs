@@ -1,6 +1,7 @@
 //! The writes of a transaction in; what keeps them from being one out: too many, too large, or two of one item. Makes no call.
 
 use super::attribute::Key;
+use super::call::joined_tables;
 use super::item_size::{attribute_size, item_size, key_size};
 use super::key_identity::canonical;
 use super::limits::{BYTES_PER_TRANSACTION, WRITES_PER_TRANSACTION};
@@ -30,10 +31,7 @@ pub(in crate::table) fn too_many_bytes() -> WriteError {
 
 /// The tables of the writes, each once, joined by a comma.
 pub(in crate::table) fn tables_of(calls: &[WriteCall]) -> String {
-    let mut tables: Vec<&str> = calls.iter().map(|call| &*call.table).collect();
-    tables.sort_unstable();
-    tables.dedup();
-    tables.join(",")
+    joined_tables(calls.iter().map(|call| &*call.table))
 }
 
 /// The bytes of a write: of its item, or of its key and the values of its update.

@@ -2,10 +2,11 @@
 //! nor how they are sent.
 
 use super::string::push_json_text;
-use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
 
 /// The bytes of most bodies.
 const USUAL_BYTES: usize = 512;
@@ -78,9 +79,9 @@ impl BodyWriter {
     /// A list of keys.
     pub(in crate::table) fn keys<'k>(&mut self, name: &str, values: impl ExactSizeIterator<Item = &'k Key>) {
         self.name(name);
-        let (start, mut others) = (self.out.len(), values.len());
+        let (start, mut others, mut labels) = (self.out.len(), values.len(), Vec::new());
         list(&mut self.out, values, |out, value| {
-            key(out, value);
+            labelled_key(out, value, &mut labels);
             // The other keys are about as long as the first.
             out.reserve(std::mem::take(&mut others) * (out.len() - start));
         });
@@ -174,6 +175,29 @@ fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m str,
 fn key(out: &mut Vec<u8>, key: &Key) {
     let attributes = std::iter::once(&key.partition).chain(&key.sort);
     members(out, attributes.map(|(name, value)| (&**name, value)), key_value);
+}
+
+/// The name of a key attribute, and `"name":`.
+type Label<'k> = (&'k AttributeName, Vec<u8>);
+
+/// A key like others. The keys of a table share their two names, which are written as they were written before.
+fn labelled_key<'k>(out: &mut Vec<u8>, key: &'k Key, labels: &mut Vec<Label<'k>>) {
+    for (position, (name, value)) in std::iter::once(&key.partition).chain(&key.sort).enumerate() {
+        out.push(if position == 0 { b'{' } else { b',' });
+        match labels.iter().find(|(known, _)| Arc::ptr_eq(known, name)) {
+            Some((_, label)) => out.extend_from_slice(label),
+            None => {
+                let start = out.len();
+                push_json_text(out, name);
+                out.push(b':');
+                if labels.len() < 2 {
+                    labels.push((name, out[start..].to_vec()));
+                }
+            }
+        }
+        key_value(out, value);
+    }
+    out.push(b'}');
 }
 
 fn key_value(out: &mut Vec<u8>, value: &KeyValue) {

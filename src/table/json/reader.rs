@@ -76,16 +76,6 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Goes on behind these bytes if they are next.
-    #[inline]
-    pub(in crate::table) fn skip<const L: usize>(&mut self, bytes: &[u8; L]) -> bool {
-        let are_next = self.rest().first_chunk() == Some(bytes);
-        if are_next {
-            self.at += L;
-        }
-        are_next
-    }
-
     /// Goes on behind a byte, which must be next.
     #[inline]
     pub(in crate::table) fn expect(&mut self, byte: u8) -> JsonResult<()> {
@@ -144,10 +134,11 @@ impl<'t> JsonReader<'t> {
         })
     }
 
-    /// Goes on behind so many bytes, which were looked at.
+    /// Goes on behind so many bytes, which were looked at, and gives where it is then.
     #[inline]
-    pub(in crate::table) fn advance(&mut self, bytes: usize) {
+    pub(in crate::table) fn advance(&mut self, bytes: usize) -> usize {
         self.at += bytes;
+        self.at
     }
 
     /// Reads a string.

@@ -4,7 +4,7 @@
 use super::cached_reads::{Wanted, read_items};
 use super::interner::GetId;
 use super::session::{Session, lost};
-use crate::table::data::attribute::Key;
+use crate::table::data::attribute::{Key, KeyValue};
 use crate::table::data::call::Get;
 use crate::table::data::key_identity::{canonical, key_can_exist};
 use crate::table::data_store::{GetResult, ItemRequest};
@@ -38,7 +38,9 @@ impl FoundGets {
         let mut results = self.results();
         let mut keep = |id: GetId, result: GetResult| {
             if results.len() <= id.place() {
-                results.resize(id.place() + 1, None);
+                // Results come in the order of their places.
+                let most = (id.place() + 1).max(2 * results.len());
+                results.resize(most, None);
             }
             results[id.place()] = Some(result);
         };
@@ -85,9 +87,9 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What identifies its item.
-    fn item(&self) -> (&str, &Key) {
-        (&self.get.table, self.key)
+    /// What identifies its item. The keys of a table have the same attributes.
+    fn item(&self) -> (&str, &KeyValue, Option<&KeyValue>) {
+        (&self.get.table, &self.key.partition.1, self.key.sort.as_ref().map(|(_, value)| value))
     }
 }
 
@@ -126,9 +128,7 @@ fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<String>> {
     for get in asked.iter().map(|asked| asked.get) {
         let key_names = |get: &'a Get| std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| &**name);
         // The Gets of a table usually share one list, which is added once.
-        let is_same_list = |other: &'a Get| {
-            Arc::ptr_eq(&other.projection, &get.projection) && other.table == get.table && key_names(other).eq(key_names(get))
-        };
+        let is_same_list = |other: &'a Get| Arc::ptr_eq(&other.projection, &get.projection) && other.table == get.table;
         if last.replace(get).is_some_and(is_same_list) {
             continue;
         }

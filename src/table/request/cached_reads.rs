@@ -7,7 +7,7 @@ use crate::table::cache::entry::CacheAnswer;
 use crate::table::cache::flight::Joined;
 use crate::table::cache::table_cache::{Claim, Fill, TableCache};
 use crate::table::data::attribute::Item;
-use crate::table::data::call::{Page, Query};
+use crate::table::data::call::{Page, Query, joined_tables};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::KEYS_PER_BATCH;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
@@ -76,9 +76,8 @@ pub(super) async fn read_items(session: &Session, wanted: &[Wanted<'_>]) -> Vec<
     if let (Some(slot), false) = (of_cache, answered.is_empty()) {
         let items = || answered.iter().filter_map(|position| results[*position].as_ref().ok()?.as_deref());
         session.bytes.add_items(items());
-        let tables: BTreeSet<&str> = answered.iter().map(|position| wanted[*position].request.table).collect();
         let operation = if answered.len() == 1 { "GetItem" } else { "BatchGetItem" };
-        let table = tables.into_iter().collect::<Vec<_>>().join(",");
+        let table = joined_tables(answered.iter().map(|position| wanted[*position].request.table));
         session.record(slot, CallRecord { keys: answered.len(), ..CallRecord::of_cache(operation, table, items().count(), begun) });
     }
     results

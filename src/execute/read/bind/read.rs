@@ -102,8 +102,11 @@ fn bind_key(
         let found = range_query(context, arguments, (read, query, gate), ranges)?;
         return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
     }
+    if let [values] = values.as_slice() {
+        return Ok(BoundRow::Keys(smallvec![primary_key(binding, values)]));
+    }
     let keys = values.iter().map(|values| primary_key(binding, values));
-    Ok(BoundRow::Keys(match read.answers_each_value || values.len() < 2 {
+    Ok(BoundRow::Keys(match read.answers_each_value {
         true => keys.collect(),
         // A list has each item once, where its value comes first.
         false => keys.collect::<IndexSet<_>>().into_iter().collect(),
