@@ -2,7 +2,7 @@
 //! latencies, CPU time a request and resident memory, as ratios to the program by hand.
 //!
 //! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of digits is the number of
-//! rounds. With `--instructions`, callgrind counts the instructions of each server instead: they hardly change from run to run.
+//! rounds, any other is the name of the only case. With `--instructions`, callgrind counts the instructions of each server instead: they hardly change from run to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -43,7 +43,10 @@ fn main() {
         ["--tables"] => runtime.block_on(tables()),
         ["--by-hand", endpoint] => runtime.block_on(by_hand::serve(endpoint)),
         ["--instructions"] => count(&runtime),
-        other => compare(&runtime, other.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5)),
+        other => {
+            let rounds = other.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5);
+            compare(&runtime, rounds, |name| other.iter().all(|argument| argument.parse::<usize>().is_ok() || *argument == name));
+        }
     }
 }
 
@@ -103,10 +106,10 @@ async fn tables() {
     dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()).await;
 }
 
-fn compare(runtime: &Runtime, rounds: usize) {
+fn compare(runtime: &Runtime, rounds: usize, is_chosen: impl Fn(&str) -> bool) {
     let (_tables, endpoint) = filled_tables(runtime);
     let servers = servers(&endpoint).map(|mut command| Process::start(&mut command));
-    for (name, connections) in MEASURED {
+    for (name, connections) in MEASURED.into_iter().filter(|(name, _)| is_chosen(name)) {
         let case = CASES.iter().find(|case| case.name == name).unwrap();
         println!("{name}, connections: {connections}");
         println!("{:18} {:>10} {:>10} {:>10} {:>12} {:>8}", "", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "MB");

@@ -6,25 +6,30 @@ use super::values::{Combinations, FieldValues, MAX_COMBINATIONS};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::values::bound::BoundValue;
 use crate::plan::tree::KeyBinding;
+use serde_json::Value;
 use smallvec::smallvec;
 use std::sync::Arc;
 
 /// One map of values for each combination of list values and each shard that is read.
 pub fn combinations<'s>(key: &KeyBinding, fields: BoundFields<'s>) -> Result<Combinations<'s>, Arc<Failure>> {
-    let (lists, single): (Vec<_>, BoundFields<'s>) = match fields.iter().any(|(_, value)| value.list().is_some()) {
+    let is_list = |(_, value): &(Arc<str>, BoundValue<'s>)| value.is_list();
+    let (lists, single): (Vec<_>, BoundFields<'s>) = match fields.iter().any(is_list) {
         true => {
-            let (lists, single): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(_, value)| value.list().is_some());
+            let (lists, single): (Vec<_>, Vec<_>) = fields.into_iter().partition(is_list);
             (lists, single.into())
         }
         false => (Vec::new(), fields),
     };
     let mut all: Combinations<'s> = smallvec![FieldValues::of(single)];
-    for (field, values) in lists {
-        let values: Vec<BoundValue<'s>> = match values {
-            BoundValue::Json(values) => {
-                values.as_array().into_iter().flatten().filter(|value| !value.is_null()).map(BoundValue::Json).collect()
+    for (field, list) in lists {
+        let values: Vec<BoundValue<'s>> = match list {
+            BoundValue::Json(list) => {
+                list.as_array().into_iter().flatten().filter(|value| !value.is_null()).map(BoundValue::Json).collect()
             }
-            own => own.list().into_iter().flatten().filter(|value| !value.is_null()).cloned().map(BoundValue::from).collect(),
+            own => match own.into_json() {
+                Value::Array(values) => values.into_iter().filter(|value| !value.is_null()).map(BoundValue::from).collect(),
+                _ => Vec::new(),
+            },
         };
         if all.len() * values.len() > MAX_COMBINATIONS {
             let message = format!("The arguments name too many keys: more than {MAX_COMBINATIONS} combinations of values.");

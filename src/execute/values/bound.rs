@@ -34,13 +34,9 @@ impl BoundValue<'_> {
         }
     }
 
-    /// Its values if it is a list.
-    pub fn list(&self) -> Option<&[Value]> {
-        match self {
-            Self::Json(Value::Array(values)) => Some(values),
-            Self::Own(value) => value.as_array().map(Vec::as_slice),
-            Self::Text(_) | Self::Json(_) => None,
-        }
+    /// Whether it is a list.
+    pub fn is_list(&self) -> bool {
+        matches!(self.as_part_value(), PartValue::Json(Value::Array(_)))
     }
 }
 

@@ -48,7 +48,7 @@ impl Hash for Distinct {
 /// The distinct Gets of a request, whether read strongly or not. The limits of a request bound it.
 #[derive(Default)]
 pub(super) struct Interner {
-    /// A text that one request makes of keys cannot aim at equal hashes, whose seed it does not see.
+    /// The seed is random, so nobody can choose keys with equal hashes.
     places: HashMap<Distinct, usize, RandomState>,
     gets: Vec<Arc<Get>>,
 }
