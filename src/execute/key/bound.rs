@@ -14,7 +14,7 @@ pub struct BoundKey<'s> {
     /// Field → value. A list gives several keys or ranges.
     pub fields: BoundFields<'s>,
     /// The values of the key's range, if it has one.
-    pub range: Option<RangeValues>,
+    pub range: Option<Box<RangeValues>>,
 }
 
 /// The values of a range on a sort key.

@@ -414,6 +414,6 @@ impl<'p> ReadState<'p> {
             Some(BoundRange::BeginsWith(source)) => Some(RangeValues::BeginsWith(self.value(source, space, row)?)),
             None => None,
         };
-        Ok(Some(BoundKey { fields, range }))
+        Ok(Some(BoundKey { fields, range: range.map(Box::new) }))
     }
 }

@@ -49,6 +49,25 @@ fn render(text: &str, values: Value) -> Result<Option<String>, RenderMistake> {
     template(text).render(&|field| values.get(field).cloned())
 }
 
+/// A text where it stands.
+struct Standing(&'static str);
+
+impl AsPartValue for Standing {
+    fn as_part_value(&self) -> PartValue<'_> {
+        PartValue::Text(self.0)
+    }
+}
+
+#[test]
+fn a_text_makes_the_same_key_wherever_it_stands() {
+    let forms = ["{name}", "{id}#A", "{status}", "{at}", "{date}", "{big}", "{n:04}", "{price}", "{flag}", "{bytes}"];
+    let texts = ["", "a#b", "IN", "2026-11-20T09:30:00Z", "2026-11-20", "12", "-1", "true", "AAEC"];
+    for (form, text) in forms.iter().flat_map(|form| texts.map(|text| (form, text))) {
+        let own = template(form).render(&|_| Some(Value::from(text)));
+        assert_eq!(template(form).render(&|_| Some(Standing(text))), own, "{form} of {text}");
+    }
+}
+
 #[test]
 fn keys_stand_as_designs_write_them() {
     for (text, values, key) in [

@@ -9,11 +9,14 @@ use std::fs::{read_dir, read_to_string};
 /// The clock ticks of a second in files of `/proc`, on all platforms of Rust with Linux (time(7), "The software clock, HZ, and jiffies").
 const TICKS: f64 = 100.0;
 
+/// One of the figures of a process.
+type Figure = fn(&ProcessUse) -> f64;
+
 /// What the process uses. It is read when the metrics are asked for.
 #[derive(Debug)]
 pub struct ProcessMetrics {
     cpu: Counter,
-    gauges: [(Gauge, fn(&ProcessUse) -> f64); 6],
+    gauges: [(Gauge, Figure); 6],
 }
 
 /// What a process uses.

@@ -98,7 +98,7 @@ fn bind_key(
     };
     let values = combinations(binding, key.fields)?;
     if let ReadAction::Query(query) = &read.action {
-        let ranges = key_ranges(query, &values, key.range.as_ref());
+        let ranges = key_ranges(query, &values, key.range.as_deref());
         let found = range_query(context, arguments, (read, query, gate), ranges)?;
         return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
     }
