@@ -3,8 +3,8 @@
 use keyfold::cli::{Cli, is_closed_pipe};
 use std::process::ExitCode;
 
-/// docs/performance.md says what it saves.
-#[cfg(target_os = "linux")]
+/// Static binaries have musl, whose own allocator has one lock for all threads.
+#[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
