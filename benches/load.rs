@@ -2,7 +2,8 @@
 //! latencies, CPU time a request and resident memory, as ratios to the program by hand.
 //!
 //! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of digits is the number of
-//! rounds, any other is the name of the only case. With `--instructions`, callgrind counts the instructions of each server instead: they hardly change from run to run.
+//! rounds. Any other argument is the name of the only case. With `--instructions`, callgrind counts the instructions of each server instead: they
+//! hardly change from run to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

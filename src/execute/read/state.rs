@@ -51,7 +51,7 @@ pub enum GuardOutcome {
     Refused(ErrorCode),
     /// An item that decides it could not be read.
     Failed(Arc<Failure>),
-    /// An item that decides it is not read yet.
+    /// It depends on an item that is not read yet.
     Undecided,
 }
 

@@ -4,7 +4,7 @@ use crate::schema::template::part::{AsPartValue, PartValue};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The value of a field: where it stands in an item or among the arguments, or one of its own.
+/// A field's value, borrowed from an item or from the arguments, or owned.
 #[derive(Debug, Clone)]
 pub enum BoundValue<'s> {
     /// A text.

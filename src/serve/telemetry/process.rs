@@ -12,7 +12,7 @@ const TICKS: f64 = 100.0;
 /// One of the figures of a process.
 type Figure = fn(&ProcessUse) -> f64;
 
-/// What the process uses. It is read when the metrics are asked for.
+/// The metrics of this process. Each collection reads them anew.
 #[derive(Debug)]
 pub struct ProcessMetrics {
     cpu: Counter,
@@ -81,7 +81,7 @@ impl ProcessUse {
 
     /// What `/proc/self/stat`, `/proc/self/status` and `/proc/stat` tell (proc_pid_stat(5), proc_pid_status(5), proc_stat(5)).
     fn parse(stat: &str, status: &str, system: &str) -> Option<Self> {
-        // The name of the command is the second field. It stands in parentheses, and may contain spaces and parentheses.
+        // The second field is the command's name in parentheses. The name itself may contain spaces and parentheses.
         let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
         let ticks = |field: usize| fields.get(field - 3)?.parse::<f64>().ok().map(|ticks| ticks / TICKS);
         let value = |text: &str, name: &str| {

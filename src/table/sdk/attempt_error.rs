@@ -45,7 +45,7 @@ impl From<BuildError> for AttemptFailure {
     }
 }
 
-/// The failure of a request that was not sent, or whose answer did not come. `error` is what is told of it.
+/// The failure of a request that was not sent, or whose answer did not come. `error` says why.
 pub(in crate::table) fn of_connector(connector: &ConnectorError, error: &(dyn Error + 'static)) -> AttemptFailure {
     let never_connected = never_connected(error);
     let (kind, again, uncertain) = if connector.is_timeout() {
