@@ -2,36 +2,41 @@
 //! the bodies mean.
 
 use super::credentials::CredentialsCache;
-use super::destination::{Destination, destination};
+use super::destination::destination;
 use super::refusal::{Answer, broken, no_credentials, refused, unbuilt};
 use super::sign::Signer;
+use super::transport::{Network, Transport, Unbuilt};
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
-use crate::table::sdk::attempt_error::of_connector;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
-use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
-use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
-use aws_smithy_types::body::SdkBody;
-use aws_smithy_types::byte_stream::ByteStream;
 use bytes::Bytes;
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{Method, Request, Response, Uri};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::sync::OnceCell;
 
-/// The most bytes of an answer. A BatchGetItem gives up to 16 MB of items (DynamoDB API reference, "BatchGetItem"), which JSON makes larger.
-const ANSWER_BYTES: usize = 64 << 20;
 /// The version of the API, which begins every target.
 const API: &str = "DynamoDB_20120810";
 /// The content type of every request.
-const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
+const JSON: &str = "application/x-amz-json-1.0";
+/// Room for the headers of a request.
+const HEADERS: usize = 9;
+
+const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
+const AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
+const AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+const AMZ_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
+const AMZ_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
+const AMZ_CRC32: HeaderName = HeaderName::from_static("x-amz-crc32");
 
 /// Connections to DynamoDB or to a compatible server.
 pub(in crate::table) struct DynamoConnection {
-    connector: SharedHttpConnector,
+    network: Network,
     /// Knows where requests go.
     sdk: Client,
     credentials: Option<CredentialsCache>,
@@ -40,20 +45,20 @@ pub(in crate::table) struct DynamoConnection {
     ahead: AtomicI64,
 }
 
-/// Why a request could not be built.
-type Unbuilt = Box<dyn std::error::Error + Send + Sync>;
-
+/// Where requests go, and what all of them have in common.
 struct Target {
-    /// A request with what all requests have in common.
-    blank: HttpRequest,
+    transport: Transport,
+    uri: Uri,
+    host: HeaderValue,
+    user_agent: HeaderValue,
     signer: Option<Signer>,
 }
 
 impl DynamoConnection {
-    /// Sends by a connector to where the SDK's client would send. Without credentials, requests are not signed.
-    pub(in crate::table) fn new(connector: SharedHttpConnector, sdk: Client, credentials: Option<SharedCredentialsProvider>) -> Self {
+    /// Sends to where the SDK's client would send. Without credentials, requests are not signed.
+    pub(in crate::table) fn new(network: Network, sdk: Client, credentials: Option<SharedCredentialsProvider>) -> Self {
         let credentials = credentials.map(CredentialsCache::new);
-        Self { connector, sdk, credentials, target: OnceCell::new(), ahead: AtomicI64::new(0) }
+        Self { network, sdk, credentials, target: OnceCell::new(), ahead: AtomicI64::new(0) }
     }
 
     /// Makes one attempt: sends a body to an operation. A refused signature or token is mended and sent again, once.
@@ -68,13 +73,9 @@ impl DynamoConnection {
             };
             let request = self.request(target, credentials.as_ref(), operation, &body);
             let request = request.map_err(|error| unbuilt(&*error))?;
-            let answer = match self.connector.call(request).await {
-                Ok(response) => {
-                    tally.inspect(|tally| tally.answered(|| response.headers().get("x-amzn-requestid")));
-                    read(response).await?
-                }
-                Err(error) => return Err(of_connector(&error, &error)),
-            };
+            let answer = target.transport.send(request).await?;
+            tally.inspect(|tally| tally.answered(|| text(answer.headers(), &AMZ_REQUEST_ID)));
+            let answer = checked(answer)?;
             if answer.is_success() {
                 return Ok(answer.body);
             }
@@ -87,32 +88,42 @@ impl DynamoConnection {
 
     async fn find(&self) -> Result<Target, AttemptFailure> {
         let destination = destination(&self.sdk).await?;
-        let blank = blank(&destination).map_err(|error| unbuilt(&*error))?;
-        let signer = destination.region.map(|region| Signer::new(&destination.host, &destination.path, region));
-        Ok(Target { blank, signer })
+        let build = || {
+            let url: Uri = destination.url.parse()?;
+            let transport = Transport::new(&self.network, &url)?;
+            let (host, user_agent) = (HeaderValue::from_str(&destination.host)?, HeaderValue::from_str(&destination.user_agent)?);
+            let signer = destination.region.map(|region| Signer::new(&destination.host, &destination.path, region));
+            Ok(Target { uri: transport.target(&url), transport, host, user_agent, signer })
+        };
+        build().map_err(|error: Unbuilt| unbuilt(&*error))
     }
 
     fn request(
         &self,
-        Target { blank, signer }: &Target,
+        target: &Target,
         credentials: Option<&Credentials>,
         operation: &str,
         body: &Bytes,
-    ) -> Result<HttpRequest, Unbuilt> {
-        let mut request = blank.try_clone().ok_or("a request without a body can be copied")?;
-        *request.body_mut() = SdkBody::from(body.clone());
-        let target = format!("{API}.{operation}");
-        let headers = request.headers_mut();
-        if let (Some(signer), Some(credentials)) = (signer, credentials) {
-            let signature = signer.sign(credentials, self.server_time(), &target, body);
-            headers.try_insert("x-amz-date", signature.date)?;
-            headers.try_insert("authorization", signature.authorization)?;
+    ) -> Result<Request<Bytes>, Unbuilt> {
+        let mut request = Request::new(body.clone());
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = target.uri.clone();
+        let operation = format!("{API}.{operation}");
+        let mut headers = HeaderMap::with_capacity(HEADERS);
+        headers.insert(HOST, target.host.clone());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        headers.insert(USER_AGENT, target.user_agent.clone());
+        if let (Some(signer), Some(credentials)) = (&target.signer, credentials) {
+            let signature = signer.sign(credentials, self.server_time(), &operation, body);
+            headers.insert(AMZ_DATE, signature.date.try_into()?);
+            headers.insert(AUTHORIZATION, signature.authorization.try_into()?);
             if let Some(token) = credentials.session_token() {
-                headers.try_insert("x-amz-security-token", token.to_owned())?;
+                headers.insert(AMZ_SECURITY_TOKEN, token.try_into()?);
             }
         }
-        headers.try_insert("x-amz-target", target)?;
-        headers.try_insert("content-length", body.len().to_string())?;
+        headers.insert(AMZ_TARGET, operation.try_into()?);
+        *request.headers_mut() = headers;
         Ok(request)
     }
 
@@ -153,53 +164,27 @@ impl DynamoConnection {
 /// margin for the way there.
 const SIGNATURE_SECONDS: i64 = 4 * 60;
 
-/// A request without a body, a target and a signature.
-fn blank(destination: &Destination) -> Result<HttpRequest, Unbuilt> {
-    let mut request = HttpRequest::new(SdkBody::empty());
-    request.set_method("POST")?;
-    request.set_uri(destination.url.as_str())?;
-    request.headers_mut().try_insert("content-type", CONTENT_TYPE)?;
-    request.headers_mut().try_insert("user-agent", destination.user_agent.clone())?;
-    Ok(request)
-}
-
 fn seconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Reads an answer whole. What is cut off, too long or damaged is no answer.
-async fn read(response: HttpResponse) -> Result<Answer, AttemptFailure> {
-    let header = |name: &str| response.headers().get(name).map(str::to_owned);
-    let (status, error_type, date, checksum) =
-        (response.status().as_u16(), header("x-amzn-errortype"), header("date"), header("x-amz-crc32"));
-    let body = collect(ByteStream::new(response.into_body())).await?;
+/// A header, if it is a text.
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Checks an answer. What is damaged is no answer.
+fn checked(answer: Response<Bytes>) -> Result<Answer, AttemptFailure> {
+    let (head, body) = answer.into_parts();
+    let header = |name| text(&head.headers, &name);
     // "x-amz-crc32: a 32-bit cyclic redundancy check of the HTTP payload" (DynamoDB developer guide, "DynamoDB low-level API").
-    if let Some(checksum) = checksum.and_then(|text| text.parse::<u32>().ok())
+    if let Some(checksum) = header(AMZ_CRC32).and_then(|text| text.parse::<u32>().ok())
         && checksum != crc32fast::hash(&body)
     {
         return Err(broken("the answer does not match its checksum".to_owned()));
     }
-    Ok(Answer { status, error_type, date, body })
-}
-
-async fn collect(mut stream: ByteStream) -> Result<Bytes, AttemptFailure> {
-    let mut first: Option<Bytes> = None;
-    let mut more: Vec<u8> = Vec::new();
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|error| broken(format!("the answer was cut off: {error}")))?;
-        if first.as_ref().map_or(0, Bytes::len) + more.len() + chunk.len() > ANSWER_BYTES {
-            return Err(broken("the answer is too long".to_owned()));
-        }
-        match &first {
-            None => first = Some(chunk),
-            Some(_) => more.extend_from_slice(&chunk),
-        }
-    }
-    Ok(match first {
-        None => Bytes::new(),
-        Some(first) if more.is_empty() => first,
-        Some(first) => [&first[..], &more].concat().into(),
-    })
+    let (error_type, date) = (header(AMZ_ERROR_TYPE).map(str::to_owned), header(DATE).map(str::to_owned));
+    Ok(Answer { status: head.status.as_u16(), error_type, date, body })
 }
 
 #[cfg(test)]
@@ -210,7 +195,9 @@ mod tests {
     use aws_credential_types::provider::{ProvideCredentials, future};
     use aws_sdk_dynamodb::config::retry::RetryConfig;
     use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Region};
-    use aws_smithy_runtime_api::client::http::HttpConnectorFuture;
+    use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector};
+    use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+    use aws_smithy_types::body::SdkBody;
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex};
     use time::PrimitiveDateTime;
@@ -266,7 +253,7 @@ mod tests {
         let config = config.endpoint_url("http://db.example:8000").retry_config(RetryConfig::disabled());
         let sdk = Client::from_conf(config.credentials_provider(Tokens::default()).build());
         let tokens = SharedCredentialsProvider::new(Tokens::default());
-        let connection = DynamoConnection::new(SharedHttpConnector::new(server.clone()), sdk, Some(tokens));
+        let connection = DynamoConnection::new(Network::Played(SharedHttpConnector::new(server.clone())), sdk, Some(tokens));
         (server, connection)
     }
 
@@ -289,7 +276,7 @@ mod tests {
         let (server, connection) = connected([good()]);
         assert!(send(&connection).await.is_ok());
         assert_eq!(server.sent("x-amz-target"), ["DynamoDB_20120810.Query"]);
-        assert_eq!((server.sent("content-type"), server.sent("content-length")), (vec![CONTENT_TYPE.to_owned()], vec!["2".to_owned()]));
+        assert_eq!((server.sent("content-type"), server.sent("content-length")), (vec![JSON.to_owned()], vec!["2".to_owned()]));
         assert_eq!(server.sent("x-amz-security-token"), ["token0"]);
         assert!(server.sent("user-agent")[0].starts_with("aws-sdk-rust/"));
         let authorization = &server.sent("authorization")[0];

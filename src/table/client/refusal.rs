@@ -137,6 +137,11 @@ pub(super) fn unbuilt(error: &(dyn Error + 'static)) -> AttemptFailure {
     unsent(TableErrorKind::Invalid, format!("the request cannot be built: {error}"), false)
 }
 
+/// The failure of an attempt without a connection.
+pub(super) fn not_connected(kind: TableErrorKind, detail: String) -> AttemptFailure {
+    AttemptFailure { never_connected: true, verdict: Verdict::Silent, ..unsent(kind, detail, true) }
+}
+
 fn unsent(kind: TableErrorKind, detail: String, again: bool) -> AttemptFailure {
     let error = TableError { kind, detail };
     AttemptFailure { error, again, uncertain: false, never_connected: false, verdict: Verdict::Unknown, refusal: Refusal::Plain }

@@ -1,6 +1,8 @@
 //! Where the tables are in; a configured client of the AWS SDK out, with the connector and the credentials of calls without it.
 
 use crate::table::attempt::attempts::ATTEMPT_LIMIT;
+use crate::table::client::pool::CONNECT_LIMIT;
+use crate::table::client::transport::Network;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::embedded::connector::Connector;
 use aws_credential_types::provider::SharedCredentialsProvider;
@@ -18,8 +20,6 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// Longest time to make a connection. Within a region it takes milliseconds.
-const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 /// Longest call to a stream.
 const STREAM_LIMIT: Duration = Duration::from_secs(10);
 /// Longest wait for credentials for a compatible server, which may not need any.
@@ -34,8 +34,8 @@ pub(super) struct ConfiguredClient {
     pub(super) sdk: Client,
     /// The client of the tables' streams.
     pub(super) streams: Streams,
-    /// What sends requests.
-    pub(super) connector: SharedHttpConnector,
+    /// What requests without the SDK go over.
+    pub(super) network: Network,
     /// What signs them; `None` where nothing needs to be signed.
     pub(super) credentials: Option<SharedCredentialsProvider>,
 }
@@ -49,7 +49,7 @@ pub(super) fn embedded(connector: Connector) -> ConfiguredClient {
     let streams = StreamsConfig::builder().behavior_version(StreamsVersion::latest()).region(Region::new(ANY_REGION));
     let streams = streams.endpoint_url("http://embedded").allow_no_auth().http_client(connector.clone());
     let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(TimeoutConfig::disabled()).build());
-    ConfiguredClient { sdk, streams, connector: SharedHttpConnector::new(connector), credentials: None }
+    ConfiguredClient { sdk, streams, network: Network::Played(SharedHttpConnector::new(connector)), credentials: None }
 }
 
 /// A client that sends by the given HTTP client, with the settings of [`connect`] but for credentials and region.
@@ -61,7 +61,7 @@ pub(super) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> C
     let streams = streams.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
     let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
     let credentials = Some(SharedCredentialsProvider::new(any_credentials()));
-    ConfiguredClient { sdk, streams, connector: SharedHttpConnector::new(http), credentials }
+    ConfiguredClient { sdk, streams, network: Network::Played(SharedHttpConnector::new(http)), credentials }
 }
 
 /// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the environment, the profile,
@@ -93,7 +93,7 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
         credentials = Some(SharedCredentialsProvider::new(any_credentials()));
     }
     let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
-    Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), streams, connector: connector(), credentials })
+    Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), streams, network: Network::Real(connector), credentials })
 }
 
 /// The time limits of calls to streams. An answer has up to 1 MB.
@@ -101,7 +101,7 @@ fn stream_limits() -> TimeoutConfig {
     TimeoutConfig::builder().connect_timeout(CONNECT_LIMIT).operation_timeout(STREAM_LIMIT).build()
 }
 
-/// What sends the requests of calls without the SDK: a pool of connections of its own, with the SDK's time limits.
+/// What sends requests through a proxy, with the time limits of the SDK's calls.
 fn connector() -> SharedHttpConnector {
     let limits = HttpConnectorSettings::builder().connect_timeout(CONNECT_LIMIT).read_timeout(ATTEMPT_LIMIT).build();
     SharedHttpConnector::new(connector_with(limits, ProxyConfig::from_env()))

@@ -138,8 +138,8 @@ impl SdkStore {
         Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }))
     }
 
-    fn of(ConfiguredClient { sdk, streams, connector, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
-        let direct = DirectMaker { connection: DynamoConnection::new(connector, sdk.clone(), credentials) };
+    fn of(ConfiguredClient { sdk, streams, network, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
+        let direct = DirectMaker { connection: DynamoConnection::new(network, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
         Self {
             inner: Arc::new(Inner { sdk, streams, direct, retries, health, embedded }),

@@ -1,0 +1,150 @@
+//! A request in, its answer out, over a connection to the server that is kept for the next request. Must not know what requests and answers
+//! mean.
+
+use super::exchange::{ExchangeError, OpenConnection, Stream};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Request, Response, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::HttpConnector;
+use rustls::crypto::ring;
+use std::error::Error;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use thiserror::Error;
+use tokio::time::{Instant, sleep, timeout};
+use tower::ServiceExt;
+
+/// Longest time to make a connection. Within a region it takes milliseconds.
+pub(in crate::table) const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// How long a connection that nobody uses stays open.
+const IDLE: Duration = Duration::from_secs(60);
+/// How often idle connections are looked at: those that the server closed, or that were idle for too long, end here, too.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// Connections to one server. A request takes the one that was idle for the shortest time, or makes one.
+pub(super) struct ConnectionPool {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    server: Uri,
+    connector: Connector,
+    idle: Mutex<Idle>,
+}
+
+/// Connections without a request, the last used one last.
+#[derive(Default)]
+struct Idle {
+    connections: Vec<(Box<OpenConnection>, Instant)>,
+    /// Whether a task sweeps them.
+    is_swept: bool,
+}
+
+/// Connects to the server.
+enum Connector {
+    Tcp(HttpConnector),
+    Tls(HttpsConnector<HttpConnector>),
+}
+
+/// Why a request was not answered.
+#[derive(Debug, Error)]
+pub(super) enum SendError {
+    /// There is no connection, so nothing was sent.
+    #[error("no connection: {0}")]
+    NotConnected(#[source] Box<dyn Error + Send + Sync>),
+    /// No connection was made in time, so nothing was sent.
+    #[error("no connection within {seconds} seconds", seconds = CONNECT_LIMIT.as_secs())]
+    NotConnectedInTime,
+    /// The connection was of no use.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+}
+
+impl ConnectionPool {
+    /// No connections yet, to the server of a URL. The error says why no certificates can be checked.
+    pub(super) fn new(server: Uri) -> std::io::Result<Self> {
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        let connector = if server.scheme_str() == Some("https") {
+            tcp.enforce_http(false);
+            let tls = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())?;
+            Connector::Tls(tls.https_only().enable_http1().wrap_connector(tcp))
+        } else {
+            Connector::Tcp(tcp)
+        };
+        Ok(Self { inner: Arc::new(Inner { server, connector, idle: Mutex::default() }) })
+    }
+
+    /// Sends a request, and reads its answer whole. An idle connection may end at any moment; a request that it did not send any of goes over
+    /// the next one.
+    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
+        let mut request = request.map(Full::new);
+        loop {
+            let kept = self.inner.idle().connections.pop().map(|(connection, _)| connection);
+            let is_new = kept.is_none();
+            let mut connection = match kept {
+                Some(connection) => connection,
+                None => self.inner.connect().await?,
+            };
+            match connection.send(request).await {
+                Ok(answer) => {
+                    self.keep(connection);
+                    return Ok(answer);
+                }
+                Err(ExchangeError::Unsent(back)) if !is_new => request = *back,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Keeps a connection for the next request, if it can carry one.
+    fn keep(&self, mut connection: Box<OpenConnection>) {
+        if !connection.is_idle() {
+            return;
+        }
+        let mut idle = self.inner.idle();
+        idle.connections.push((connection, Instant::now()));
+        if !idle.is_swept {
+            idle.is_swept = true;
+            tokio::spawn(sweep(Arc::downgrade(&self.inner)));
+        }
+    }
+}
+
+impl Inner {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn connect(&self) -> Result<Box<OpenConnection>, SendError> {
+        let connected = timeout(CONNECT_LIMIT, async {
+            let stream = self.connector.stream(self.server.clone()).await?;
+            Ok(Box::new(OpenConnection::new(stream).await?))
+        });
+        connected.await.map_err(|_| SendError::NotConnectedInTime)?.map_err(SendError::NotConnected)
+    }
+}
+
+impl Connector {
+    async fn stream(&self, server: Uri) -> Result<Stream, Box<dyn Error + Send + Sync>> {
+        match self {
+            Self::Tcp(tcp) => Ok(MaybeHttpsStream::Http(tcp.clone().oneshot(server).await?)),
+            Self::Tls(tls) => tls.clone().oneshot(server).await,
+        }
+    }
+}
+
+/// Ends idle connections when it is time, until there are none or the pool is gone.
+async fn sweep(pool: Weak<Inner>) {
+    loop {
+        sleep(SWEEP).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let mut idle = pool.idle();
+        idle.connections.retain_mut(|(connection, since)| since.elapsed() < IDLE && connection.is_idle());
+        if idle.connections.is_empty() {
+            idle.is_swept = false;
+            return;
+        }
+    }
+}
