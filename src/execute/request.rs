@@ -5,6 +5,7 @@ use super::report::{RunObserver, TraceContext};
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::passes::Passes;
+use crate::table::request::gate::usual_places;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl Default for Settings {
             max_response_bytes: 10 << 20,
             max_read_bytes: 64 << 20,
             cost: CostLimits::default(),
-            max_calls_in_flight: 256,
+            max_calls_in_flight: usual_places(),
             max_plan_bytes: 4 << 20,
             plan_cache_bytes: 64 << 20,
             cache_bytes: 64 << 20,

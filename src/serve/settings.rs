@@ -5,6 +5,7 @@ use crate::plan::cost::limits::CostLimits;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
+use crate::table::request::gate::usual_places;
 use axum::http::uri::Authority;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -197,9 +198,9 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_CAPACITY", value_name = "UNITS")]
     pub max_capacity: Option<u64>,
 
-    /// Calls of all requests that are in flight at once; others take turns, request by request
-    #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", default_value_t = 256, value_parser = at_least_one)]
-    pub max_calls_in_flight: usize,
+    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each processor]
+    #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", value_parser = at_least_one)]
+    pub max_calls_in_flight: Option<usize>,
 
     /// Most bytes of an operation's plan
     #[arg(long, env = "KEYFOLD_MAX_PLAN_BYTES", value_name = "BYTES", default_value_t = 4 << 20)]
@@ -287,7 +288,7 @@ impl Budgets {
             max_response_bytes: self.max_response_bytes,
             max_read_bytes: self.max_read_bytes,
             cost: CostLimits { calls: self.max_calls, units: self.max_capacity },
-            max_calls_in_flight: self.max_calls_in_flight,
+            max_calls_in_flight: self.max_calls_in_flight.unwrap_or_else(usual_places),
             max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             cache_bytes: self.cache_size,

@@ -19,7 +19,7 @@ use tower::ServiceExt;
 pub(in crate::table) const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 /// How long a connection that nobody uses stays open.
 const IDLE: Duration = Duration::from_secs(60);
-/// How often idle connections are looked at: those that the server closed, or that were idle for too long, end here, too.
+/// How often connections that nobody uses are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Connections to one server. A request takes the one that was idle for the shortest time, or makes one.
@@ -36,7 +36,7 @@ struct Inner {
 /// Connections without a request, the last used one last.
 #[derive(Default)]
 struct Idle {
-    connections: Vec<(Box<OpenConnection>, Instant)>,
+    connections: Vec<(OpenConnection, Instant)>,
     /// Whether a task sweeps them.
     is_swept: bool,
 }
@@ -51,7 +51,7 @@ enum Connector {
 #[derive(Debug, Error)]
 pub(super) enum SendError {
     /// There is no connection, so nothing was sent.
-    #[error("no connection: {0}")]
+    #[error("no connection")]
     NotConnected(#[source] Box<dyn Error + Send + Sync>),
     /// No connection was made in time, so nothing was sent.
     #[error("no connection within {seconds} seconds", seconds = CONNECT_LIMIT.as_secs())]
@@ -89,25 +89,12 @@ impl ConnectionPool {
             };
             match connection.send(request).await {
                 Ok(answer) => {
-                    self.keep(connection);
+                    self.inner.keep(connection);
                     return Ok(answer);
                 }
                 Err(ExchangeError::Unsent(back)) if !is_new => request = *back,
                 Err(error) => return Err(error.into()),
             }
-        }
-    }
-
-    /// Keeps a connection for the next request, if it can carry one.
-    fn keep(&self, mut connection: Box<OpenConnection>) {
-        if !connection.is_idle() {
-            return;
-        }
-        let mut idle = self.inner.idle();
-        idle.connections.push((connection, Instant::now()));
-        if !idle.is_swept {
-            idle.is_swept = true;
-            tokio::spawn(sweep(Arc::downgrade(&self.inner)));
         }
     }
 }
@@ -117,10 +104,34 @@ impl Inner {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn connect(&self) -> Result<Box<OpenConnection>, SendError> {
+    /// Keeps a connection for the next request.
+    fn keep(self: &Arc<Self>, mut connection: OpenConnection) {
+        if !connection.is_ready() {
+            // Its answer is here, and its own task has not ended its turn yet.
+            let pool = self.clone();
+            tokio::spawn(async move {
+                if connection.ready().await {
+                    pool.push(connection);
+                }
+            });
+            return;
+        }
+        self.push(connection);
+    }
+
+    fn push(self: &Arc<Self>, connection: OpenConnection) {
+        let mut idle = self.idle();
+        idle.connections.push((connection, Instant::now()));
+        if !idle.is_swept {
+            idle.is_swept = true;
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    async fn connect(&self) -> Result<OpenConnection, SendError> {
         let connected = timeout(CONNECT_LIMIT, async {
             let stream = self.connector.stream(self.server.clone()).await?;
-            Ok(Box::new(OpenConnection::new(stream).await?))
+            Ok(OpenConnection::new(stream).await?)
         });
         connected.await.map_err(|_| SendError::NotConnectedInTime)?.map_err(SendError::NotConnected)
     }
@@ -141,7 +152,7 @@ async fn sweep(pool: Weak<Inner>) {
         sleep(SWEEP).await;
         let Some(pool) = pool.upgrade() else { return };
         let mut idle = pool.idle();
-        idle.connections.retain_mut(|(connection, since)| since.elapsed() < IDLE && connection.is_idle());
+        idle.connections.retain(|(connection, since)| since.elapsed() < IDLE && connection.is_ready());
         if idle.connections.is_empty() {
             idle.is_swept = false;
             return;
