@@ -9,7 +9,7 @@ use super::documents::lookup::Documents;
 use super::endpoint::Endpoint;
 use super::http::graphql::{self, HttpEndpoint, refuse};
 use super::http::health::{self, Readiness};
-use super::http::host::{self, Hosts};
+use super::http::host::Hosts;
 use super::http::media_type::{MediaType, negotiate};
 use super::http::request_log;
 use super::http::status::HttpRefusal;
@@ -24,8 +24,10 @@ use super::telemetry::observer::Telemetry;
 use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method};
-use axum::middleware;
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::routing::{any, get};
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,10 +150,23 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         routes = routes.merge(development.routes());
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
-    let router = routes
-        .layer(middleware::from_fn_with_state(hosts, host::check))
-        .layer(middleware::from_fn_with_state(telemetry, request_log::around));
+    let router = routes.layer(middleware::from_fn_with_state(Arc::new(Around { telemetry, hosts }), around));
     Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend })
+}
+
+/// What happens around every request. It is one layer, because each is a copy of all that it contains for each request.
+struct Around {
+    telemetry: Arc<Telemetry>,
+    hosts: Hosts,
+}
+
+async fn around(State(around): State<Arc<Around>>, request: Request, next: Next) -> Response {
+    let telemetry = around.telemetry.clone();
+    let answer = async |request| match around.hosts.refusal(&request) {
+        Some(refusal) => refuse(MediaType::Json, &refusal),
+        None => next.run(request).await,
+    };
+    request_log::around(telemetry, request, answer).await
 }
 
 /// Whether all of these are origins, or `*`.

@@ -1,14 +1,10 @@
 //! A request in, a refusal out if it is not for this server: a page can give its own host name the address of this machine (DNS
 //! rebinding), but it cannot make a browser send another `Host`.
 
-use super::graphql::refuse;
-use super::media_type::MediaType;
 use super::status::HttpRefusal;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{Version, header};
-use axum::middleware::Next;
-use axum::response::Response;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -36,6 +32,20 @@ impl Hosts {
         Self::These { address, names: names.iter().map(|name| bare(name)).collect() }
     }
 
+    /// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). In HTTP/2, the host may be
+    /// that of the target instead (RFC 9113 section 8.3.1). Health checks work for every host, because a load balancer names no meaningful
+    /// one.
+    pub fn refusal(&self, request: &Request) -> Option<HttpRefusal> {
+        match host_of(request) {
+            Err(refusal) => Some(refusal),
+            Ok(Some(host)) if !request.uri().path().starts_with("/health/") && !self.has(host.host()) => {
+                let shown = host.host();
+                Some(HttpRefusal::ForeignHost(shown[..shown.floor_char_boundary(LONGEST)].to_owned()))
+            }
+            Ok(_) => None,
+        }
+    }
+
     fn has(&self, host: &str) -> bool {
         let Self::These { address, names } = self else { return true };
         let host = bare(host);
@@ -43,24 +53,6 @@ impl Hosts {
             Ok(literal) if literal.is_loopback() || address.is_unspecified() || literal == address.to_canonical() => true,
             _ => host == "localhost" || names.contains(&host),
         }
-    }
-}
-
-/// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). In HTTP/2, the host may be that
-/// of the target instead (RFC 9113 section 8.3.1). Health checks work for every
-/// host, because a load balancer names no meaningful one.
-pub async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
-    let refusal = match host_of(&request) {
-        Err(refusal) => Some(refusal),
-        Ok(Some(host)) if !request.uri().path().starts_with("/health/") && !hosts.has(host.host()) => {
-            let shown = host.host();
-            Some(HttpRefusal::ForeignHost(shown[..shown.floor_char_boundary(LONGEST)].to_owned()))
-        }
-        Ok(_) => None,
-    };
-    match refusal {
-        Some(refusal) => refuse(MediaType::Json, &refusal),
-        None => next.run(request).await,
     }
 }
 

@@ -11,9 +11,8 @@ use crate::serve::telemetry::spans::HttpExchange;
 use crate::serve::telemetry::summary::RequestSummary;
 use crate::serve::telemetry::tracer::RequestSpan;
 use axum::body::{Body, BodyDataStream};
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
@@ -35,7 +34,10 @@ const HEALTH: &str = "/health/";
 const LONGEST: usize = 256;
 
 /// Runs the handlers with an id and a log line, and turns a panic into 500.
-pub async fn around(State(telemetry): State<Arc<Telemetry>>, mut request: Request, next: Next) -> Response {
+pub async fn around<F>(telemetry: Arc<Telemetry>, mut request: Request, answer: impl FnOnce(Request) -> F) -> Response
+where
+    F: Future<Output = Response>,
+{
     let id = request_id(request.headers());
     // Probes come every few seconds and tell nothing.
     let is_probe = request.uri().path().starts_with(HEALTH);
@@ -59,7 +61,7 @@ pub async fn around(State(telemetry): State<Arc<Telemetry>>, mut request: Reques
     if let Some(span) = span {
         request.extensions_mut().insert(span);
     }
-    let mut response = AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|panic| {
+    let mut response = AssertUnwindSafe(answer(request)).catch_unwind().await.unwrap_or_else(|panic| {
         tracing::error!(request_id = %line.id, panic = panic_text(&*panic), "a request handler panicked");
         refuse(MediaType::Json, &HttpRefusal::Failed)
     });

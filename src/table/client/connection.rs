@@ -20,8 +20,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::sync::OnceCell;
 
-/// The version of the API, which begins every target.
-const API: &str = "DynamoDB_20120810";
+/// What every target begins with: the version of the API.
+const API: &str = "DynamoDB_20120810.";
 /// The content type of every request.
 const JSON: &str = "application/x-amz-json-1.0";
 /// Room for the headers of a request.
@@ -108,7 +108,7 @@ impl DynamoConnection {
         let mut request = Request::new(body.clone());
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
-        let operation = format!("{API}.{operation}");
+        let operation = [API, operation].concat();
         let mut headers = HeaderMap::with_capacity(HEADERS);
         headers.insert(HOST, target.host.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));

@@ -4,7 +4,6 @@
 use aws_credential_types::Credentials;
 use aws_sigv4::sign::v4::generate_signing_key;
 use ring::{digest, hmac};
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use time::OffsetDateTime;
@@ -12,6 +11,8 @@ use time::macros::format_description;
 
 /// The service's name in signatures.
 const SERVICE: &str = "dynamodb";
+/// The end of every credential scope, after the region.
+const SCOPE: &str = "/dynamodb/aws4_request";
 
 /// Signs requests to one host and region.
 pub(super) struct Signer {
@@ -48,32 +49,22 @@ impl Signer {
     pub(super) fn sign(&self, credentials: &Credentials, now: SystemTime, target: &str, body: &[u8]) -> Signature {
         let date = date(now);
         let day = date.get(..8).unwrap_or_default();
-        let mut end = String::with_capacity(256);
-        let Self { region, .. } = self;
-        let _ = writeln!(end, "{date}");
-        let signed = match credentials.session_token() {
-            Some(token) => {
-                let _ = writeln!(end, "x-amz-security-token:{token}");
-                "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"
-            }
-            None => "content-type;host;x-amz-date;x-amz-target",
+        let region = self.region.as_str();
+        let (token, signed) = match credentials.session_token() {
+            Some(token) => (["x-amz-security-token:", token, "\n"], "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"),
+            None => ([""; 3], "content-type;host;x-amz-date;x-amz-target"),
         };
-        let _ = write!(end, "x-amz-target:{target}\n\n{signed}\n");
-        push_hex(&mut end, digest::digest(&digest::SHA256, body).as_ref());
         let mut canonical = self.beginning.clone();
-        canonical.update(end.as_bytes());
-        let mut text = String::with_capacity(192);
-        let _ = write!(text, "AWS4-HMAC-SHA256\n{date}\n{day}/{region}/{SERVICE}/aws4_request\n");
-        push_hex(&mut text, canonical.finish().as_ref());
+        let body = hex(digest::digest(&digest::SHA256, body).as_ref());
+        for part in [&date, "\n"].into_iter().chain(token).chain(["x-amz-target:", target, "\n\n", signed, "\n", &body]) {
+            canonical.update(part.as_bytes());
+        }
+        let canonical = hex(canonical.finish().as_ref());
+        let text = ["AWS4-HMAC-SHA256\n", &date, "\n", day, "/", region, SCOPE, "\n", &canonical].concat();
         let key = self.key(credentials, now, day);
-        let signature = hmac::sign(&key.key, text.as_bytes());
-        let access_key = credentials.access_key_id();
-        let mut authorization = String::with_capacity(256);
-        let _ = write!(
-            authorization,
-            "AWS4-HMAC-SHA256 Credential={access_key}/{day}/{region}/{SERVICE}/aws4_request, SignedHeaders={signed}, Signature="
-        );
-        push_hex(&mut authorization, signature.as_ref());
+        let signature = hex(hmac::sign(&key.key, text.as_bytes()).as_ref());
+        let credential = ["AWS4-HMAC-SHA256 Credential=", credentials.access_key_id(), "/", day, "/", region, SCOPE];
+        let authorization = [credential.concat().as_str(), ", SignedHeaders=", signed, ", Signature=", &signature].concat();
         Signature { date, authorization }
     }
 
@@ -98,12 +89,12 @@ fn date(time: SystemTime) -> String {
     OffsetDateTime::from(time).format(format).unwrap_or_else(|_| "19700101T000000Z".to_owned())
 }
 
-fn push_hex(out: &mut String, bytes: &[u8]) {
-    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
-    }
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    let mut digits = vec![0; 2 * bytes.len()];
+    // The room is exact, and the digits are ASCII.
+    let _ = hex::encode_to_slice(bytes, &mut digits);
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 #[cfg(test)]
