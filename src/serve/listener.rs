@@ -48,18 +48,16 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         let client = ClientAddress::of(peer);
         let shares = routes.clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
         let Ok((share, memory)) = shares else { continue };
-        let open = routes.connections.open();
-        let accepted = AcceptedConnection {
-            connection: Connection::new(stream, limits.write_timeout, memory, open.clone()),
-            peer,
-            router: routes.router.clone(),
-            requests: routes.quotas.requests.clone(),
-            limits: limits.clone(),
-            open,
-        };
-        tokio::spawn(async move {
+        let (open, limits, workers) = (routes.connections.open(), limits.clone(), routes.workers.clone());
+        let (router, requests) = (routes.router.clone(), routes.quotas.requests.clone());
+        routes.workers.spawn(async move {
             let _places = (place, share);
-            if let Err(error) = choose::serve(accepted).await {
+            let served = async {
+                // The runtime of the worker watches the socket from here on.
+                let connection = Connection::new(TcpStream::from_std(stream)?, limits.write_timeout, memory, open.clone());
+                choose::serve(AcceptedConnection { connection, peer, router, workers, requests, limits, open }).await
+            };
+            if let Err(error) = served.await {
                 tracing::debug!(%error, "a connection ended early");
             }
         });
@@ -79,13 +77,16 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
 }
 
 /// The next connection, and the address of its peer. An error concerns one connection, or passes: none ends the server.
-async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
+async fn accept(listener: &TcpListener) -> (std::net::TcpStream, IpAddr) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 // A response is written at once. Waiting for more of it would only delay it.
                 let _ = stream.set_nodelay(true);
-                return (stream, peer.ip());
+                match stream.into_std() {
+                    Ok(stream) => return (stream, peer.ip()),
+                    Err(error) => tracing::warn!(%error, "a connection could not be handed over"),
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");

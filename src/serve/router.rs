@@ -23,6 +23,7 @@ use super::telemetry::metrics::Metrics;
 use super::telemetry::observer::Telemetry;
 use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
+use super::workers::Workers;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -79,6 +80,8 @@ pub struct Routes {
     pub connections: OpenConnections,
     /// Runs the operations. A server that stops asks it to end its subscriptions.
     pub backend: Arc<dyn Backend>,
+    /// Serve the connections.
+    pub workers: Workers,
 }
 
 /// A text that is not an origin.
@@ -102,6 +105,7 @@ impl Routes {
             rate_limit: None,
             connections: OpenConnections::default(),
             backend: self.backend.clone(),
+            workers: Workers::default(),
         }
     }
 }
@@ -151,7 +155,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
     let router = routes.layer(middleware::from_fn_with_state(Arc::new(Around { telemetry, hosts }), around));
-    Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend })
+    Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend, workers: Workers::default() })
 }
 
 /// What happens around every request. It is one layer, because each is a copy of all that it contains for each request.

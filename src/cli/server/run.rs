@@ -12,12 +12,13 @@ use crate::serve::http::host::Hosts;
 use crate::serve::lambda::function;
 use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::listener::{self, Stopped};
-use crate::serve::router::{Parts, check_origins, router};
+use crate::serve::router::{Parts, Routes, check_origins, router};
 use crate::serve::settings::{Features, ServerSettings};
 use crate::serve::sign_in::authenticator::Authenticator;
 use crate::serve::telemetry::metrics::Metrics;
 use crate::serve::telemetry::observer::Telemetry;
 use crate::serve::telemetry::tracer::Tracer;
+use crate::serve::workers::Workers;
 use anyhow::{Context, Result, anyhow, bail};
 use std::future::Future;
 use std::io::ErrorKind;
@@ -140,6 +141,11 @@ impl Server {
             telemetry: self.telemetry.clone(),
         })
         .context("--allow-origin")?;
+        let routes = match self.entrance {
+            Entrance::Listener(_) => Routes { workers: Workers::start().context("cannot start the workers")?, ..routes },
+            // A function answers one request at a time.
+            Entrance::Lambda(_) => routes,
+        };
         let exposed = self.metrics_listener.zip(self.telemetry.metrics.clone());
         let exposition = exposed.map(|(listener, metrics)| {
             let (routes, limits) = (routes.of_metrics(metrics, &self.settings.limits.shared), self.settings.limits.clone());

@@ -4,6 +4,7 @@ use crate::serve::connection::Connection;
 use crate::serve::quota::Quota;
 use crate::serve::settings::RequestLimits;
 use crate::serve::shutdown::OpenConnection;
+use crate::serve::workers::Workers;
 use axum::Router;
 use std::error::Error;
 use std::net::IpAddr;
@@ -23,6 +24,8 @@ pub struct AcceptedConnection {
     pub peer: IpAddr,
     /// Answers the requests.
     pub router: Router,
+    /// Run the requests of HTTP/2.
+    pub workers: Workers,
     /// The memory of all requests.
     pub requests: Arc<Quota>,
     /// Bounds of a request.

@@ -11,6 +11,7 @@ use super::streams::Streams;
 use crate::serve::client::ClientAddress;
 use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
+use crate::serve::http::status::HttpRefusal;
 use axum::body::Body;
 use axum::http::Request;
 use hyper::body::Incoming;
@@ -44,7 +45,7 @@ const LAST: Duration = Duration::from_secs(5);
 
 /// Serves the connection until it ends, or nothing is asked for the time of a header.
 pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
-    let AcceptedConnection { connection, peer, router, requests, limits, mut open } = accepted;
+    let AcceptedConnection { connection, peer, router, workers, requests, limits, mut open } = accepted;
     let (received, proxies) = (connection.received(), limits.shared.trusted_proxies);
     let own = ConnectionMemory::new(requests.clone(), CONNECTION, received.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -52,10 +53,14 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         request.extensions_mut().insert(client);
         request.extensions_mut().insert(received.clone());
         let memory = own.begin(client, STREAM + header_size(&request));
-        let router = router.clone();
+        let (router, workers) = (router.clone(), workers.clone());
         async move {
             let response = match &memory {
-                Ok(_) => router.oneshot(request.map(Body::new)).await?,
+                // A proxy may have one connection for all its clients.
+                Ok(_) => match workers.run(router.oneshot(request.map(Body::new))).await {
+                    Some(Ok(response)) => response?,
+                    _ => refuse(MediaType::Json, &HttpRefusal::Failed),
+                },
                 Err(exhausted) => refuse(MediaType::Json, &(*exhausted).into()),
             };
             Ok::<_, Infallible>(response.map(|body| Pieces::new(body, memory.ok())))

@@ -8,10 +8,12 @@ use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::crypto::ring;
+use std::collections::HashMap;
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use thiserror::Error;
+use tokio::runtime::{self, Handle};
 use tokio::time::{Instant, sleep, timeout};
 use tower::ServiceExt;
 
@@ -22,7 +24,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// How often connections that nobody uses are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Connections to one server. A request takes the one that was idle for the shortest time, or makes one.
+/// Connections to one server. A request takes that of its own runtime which was idle for the shortest time, or makes one: a connection of
+/// another runtime would wake another thread.
 pub(super) struct ConnectionPool {
     inner: Arc<Inner>,
 }
@@ -33,10 +36,11 @@ struct Inner {
     idle: Mutex<Idle>,
 }
 
-/// Connections without a request, the last used one last.
+/// Connections without a request.
 #[derive(Default)]
 struct Idle {
-    connections: Vec<(OpenConnection, Instant)>,
+    /// Those of each runtime, the last used one last.
+    connections: HashMap<runtime::Id, Vec<(OpenConnection, Instant)>>,
     /// Whether a task sweeps them.
     is_swept: bool,
 }
@@ -81,7 +85,7 @@ impl ConnectionPool {
     pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
         let mut request = request.map(Full::new);
         loop {
-            let kept = self.inner.idle().connections.pop().map(|(connection, _)| connection);
+            let kept = self.inner.take();
             let is_new = kept.is_none();
             let mut connection = match kept {
                 Some(connection) => connection,
@@ -104,7 +108,13 @@ impl Inner {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a connection for the next request.
+    /// The connection of this runtime that was idle for the shortest time.
+    fn take(&self) -> Option<OpenConnection> {
+        let (connection, _) = self.idle().connections.get_mut(&Handle::current().id())?.pop()?;
+        Some(connection)
+    }
+
+    /// Keeps a connection for the next request of this runtime.
     fn keep(self: &Arc<Self>, mut connection: OpenConnection) {
         if !connection.is_ready() {
             // Its answer is here, and its own task has not ended its turn yet.
@@ -121,7 +131,7 @@ impl Inner {
 
     fn push(self: &Arc<Self>, connection: OpenConnection) {
         let mut idle = self.idle();
-        idle.connections.push((connection, Instant::now()));
+        idle.connections.entry(Handle::current().id()).or_default().push((connection, Instant::now()));
         if !idle.is_swept {
             idle.is_swept = true;
             tokio::spawn(sweep(Arc::downgrade(self)));
@@ -152,7 +162,10 @@ async fn sweep(pool: Weak<Inner>) {
         sleep(SWEEP).await;
         let Some(pool) = pool.upgrade() else { return };
         let mut idle = pool.idle();
-        idle.connections.retain(|(connection, since)| since.elapsed() < IDLE && connection.is_ready());
+        idle.connections.retain(|_, of_runtime| {
+            of_runtime.retain(|(connection, since)| since.elapsed() < IDLE && connection.is_ready());
+            !of_runtime.is_empty()
+        });
         if idle.connections.is_empty() {
             idle.is_swept = false;
             return;
