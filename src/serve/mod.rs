@@ -1,6 +1,6 @@
 //! HTTP around a gateway: requests in, responses out. Must not know DynamoDB.
 //!
-//! [`listener`] accepts connections, which [`workers`] serve, or [`lambda`] takes invocations; [`router`] says which handler answers which
+//! [`listener`] accepts connections, which [`protocols::workers`] serve, or [`lambda`] takes invocations; [`router`] says which handler answers which
 //! path. [`http`] and [`websocket`] turn requests into operations, [`documents`] finds the documents that requests name, [`sign_in`] says
 //! who sends them, [`admission`] says how many may run, [`endpoint`] bounds them, and a [`backend::Backend`] runs them. [`telemetry`] tells
 //! operators of all this.
@@ -26,4 +26,3 @@ pub mod shutdown;
 pub mod sign_in;
 pub mod telemetry;
 pub mod websocket;
-pub mod workers;

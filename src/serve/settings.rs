@@ -5,7 +5,6 @@ use crate::plan::cost::limits::CostLimits;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
-use crate::table::request::gate::usual_places;
 use axum::http::uri::Authority;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
@@ -288,7 +287,7 @@ impl Budgets {
             max_response_bytes: self.max_response_bytes,
             max_read_bytes: self.max_read_bytes,
             cost: CostLimits { calls: self.max_calls, units: self.max_capacity },
-            max_calls_in_flight: self.max_calls_in_flight.unwrap_or_else(usual_places),
+            max_calls_in_flight: self.max_calls_in_flight.unwrap_or_else(|| request::Settings::default().max_calls_in_flight),
             max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             cache_bytes: self.cache_size,

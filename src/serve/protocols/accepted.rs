@@ -1,10 +1,10 @@
 //! A connection, and all that is needed to serve it.
 
+use super::workers::Workers;
 use crate::serve::connection::Connection;
 use crate::serve::quota::Quota;
 use crate::serve::settings::RequestLimits;
 use crate::serve::shutdown::OpenConnection;
-use crate::serve::workers::Workers;
 use axum::Router;
 use std::error::Error;
 use std::net::IpAddr;

@@ -7,3 +7,4 @@ pub mod http2;
 pub mod pieces;
 pub mod stream_memory;
 pub mod streams;
+pub mod workers;

@@ -1,11 +1,11 @@
 //! The body of a call in, the answer's bytes or the attempt's failure out: one signed request over a pooled connection. Must not know what
 //! the bodies mean.
 
+use super::carrier::{Carrier, Network, Unbuilt};
 use super::credentials::CredentialsCache;
 use super::destination::destination;
 use super::refusal::{Answer, broken, no_credentials, refused, unbuilt};
 use super::sign::Signer;
-use super::transport::{Network, Transport, Unbuilt};
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
 use aws_credential_types::Credentials;
@@ -47,7 +47,7 @@ pub(in crate::table) struct DynamoConnection {
 
 /// Where requests go, and what all of them have in common.
 struct Target {
-    transport: Transport,
+    carrier: Carrier,
     uri: Uri,
     host: HeaderValue,
     user_agent: HeaderValue,
@@ -73,7 +73,7 @@ impl DynamoConnection {
             };
             let request = self.request(target, credentials.as_ref(), operation, &body);
             let request = request.map_err(|error| unbuilt(&*error))?;
-            let answer = target.transport.send(request).await?;
+            let answer = target.carrier.send(request).await?;
             tally.inspect(|tally| tally.answered(|| text(answer.headers(), &AMZ_REQUEST_ID)));
             let answer = checked(answer)?;
             if answer.is_success() {
@@ -90,10 +90,10 @@ impl DynamoConnection {
         let destination = destination(&self.sdk).await?;
         let build = || {
             let url: Uri = destination.url.parse()?;
-            let transport = Transport::new(&self.network, &url)?;
+            let carrier = Carrier::new(&self.network, &url)?;
             let (host, user_agent) = (HeaderValue::from_str(&destination.host)?, HeaderValue::from_str(&destination.user_agent)?);
             let signer = destination.region.map(|region| Signer::new(&destination.host, &destination.path, region));
-            Ok(Target { uri: transport.target(&url), transport, host, user_agent, signer })
+            Ok(Target { uri: carrier.target(&url), carrier, host, user_agent, signer })
         };
         build().map_err(|error: Unbuilt| unbuilt(&*error))
     }

@@ -16,7 +16,7 @@ const ANSWER_BYTES: usize = 64 << 20;
 pub(super) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// A connection that carries one request at a time. It closes when it is dropped.
-pub(super) struct OpenConnection {
+pub(super) struct TableConnection {
     sender: SendRequest<Full<Bytes>>,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum ExchangeError {
     TooLong,
 }
 
-impl OpenConnection {
+impl TableConnection {
     /// Begins with a stream that nothing was sent on.
     pub(super) async fn new(stream: Stream) -> hyper::Result<Self> {
         let (sender, connection) = http1::handshake(stream).await?;

@@ -1,7 +1,7 @@
 //! A request in, its answer out, over a connection to the server that is kept for the next request. Must not know what requests and answers
 //! mean.
 
-use super::exchange::{ExchangeError, OpenConnection, Stream};
+use super::exchange::{ExchangeError, Stream, TableConnection};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response, Uri};
@@ -40,7 +40,7 @@ struct Inner {
 #[derive(Default)]
 struct Idle {
     /// Those of each runtime, the last used one last.
-    connections: HashMap<runtime::Id, Vec<(OpenConnection, Instant)>>,
+    connections: HashMap<runtime::Id, Vec<(TableConnection, Instant)>>,
     /// Whether a task sweeps them.
     is_swept: bool,
 }
@@ -109,13 +109,13 @@ impl Inner {
     }
 
     /// The connection of this runtime that was idle for the shortest time.
-    fn take(&self) -> Option<OpenConnection> {
+    fn take(&self) -> Option<TableConnection> {
         let (connection, _) = self.idle().connections.get_mut(&Handle::current().id())?.pop()?;
         Some(connection)
     }
 
     /// Keeps a connection for the next request of this runtime.
-    fn keep(self: &Arc<Self>, mut connection: OpenConnection) {
+    fn keep(self: &Arc<Self>, mut connection: TableConnection) {
         if !connection.is_ready() {
             // Its answer is here, and its own task has not ended its turn yet.
             let pool = self.clone();
@@ -129,7 +129,7 @@ impl Inner {
         self.push(connection);
     }
 
-    fn push(self: &Arc<Self>, connection: OpenConnection) {
+    fn push(self: &Arc<Self>, connection: TableConnection) {
         let mut idle = self.idle();
         idle.connections.entry(Handle::current().id()).or_default().push((connection, Instant::now()));
         if !idle.is_swept {
@@ -138,10 +138,10 @@ impl Inner {
         }
     }
 
-    async fn connect(&self) -> Result<OpenConnection, SendError> {
+    async fn connect(&self) -> Result<TableConnection, SendError> {
         let connected = timeout(CONNECT_LIMIT, async {
             let stream = self.connector.stream(self.server.clone()).await?;
-            Ok(OpenConnection::new(stream).await?)
+            Ok(TableConnection::new(stream).await?)
         });
         connected.await.map_err(|_| SendError::NotConnectedInTime)?.map_err(SendError::NotConnected)
     }

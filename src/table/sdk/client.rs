@@ -1,8 +1,8 @@
 //! Where the tables are in; a configured client of the AWS SDK out, with the connector and the credentials of calls without it.
 
 use crate::table::attempt::attempts::ATTEMPT_LIMIT;
+use crate::table::client::carrier::Network;
 use crate::table::client::pool::CONNECT_LIMIT;
-use crate::table::client::transport::Network;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::embedded::connector::Connector;
 use aws_credential_types::provider::SharedCredentialsProvider;

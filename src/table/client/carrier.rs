@@ -26,7 +26,7 @@ pub(in crate::table) enum Network {
 }
 
 /// Sends requests to one server.
-pub(super) enum Transport {
+pub(super) enum Carrier {
     /// By connections that are kept.
     Pool(ConnectionPool),
     /// By a connector of the SDK.
@@ -36,7 +36,7 @@ pub(super) enum Transport {
 /// Why a request could not be built.
 pub(super) type Unbuilt = Box<dyn std::error::Error + Send + Sync>;
 
-impl Transport {
+impl Carrier {
     /// The way to the server of a URL.
     pub(super) fn new(network: &Network, server: &Uri) -> std::io::Result<Self> {
         Ok(match network {
