@@ -130,7 +130,7 @@ impl Gateway {
         let operations = OperationCache::new(&settings, heavy_work.clone());
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
         let lanes = Lanes::default();
-        let calls = CallGate::new(settings.max_calls_in_flight);
+        let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
         let Settings { max_read_bytes, cache_bytes, observer, .. } = settings;
         let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };

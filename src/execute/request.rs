@@ -5,7 +5,6 @@ use super::report::{RunObserver, TraceContext};
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::passes::Passes;
-use crate::table::request::gate::usual_places;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -26,8 +25,8 @@ pub struct Settings {
     pub max_read_bytes: u64,
     /// The limits on the cost of an operation, by its plan.
     pub cost: CostLimits,
-    /// The most calls in flight, of all requests together.
-    pub max_calls_in_flight: usize,
+    /// The most calls in flight, of all requests together; `None` is what is usual for the store.
+    pub max_calls_in_flight: Option<usize>,
     /// The most bytes of an operation's plan, about.
     pub max_plan_bytes: u64,
     /// The memory for parsed operations and their plans, in bytes, about.
@@ -56,7 +55,7 @@ impl Default for Settings {
             max_response_bytes: 10 << 20,
             max_read_bytes: 64 << 20,
             cost: CostLimits::default(),
-            max_calls_in_flight: usual_places(),
+            max_calls_in_flight: None,
             max_plan_bytes: 4 << 20,
             plan_cache_bytes: 64 << 20,
             cache_bytes: 64 << 20,

@@ -197,7 +197,7 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_CAPACITY", value_name = "UNITS")]
     pub max_capacity: Option<u64>,
 
-    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each processor]
+    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each processor, 32 on the embedded store]
     #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", value_parser = at_least_one)]
     pub max_calls_in_flight: Option<usize>,
 
@@ -287,7 +287,7 @@ impl Budgets {
             max_response_bytes: self.max_response_bytes,
             max_read_bytes: self.max_read_bytes,
             cost: CostLimits { calls: self.max_calls, units: self.max_capacity },
-            max_calls_in_flight: self.max_calls_in_flight.unwrap_or_else(|| request::Settings::default().max_calls_in_flight),
+            max_calls_in_flight: self.max_calls_in_flight,
             max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             cache_bytes: self.cache_size,

@@ -14,6 +14,11 @@ use super::stream::source::ChangeSource;
 use crate::schema::table::Table;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
+use std::thread::available_parallelism;
+
+/// The usual number of calls in flight for each processor. DynamoDB answers in 5 ms or less, so that many make 12,800 calls a second, and
+/// a processor hardly makes more (docs/performance.md). Each has a connection, which takes about 40 kB.
+const CALLS_A_PROCESSOR: usize = 64;
 
 /// A result and the capacity units that it consumed.
 pub type Metered<T> = (T, f64);
@@ -78,4 +83,14 @@ pub trait DataStore: Send + Sync {
 
     /// Whether global indexes may be behind their tables.
     fn has_eventual_indexes(&self) -> bool;
+
+    /// How many calls may be in flight at once where no setting says it.
+    fn usual_calls_in_flight(&self) -> usize {
+        usual_calls_in_flight()
+    }
+}
+
+/// How many calls may be in flight at once on this machine where no setting says it.
+pub(in crate::table) fn usual_calls_in_flight() -> usize {
+    available_parallelism().map_or(1, usize::from) * CALLS_A_PROCESSOR
 }

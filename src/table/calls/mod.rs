@@ -23,12 +23,15 @@ use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::TableError;
 use crate::table::data::write::{BatchWrite, WriteCall, WriteError};
-use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
+use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered, usual_calls_in_flight};
 use crate::table::retry::budget::RetryBudget;
 use crate::table::sdk::store::SdkStore;
 use crate::table::stream::source::ChangeSource;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
+
+/// The usual number of calls in flight on the embedded store: one request's. Its engine makes one at a time.
+const EMBEDDED_CALLS: usize = 32;
 
 impl DataStore for SdkStore {
     fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
@@ -86,6 +89,10 @@ impl DataStore for SdkStore {
 
     fn has_eventual_indexes(&self) -> bool {
         self.engine().is_none()
+    }
+
+    fn usual_calls_in_flight(&self) -> usize {
+        if self.engine().is_some() { EMBEDDED_CALLS } else { usual_calls_in_flight() }
     }
 }
 

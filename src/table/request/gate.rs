@@ -7,21 +7,12 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
 use tokio::sync::oneshot;
 
-/// The usual number of places for each processor. DynamoDB answers in 5 ms or less, so these places make 12,800 calls a second, and a
-/// processor cannot make more (docs/performance.md). Each has a connection, which takes about 40 kB.
-const PLACES_A_PROCESSOR: usize = 64;
 /// One place of this many goes to the request that has waited longest.
 const LONGEST_WAIT_EVERY: u64 = 4;
 /// The most items of a small call: a usual page.
 const SMALL: u64 = 25;
-
-/// The usual number of places on this machine.
-pub fn usual_places() -> usize {
-    available_parallelism().map_or(1, usize::from) * PLACES_A_PROCESSOR
-}
 
 /// Hands out the places. All requests share it.
 #[derive(Debug)]
