@@ -146,6 +146,31 @@ async fn a_connection_that_was_closed_while_idle_is_replaced() {
 }
 
 #[tokio::test]
+async fn each_runtime_has_connections_of_its_own() {
+    let (listener, url) = listener().await;
+    let server = tokio::spawn(async move {
+        let mut first = Connection::accept(&listener).await;
+        assert!(first.request().await);
+        first.answer(ANSWER, false).await;
+        let mut second = Connection::accept(&listener).await;
+        for connection in [&mut second, &mut first] {
+            assert!(connection.request().await);
+            connection.answer(ANSWER, false).await;
+        }
+    });
+    let store = connected(&url, ClientKind::Direct).await;
+    assert_eq!(count(&store).await, 1);
+    let other = store.clone();
+    let counted = tokio::task::spawn_blocking(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(count(&other))
+    });
+    assert_eq!(counted.await.unwrap(), 1);
+    assert_eq!(count(&store).await, 1);
+    server.await.unwrap();
+}
+
+#[tokio::test]
 async fn an_answer_of_several_megabytes_is_read_whole() {
     let text = "x".repeat(200);
     let items: Vec<_> = (0..30_000).map(|number| json!({ "SK": { "S": format!("{number}{text}") } })).collect();
