@@ -197,7 +197,7 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_CAPACITY", value_name = "UNITS")]
     pub max_capacity: Option<u64>,
 
-    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each processor, 48 on the embedded store]
+    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each processor, 44 on the embedded store]
     #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", value_parser = at_least_one)]
     pub max_calls_in_flight: Option<usize>,
 

@@ -30,10 +30,9 @@ use crate::table::stream::source::ChangeSource;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 
-/// The usual number of calls in flight on the embedded store: three quarters of them, those for many items, are more than the 32 of a
-/// request. Its engine makes one at a time, and an answer waits
-/// in memory until its request goes on.
-const EMBEDDED_CALLS: usize = 48;
+/// The usual number of calls in flight on the embedded store. Its engine makes one at a time, and an answer waits in memory until its request
+/// goes on. Three quarters of them, those for many items, are more than the 32 of a request.
+const EMBEDDED_CALLS: usize = 44;
 
 impl DataStore for SdkStore {
     fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
