@@ -158,7 +158,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend, workers: Workers::default() })
 }
 
-/// What happens around every request. It is one layer, because each is a copy of all that it contains for each request.
+/// What happens around every request, in one layer: axum copies each layer, with all that it contains, for every request.
 struct Around {
     telemetry: Arc<Telemetry>,
     hosts: Hosts,

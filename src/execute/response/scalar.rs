@@ -8,7 +8,7 @@ use crate::table::data::attribute::Attribute;
 use crate::table::json::string::push_text;
 use apollo_compiler::ast::Type;
 
-/// A written instant, in words of eight bytes. A zero stands for any digit.
+/// The form of a written instant, in three words of eight bytes: `0` is any digit, and every other byte is itself.
 const INSTANT: [[u8; 8]; 3] = [*b"0000-00-", *b"00T00:00", *b":00.000Z"];
 /// 127 less the most by which a byte may differ from the form: 9 for a digit, 0 for any other byte.
 const MISSING: [[u8; 8]; 3] = {

@@ -58,8 +58,8 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
             let response = match &memory {
                 // A proxy may have one connection for all its clients.
                 Ok(_) => match workers.run(router.oneshot(request.map(Body::new))).await {
-                    Some(Ok(response)) => response?,
-                    _ => refuse(MediaType::Json, &HttpRefusal::Failed),
+                    Some(response) => response?,
+                    None => refuse(MediaType::Json, &HttpRefusal::Failed),
                 },
                 Err(exhausted) => refuse(MediaType::Json, &(*exhausted).into()),
             };

@@ -6,12 +6,11 @@
 
 use std::future::Future;
 use std::io;
-use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 
 /// The workers of a server; cheap to clone. They end with the last clone, and so does what they run.
 #[derive(Debug, Clone, Default)]
@@ -36,38 +35,36 @@ struct Place {
 impl Workers {
     /// A worker for each processor. The error says why the system gives no more threads.
     pub fn start() -> io::Result<Self> {
-        let processors = available_parallelism().map_or(1, NonZero::get);
+        let processors = available_parallelism().map_or(1, usize::from);
         Ok(Self { all: (0..processors).map(|_| Worker::start()).collect::<io::Result<Vec<_>>>()?.into() })
     }
 
     /// Runs a future to its end.
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        let (runtime, place) = self.place();
-        runtime.spawn(async move {
-            let _place = place;
-            future.await;
-        });
+        let (runtime, future) = self.placed(future);
+        runtime.spawn(future);
     }
 
-    /// Runs a future. It is dropped if nobody waits for it any more. The error is its panic, or the end of the workers.
-    pub async fn run<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Option<Result<T, JoinError>> {
-        let (runtime, place) = self.place();
+    /// Runs a future. It is dropped if nobody waits for it any more. `None` if it panicked, or if the workers ended.
+    pub async fn run<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Option<T> {
+        let (runtime, future) = self.placed(future);
         let mut tasks = JoinSet::new();
-        let run = async move {
+        tasks.spawn_on(future, &runtime);
+        tasks.join_next().await?.ok()
+    }
+
+    /// The runtime of the worker with the fewest futures, and the future as one of them.
+    fn placed<F: Future>(&self, future: F) -> (Handle, impl Future<Output = F::Output> + use<F>) {
+        let fewest = self.all.iter().min_by_key(|worker| worker.futures.load(Ordering::Relaxed));
+        let (runtime, place) = match fewest.and_then(|worker| Some((worker.runtime.as_ref()?, worker))) {
+            Some((runtime, worker)) => (runtime.handle().clone(), Some(Place::take(&worker.futures))),
+            None => (Handle::current(), None),
+        };
+        let placed = async move {
             let _place = place;
             future.await
         };
-        tasks.spawn_on(run, &runtime);
-        tasks.join_next().await
-    }
-
-    /// The worker with the fewest futures.
-    fn place(&self) -> (Handle, Option<Place>) {
-        let fewest = self.all.iter().min_by_key(|worker| worker.futures.load(Ordering::Relaxed));
-        match fewest.and_then(|worker| Some((worker.runtime.as_ref()?, worker))) {
-            Some((runtime, worker)) => (runtime.handle().clone(), Some(Place::take(&worker.futures))),
-            None => (Handle::current(), None),
-        }
+        (runtime, placed)
     }
 }
 
@@ -127,13 +124,13 @@ mod tests {
         });
         let busy = tells.await.unwrap();
         for _ in 0..3 {
-            assert_ne!(workers.run(here()).await.unwrap().unwrap(), busy);
+            assert_ne!(workers.run(here()).await.unwrap(), busy);
         }
         end.send(()).unwrap();
         let other = loop {
             let futures: Vec<usize> = workers.all.iter().map(|worker| worker.futures.load(Ordering::Relaxed)).collect();
             match futures[..] {
-                [0, 0] => break workers.run(here()).await.unwrap().unwrap(),
+                [0, 0] => break workers.run(here()).await.unwrap(),
                 _ => tokio::task::yield_now().await,
             }
         };
@@ -143,7 +140,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_workers_a_future_runs_here() {
-        assert_eq!(Workers::default().run(here()).await.unwrap().unwrap(), here().await);
+        assert_eq!(Workers::default().run(here()).await.unwrap(), here().await);
     }
 
     #[tokio::test]

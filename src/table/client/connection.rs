@@ -25,7 +25,7 @@ const API: &str = "DynamoDB_20120810.";
 /// The content type of every request.
 const JSON: &str = "application/x-amz-json-1.0";
 /// Room for the headers of a request.
-const HEADERS: usize = 9;
+const HEADERS: usize = 8;
 
 const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 const AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
@@ -173,7 +173,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Checks an answer. What is damaged is no answer.
+/// Checks the body of an answer against the checksum that the server sent with it.
 fn checked(answer: Response<Bytes>) -> Result<Answer, AttemptFailure> {
     let (head, body) = answer.into_parts();
     let header = |name| text(&head.headers, &name);

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::runtime::{self, Handle};
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 use tower::ServiceExt;
 
@@ -41,8 +42,8 @@ struct Inner {
 struct Idle {
     /// Those of each runtime, the last used one last.
     connections: HashMap<runtime::Id, Vec<(TableConnection, Instant)>>,
-    /// Whether a task sweeps them.
-    is_swept: bool,
+    /// The task that sweeps them. It may end before they do: with its runtime.
+    sweeper: Option<AbortHandle>,
 }
 
 /// Connects to the server.
@@ -116,25 +117,23 @@ impl Inner {
 
     /// Keeps a connection for the next request of this runtime.
     fn keep(self: &Arc<Self>, mut connection: TableConnection) {
-        if !connection.is_ready() {
-            // Its answer is here, and its own task has not ended its turn yet.
-            let pool = self.clone();
-            tokio::spawn(async move {
-                if connection.ready().await {
-                    pool.push(connection);
-                }
-            });
-            return;
+        if connection.is_ready() {
+            return self.push(connection);
         }
-        self.push(connection);
+        // Its answer is here, and its own task has not ended its turn yet.
+        let pool = self.clone();
+        tokio::spawn(async move {
+            if connection.ready().await {
+                pool.push(connection);
+            }
+        });
     }
 
     fn push(self: &Arc<Self>, connection: TableConnection) {
         let mut idle = self.idle();
         idle.connections.entry(Handle::current().id()).or_default().push((connection, Instant::now()));
-        if !idle.is_swept {
-            idle.is_swept = true;
-            tokio::spawn(sweep(Arc::downgrade(self)));
+        if idle.sweeper.as_ref().is_none_or(AbortHandle::is_finished) {
+            idle.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(self))).abort_handle());
         }
     }
 
@@ -167,7 +166,8 @@ async fn sweep(pool: Weak<Inner>) {
             !of_runtime.is_empty()
         });
         if idle.connections.is_empty() {
-            idle.is_swept = false;
+            // Under the same lock, so that no connection comes in unseen.
+            idle.sweeper = None;
             return;
         }
     }
