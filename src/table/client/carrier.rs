@@ -13,7 +13,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use bytes::Bytes;
-use hyper::{Request, Response, Uri};
+use hyper::{HeaderMap, Request, Response, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 
 /// What requests go over.
@@ -54,20 +54,25 @@ impl Carrier {
         }
     }
 
-    /// Sends a request, and reads its answer whole.
-    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, AttemptFailure> {
+    /// Sends a request, and reads its answer whole. `begins` sees the header before the body has arrived.
+    pub(super) async fn send(&self, request: Request<Bytes>, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, AttemptFailure> {
         match self {
-            Self::Pool(pool) => pool.send(request).await.map_err(failure),
-            Self::Connector(connector) => send_by(connector, request).await,
+            Self::Pool(pool) => pool.send(request, begins).await.map_err(failure),
+            Self::Connector(connector) => send_by(connector, request, begins).await,
         }
     }
 }
 
-async fn send_by(connector: &SharedHttpConnector, request: Request<Bytes>) -> Result<Response<Bytes>, AttemptFailure> {
+async fn send_by(
+    connector: &SharedHttpConnector,
+    request: Request<Bytes>,
+    begins: impl Fn(&HeaderMap),
+) -> Result<Response<Bytes>, AttemptFailure> {
     let request = HttpRequest::try_from(request.map(SdkBody::from)).map_err(|error| unbuilt(&error))?;
     let answer = connector.call(request).await.map_err(|error| of_connector(&error, &error))?;
     let answer = answer.try_into_http1x().map_err(|error| broken(format!("the answer is not HTTP: {error}")))?;
     let (head, body) = answer.into_parts();
+    begins(&head.headers);
     let (mut body, mut read) = (ByteStream::new(body), AnswerBody::default());
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|error| broken(format!("the answer was cut off: {error}")))?;

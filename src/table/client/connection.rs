@@ -73,9 +73,10 @@ impl DynamoConnection {
             };
             let request = self.request(target, credentials.as_ref(), operation, &body);
             let request = request.map_err(|error| unbuilt(&*error))?;
-            let answer = target.carrier.send(request).await?;
-            tally.inspect(|tally| tally.answered(|| text(answer.headers(), &AMZ_REQUEST_ID)));
-            let answer = checked(answer)?;
+            let begins = |headers: &HeaderMap| {
+                tally.inspect(|tally| tally.answered(|| text(headers, &AMZ_REQUEST_ID)));
+            };
+            let answer = checked(target.carrier.send(request, begins).await?)?;
             if answer.is_success() {
                 return Ok(answer.body);
             }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper::{Request, Response};
+use hyper::{HeaderMap, Request, Response};
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
 use thiserror::Error;
@@ -49,13 +49,19 @@ impl TableConnection {
         Ok(Self { sender })
     }
 
-    /// Sends a request and reads its answer. The connection closes if the future is dropped before.
-    pub(super) async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Bytes>, ExchangeError> {
+    /// Sends a request and reads its answer. `begins` sees the header of the answer before the body has arrived. The connection closes if the
+    /// future is dropped before.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        begins: impl FnOnce(&HeaderMap),
+    ) -> Result<Response<Bytes>, ExchangeError> {
         let answer = self.sender.try_send_request(request).await.map_err(|mut failed| match failed.take_message() {
             Some(request) => ExchangeError::Unsent(Box::new(request)),
             None => ExchangeError::Broken(failed.into_error()),
         })?;
         let (head, mut body) = answer.into_parts();
+        begins(&head.headers);
         let mut read = AnswerBody::default();
         while let Some(frame) = body.frame().await {
             if let Ok(chunk) = frame.map_err(ExchangeError::CutOff)?.into_data() {
@@ -101,5 +107,32 @@ impl AnswerBody {
     /// All of it.
     pub(super) fn whole(self) -> Bytes {
         if self.more.is_empty() { self.first } else { [&self.first[..], &self.more].concat().into() }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn the_header_of_an_answer_that_is_cut_off_has_been_seen() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut server, _) = listener.accept().await.unwrap();
+        let mut connection = TableConnection::new(MaybeHttpsStream::Http(TokioIo::new(client))).await.unwrap();
+        let answer = async {
+            server.read_u8().await.unwrap();
+            server.write_all(b"HTTP/1.1 200 OK\r\nx-amzn-requestid: R1\r\ncontent-length: 9\r\n\r\n{}").await.unwrap();
+            server.shutdown().await.unwrap();
+        };
+        let mut id = None;
+        let request = Request::post("/").header("host", "db").body(Full::new(Bytes::from_static(b"{}"))).unwrap();
+        let sent = connection.send(request, |headers| id = headers.get("x-amzn-requestid").cloned());
+        let (sent, ()) = tokio::join!(sent, answer);
+        assert!(matches!(sent, Err(ExchangeError::CutOff(_))), "{sent:?}");
+        assert_eq!(id.unwrap(), "R1");
     }
 }

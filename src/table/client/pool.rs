@@ -4,7 +4,7 @@
 use super::exchange::{ExchangeError, Stream, TableConnection};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{Request, Response, Uri};
+use hyper::{HeaderMap, Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::crypto::ring;
@@ -81,9 +81,9 @@ impl ConnectionPool {
         Ok(Self { inner: Arc::new(Inner { server, connector, idle: Mutex::default() }) })
     }
 
-    /// Sends a request, and reads its answer whole. An idle connection may end at any moment; a request that it did not send any of goes over
-    /// the next one.
-    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, SendError> {
+    /// Sends a request, and reads its answer whole; `begins` sees the header before the body has arrived. An idle connection may end at any
+    /// moment; a request that it did not send any of goes over the next one.
+    pub(super) async fn send(&self, request: Request<Bytes>, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, SendError> {
         let mut request = request.map(Full::new);
         loop {
             let kept = self.inner.take();
@@ -92,7 +92,7 @@ impl ConnectionPool {
                 Some(connection) => connection,
                 None => self.inner.connect().await?,
             };
-            match connection.send(request).await {
+            match connection.send(request, &begins).await {
                 Ok(answer) => {
                     self.inner.keep(connection);
                     return Ok(answer);
