@@ -2,6 +2,8 @@
 //! to a DynamoDB-compatible server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+#[path = "served/asked_server.rs"]
+mod asked_server;
 #[path = "served/backend.rs"]
 mod backend;
 #[path = "served/data.rs"]
@@ -30,6 +32,8 @@ mod proxies;
 mod reload;
 #[path = "served/server.rs"]
 mod server;
+#[path = "served/tls.rs"]
+mod tls;
 #[path = "served/waves.rs"]
 mod waves;
 
