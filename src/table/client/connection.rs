@@ -71,7 +71,7 @@ impl DynamoConnection {
                 (Some(cache), Some(_)) => Some(cache.get().await.map_err(|error| no_credentials(&error))?),
                 _ => None,
             };
-            let request = self.request(target, credentials.as_ref(), operation, &body);
+            let request = self.request(target, credentials.as_deref(), operation, &body);
             let request = request.map_err(|error| unbuilt(&*error))?;
             let begins = |headers: &HeaderMap| {
                 tally.inspect(|tally| tally.answered(|| text(headers, &AMZ_REQUEST_ID)));
@@ -80,7 +80,7 @@ impl DynamoConnection {
             if answer.is_success() {
                 return Ok(answer.body);
             }
-            if mended || !self.mend(&answer, credentials.as_ref()) {
+            if mended || !self.mend(&answer, credentials.as_deref()) {
                 return Err(refused(&answer));
             }
             mended = true;

@@ -25,7 +25,7 @@ pub(super) struct CredentialsCache {
 
 struct Inner {
     provider: SharedCredentialsProvider,
-    known: RwLock<Option<Credentials>>,
+    known: RwLock<Option<Arc<Credentials>>>,
     /// Held while credentials are loaded, so that one caller loads for all.
     loading: Mutex<()>,
     /// Whether credentials are refreshed in the background, or were a moment ago.
@@ -41,7 +41,7 @@ impl CredentialsCache {
     }
 
     /// Credentials that are valid now. Where they expire soon, it refreshes them in the background and gives the present ones.
-    pub(super) async fn get(&self) -> Result<Credentials, CredentialsError> {
+    pub(super) async fn get(&self) -> Result<Arc<Credentials>, CredentialsError> {
         let now = SystemTime::now();
         match self.inner.known() {
             Some(known) if lasts(&known, now + AHEAD) => Ok(known),
@@ -71,7 +71,7 @@ impl CredentialsCache {
 }
 
 impl Inner {
-    fn known(&self) -> Option<Credentials> {
+    fn known(&self) -> Option<Arc<Credentials>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -83,9 +83,9 @@ impl Inner {
         self.is_refreshing.store(false, Ordering::Relaxed);
     }
 
-    async fn load(&self) -> Result<Credentials, CredentialsError> {
+    async fn load(&self) -> Result<Arc<Credentials>, CredentialsError> {
         let loaded = timeout(REFRESH_LIMIT, self.provider.provide_credentials()).await;
-        let loaded = loaded.map_err(|_| CredentialsError::provider_timed_out(REFRESH_LIMIT))??;
+        let loaded = Arc::new(loaded.map_err(|_| CredentialsError::provider_timed_out(REFRESH_LIMIT))??);
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(loaded.clone());
         Ok(loaded)
     }
