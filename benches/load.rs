@@ -2,8 +2,8 @@
 //! latencies, CPU time a request and resident memory, as ratios to the program by hand.
 //!
 //! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of digits is the number of
-//! rounds. Any other argument is the name of the only case. With `--instructions`, callgrind counts the instructions of each server instead: they
-//! hardly change from run to run.
+//! rounds. `--other PATH` measures another binary of Keyfold beside this one, as often as it is given. Any other argument is the name of the
+//! only case. With `--instructions`, callgrind counts the instructions of each server instead: they hardly change from run to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -30,40 +30,44 @@ use tokio::runtime::Runtime;
 
 /// How long each measurement takes.
 const TIME: Duration = Duration::from_secs(3);
-/// The servers, the first of which the others are compared with.
-const SERVERS: [&str; 3] = ["by hand", "Keyfold, sdk", "Keyfold, direct"];
 /// The numbers of requests of the two runs whose instructions are compared. The first run fills caches and opens connections, too.
 const COUNTED: (u64, u64) = (20, 70);
 /// The cases of a measurement, and the numbers of connections.
 const MEASURED: [(&str, usize); 3] = [("100-objects", 32), ("100-objects", 1), ("one-object", 32)];
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let mut others = Vec::new();
+    while let Some(option) = arguments.iter().position(|argument| argument == "--other") {
+        others.extend(arguments.drain(option..(option + 2).min(arguments.len())).skip(1));
+    }
     let runtime = Runtime::new().unwrap();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--tables"] => runtime.block_on(tables()),
         ["--by-hand", endpoint] => runtime.block_on(by_hand::serve(endpoint)),
-        ["--instructions"] => count(&runtime),
+        ["--instructions"] => count(&runtime, &others),
         other => {
             let rounds = other.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5);
-            compare(&runtime, rounds, |name| other.iter().all(|argument| argument.parse::<usize>().is_ok() || *argument == name));
+            compare(&runtime, &others, rounds, |name| other.iter().all(|argument| argument.parse::<usize>().is_ok() || *argument == name));
         }
     }
 }
 
-/// The commands that start the servers, in the order of [`SERVERS`].
-fn servers(endpoint: &str) -> [Command; 3] {
+/// The names of the servers, and the commands that start them. All are compared with the first.
+fn servers(endpoint: &str, others: &[String]) -> Vec<(String, Command)> {
     let mut by_hand = Command::new(std::env::current_exe().unwrap());
     by_hand.args(["--by-hand", endpoint]);
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/groups.graphql");
-    let keyfold = |client: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
+    let keyfold = |binary: &str, client: &str| {
+        let mut command = Command::new(binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", endpoint, "--client", client]);
         // It says where it serves, and nothing about each request: the program by hand does not either.
         command.args(["--log", "keyfold::cli=info"]);
         command
     };
-    [by_hand, keyfold("sdk"), keyfold("direct")]
+    let this = ["sdk", "direct"].map(|client| (format!("Keyfold, {client}"), keyfold(env!("CARGO_BIN_EXE_keyfold"), client)));
+    let others = others.iter().map(|path| (path.rsplit('/').next().unwrap().to_owned(), keyfold(path, "direct")));
+    [("by hand".to_owned(), by_hand)].into_iter().chain(this).chain(others).collect()
 }
 
 /// A DynamoDB-compatible server with the items of the benchmark, and its URL.
@@ -75,7 +79,7 @@ fn filled_tables(runtime: &Runtime) -> (Process, String) {
 }
 
 /// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different numbers of requests.
-fn count(runtime: &Runtime) {
+fn count(runtime: &Runtime, others: &[String]) {
     let (_tables, endpoint) = filled_tables(runtime);
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     for name in ["100-objects", "one-object"] {
@@ -83,10 +87,10 @@ fn count(runtime: &Runtime) {
         let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
         let mut by_hand = None;
         println!("{name}: instructions a request, in thousands, and the ratio to the program by hand");
-        for (position, server) in SERVERS.iter().enumerate() {
+        for (position, (server, command)) in servers(&endpoint, others).iter().enumerate() {
             let total = |requests: u64| {
                 let profile = directory.join(format!("load.{name}.{position}.{requests}.out"));
-                let mut command = process::under_callgrind(&servers(&endpoint)[position], &profile);
+                let mut command = process::under_callgrind(command, &profile);
                 let process = Process::start(&mut command);
                 runtime.block_on(client::respond(&process.address, &body, requests));
                 process.stop();
@@ -107,39 +111,42 @@ async fn tables() {
     dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()).await;
 }
 
-fn compare(runtime: &Runtime, rounds: usize, is_chosen: impl Fn(&str) -> bool) {
-    let (_tables, endpoint) = filled_tables(runtime);
-    let servers = servers(&endpoint).map(|mut command| Process::start(&mut command));
+fn compare(runtime: &Runtime, others: &[String], rounds: usize, is_chosen: impl Fn(&str) -> bool) {
+    let (tables, endpoint) = filled_tables(runtime);
+    let (names, servers): (Vec<_>, Vec<_>) =
+        servers(&endpoint, others).into_iter().map(|(name, mut command)| (name, Process::start(&mut command))).unzip();
     for (name, connections) in MEASURED.into_iter().filter(|(name, _)| is_chosen(name)) {
         let case = CASES.iter().find(|case| case.name == name).unwrap();
         println!("{name}, connections: {connections}");
-        println!("{:18} {:>10} {:>10} {:>10} {:>12} {:>8}", "", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "MB");
-        let medians = runtime.block_on(measure(&servers, case, connections, rounds));
-        for (server, figures) in SERVERS.iter().zip(&medians) {
-            let [rate, p50, p99, cpu, memory] = figures;
-            println!("{server:18} {rate:>10.0} {p50:>10.2} {p99:>10.2} {cpu:>12.3} {memory:>8.1}");
+        println!("{:18} {:>10} {:>10} {:>10} {:>12} {:>8} {:>12}", "", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "MB", "table's CPU");
+        let medians = runtime.block_on(measure(&tables, &servers, case, connections, rounds));
+        for (server, figures) in names.iter().zip(&medians) {
+            let [rate, p50, p99, cpu, memory, of_tables] = figures;
+            println!("{server:18} {rate:>10.0} {p50:>10.2} {p99:>10.2} {cpu:>12.3} {memory:>8.1} {of_tables:>12.3}");
         }
-        for (server, figures) in SERVERS.iter().zip(&medians).skip(1) {
-            let [rate, p50, p99, cpu, memory] = std::array::from_fn(|figure| figures[figure] / medians[0][figure]);
-            println!("{:18} {rate:>9.2}x {p50:>9.2}x {p99:>9.2}x {cpu:>11.2}x {memory:>7.2}x", format!("  {server}"));
+        for (server, figures) in names.iter().zip(&medians).skip(1) {
+            let [rate, p50, p99, cpu, memory, of_tables] = std::array::from_fn(|figure| figures[figure] / medians[0][figure]);
+            println!("{:18} {rate:>9.2}x {p50:>9.2}x {p99:>9.2}x {cpu:>11.2}x {memory:>7.2}x {of_tables:>11.2}x", format!("  {server}"));
         }
         println!();
     }
 }
 
-/// The medians of each server: requests a second, p50 and p99 in milliseconds, CPU in milliseconds a request, and megabytes.
-async fn measure(servers: &[Process], case: &Case, connections: usize, rounds: usize) -> Vec<[f64; 5]> {
+/// The medians of each server: requests a second, p50 and p99 in milliseconds, CPU in milliseconds a request, megabytes, and the CPU of the
+/// tables' server in milliseconds a request.
+async fn measure(tables: &Process, servers: &[Process], case: &Case, connections: usize, rounds: usize) -> Vec<[f64; 6]> {
     let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
     let expected = client::respond(&servers[0].address, &body, 1).await;
-    let mut measured = vec![[const { Vec::<f64>::new() }; 5]; servers.len()];
+    let mut measured = vec![[const { Vec::<f64>::new() }; 6]; servers.len()];
     // The first round fills caches and opens connections.
     for round in 0..=rounds {
         for (server, measured) in servers.iter().zip(&mut measured) {
-            let before = server.cpu();
+            let before = [server, tables].map(Process::cpu);
             let run = client::load(&server.address, &body, (connections, TIME), &expected).await;
-            let cpu = (server.cpu() - before).as_secs_f64() * 1e3 / run.requests as f64;
+            let used = [server.cpu() - before[0], tables.cpu() - before[1]];
+            let [cpu, of_tables] = used.map(|cpu| cpu.as_secs_f64() * 1e3 / run.requests as f64);
             let at = |share: usize| run.latencies[run.latencies.len() * share / 100].as_secs_f64() * 1e3;
-            let figures = [run.requests as f64 / run.time.as_secs_f64(), at(50), at(99), cpu, server.resident()];
+            let figures = [run.requests as f64 / run.time.as_secs_f64(), at(50), at(99), cpu, server.resident(), of_tables];
             if round > 0 {
                 measured.iter_mut().zip(figures).for_each(|(all, figure)| all.push(figure));
             }
