@@ -50,7 +50,7 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         let Ok((share, memory)) = shares else { continue };
         let (open, limits, workers) = (routes.connections.open(), limits.clone(), routes.workers.clone());
         let (router, requests) = (routes.router.clone(), routes.quotas.requests.clone());
-        routes.workers.spawn(async move {
+        routes.workers.serve(async move {
             let _places = (place, share);
             let served = async {
                 // The runtime of the worker watches the socket from here on.

@@ -19,7 +19,7 @@ pub struct AskedServer {
 impl AskedServer {
     /// Over plain HTTP.
     pub fn start() -> Self {
-        Self::listen("http://127.0.0.1", |connection, seen| answer(connection, seen))
+        Self::listen("http://127.0.0.1", answer)
     }
 
     /// Over TLS, as `localhost`. The first connection has the first of these configurations, and the last one is for all that are left.

@@ -24,7 +24,7 @@ pub struct AcceptedConnection {
     pub peer: IpAddr,
     /// Answers the requests.
     pub router: Router,
-    /// Run the requests of HTTP/2.
+    /// Run the requests.
     pub workers: Workers,
     /// The memory of all requests.
     pub requests: Arc<Quota>,

@@ -1,33 +1,43 @@
 //! A connection that speaks HTTP/1.1 in, its requests answered one after the other. It may become a WebSocket.
 
 use super::accepted::{AcceptedConnection, EndedEarly, LONGEST_HEADER};
+use super::workers::Workers;
 use crate::serve::client::ClientAddress;
+use crate::serve::http::graphql::refuse;
+use crate::serve::http::media_type::MediaType;
+use crate::serve::http::status::HttpRefusal;
 use axum::body::Body;
+use axum::http::header::UPGRADE;
 use axum::http::{Request, StatusCode};
-use futures_util::TryFutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
 use std::pin::pin;
 use tower::Service;
 
 /// Serves the connection until it ends.
 pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
-    let AcceptedConnection { connection, peer, router, limits, mut open, .. } = accepted;
+    let AcceptedConnection { connection, peer, router, workers, limits, mut open, .. } = accepted;
     let (received, proxies) = (connection.received(), limits.shared.trusted_proxies);
     let service = service_fn(move |mut request: Request<Incoming>| {
         received.header_is_complete();
         let client = ClientAddress::behind_proxies(peer, request.headers(), proxies);
         request.extensions_mut().insert(client);
         request.extensions_mut().insert(received.clone());
-        let answered = received.clone();
+        // A WebSocket stays where its connection is.
+        let workers = if request.headers().contains_key(UPGRADE) { Workers::default() } else { workers.clone() };
         // It is always ready.
-        router.clone().call(request.map(Body::new)).inspect_ok(move |response| {
+        let answer = router.clone().call(request.map(Body::new));
+        let answered = received.clone();
+        async move {
+            let Some(Ok(response)) = workers.answer(answer).await else { return Ok(refuse(MediaType::Json, &HttpRefusal::Failed)) };
             if response.status() != StatusCode::SWITCHING_PROTOCOLS {
                 answered.header_begins();
             }
-        })
+            Ok::<_, Infallible>(response)
+        }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(LONGEST_HEADER);

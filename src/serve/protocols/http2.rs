@@ -57,7 +57,7 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         async move {
             let response = match &memory {
                 // A proxy may have one connection for all its clients.
-                Ok(_) => match workers.run(router.oneshot(request.map(Body::new))).await {
+                Ok(_) => match workers.answer(router.oneshot(request.map(Body::new))).await {
                     Some(response) => response?,
                     None => refuse(MediaType::Json, &HttpRefusal::Failed),
                 },

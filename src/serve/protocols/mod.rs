@@ -1,6 +1,7 @@
 //! An accepted connection in, the requests on it answered by the routes, by the protocol that its client speaks.
 
 pub mod accepted;
+pub mod busy;
 pub mod choose;
 pub mod http1;
 pub mod http2;
