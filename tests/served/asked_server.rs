@@ -82,6 +82,11 @@ fn answer(connection: impl Read + Write, seen: &Mutex<Vec<(String, String)>>) {
     let _ = reader.get_mut().write_all(format!("{head}{body}").as_bytes());
 }
 
+/// Requests with this first line, one for each target.
+pub fn requests(line: &str, targets: &[&str]) -> Vec<(String, String)> {
+    targets.iter().map(|target| (line.to_owned(), (*target).to_owned())).collect()
+}
+
 /// Imports an item with these variables.
 pub fn import(client: &str, endpoint: &str, variables: &[(&str, &str)]) -> Ended {
     let directory = tempfile::tempdir().unwrap();

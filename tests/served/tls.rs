@@ -1,6 +1,6 @@
 //! Tables over TLS: the server's certificate must be of an authority that the machine trusts, and of the server's name.
 
-use super::asked_server::{AskedServer, import};
+use super::asked_server::{AskedServer, import, requests};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -41,17 +41,13 @@ impl Authority {
     }
 }
 
-fn asked(targets: &[&str]) -> Vec<(String, String)> {
-    targets.iter().map(|target| ("POST / HTTP/1.1".to_owned(), (*target).to_owned())).collect()
-}
-
 #[test]
 fn calls_go_over_tls_to_a_server_that_is_trusted() {
     let authority = Authority::new();
     for client in ["sdk", "direct"] {
         let server = AskedServer::start_tls(vec![authority.named("localhost")]);
         import(client, &server.url, &authority.trusted()).well();
-        assert_eq!(server.asked(), asked(&["DescribeTable", "BatchWriteItem"]), "{client}");
+        assert_eq!(server.asked(), requests("POST / HTTP/1.1", &["DescribeTable", "BatchWriteItem"]), "{client}");
     }
 }
 
@@ -67,7 +63,7 @@ fn a_server_with_another_name_or_of_another_authority_is_asked_for_nothing() {
                     let server = AskedServer::start_tls(vec![right, wrong]);
                     let error = import(client, &server.url, &authority.trusted()).badly(1);
                     assert!(error.contains("certificate"), "{client}: {error}");
-                    assert_eq!(server.asked(), asked(&["DescribeTable"]), "{client}");
+                    assert_eq!(server.asked(), requests("POST / HTTP/1.1", &["DescribeTable"]), "{client}");
                 });
             }
         }
