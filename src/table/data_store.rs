@@ -12,6 +12,7 @@ use super::data::write::{BatchWrite, WriteCall, WriteError};
 use super::retry::budget::RetryBudget;
 use super::stream::source::ChangeSource;
 use crate::schema::table::Table;
+use crate::table::data::attribute::AttributeName;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -34,7 +35,7 @@ pub struct ItemRequest<'a> {
     /// The item's key.
     pub key: &'a Key,
     /// The attributes to read, the key attributes among them; none are all. Equal for all items of a table in one call.
-    pub projection: &'a [String],
+    pub projection: &'a [AttributeName],
     /// Whether to read strongly.
     pub consistent: bool,
 }

@@ -7,7 +7,7 @@ use keyfold::schema::table::Table;
 use keyfold::table::cache::change::{Image, ItemChange};
 use keyfold::table::cache::table_cache::TableCache;
 use keyfold::table::call_scope::CallScope;
-use keyfold::table::data::attribute::{Attribute, Item, Key};
+use keyfold::table::data::attribute::{Attribute, AttributeName, Item, Key};
 use keyfold::table::data::call::{Get, Page, Query};
 use keyfold::table::data::error::{TableError, TableErrorKind};
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall, WriteError};
@@ -39,13 +39,13 @@ enum Reply {
 struct Scripted {
     script: Box<dyn Fn(usize) -> Reply + Send + Sync>,
     /// The keys and the attributes of each call.
-    asked: Mutex<Vec<(Vec<Key>, Vec<String>)>>,
+    asked: Mutex<Vec<(Vec<Key>, Vec<AttributeName>)>>,
     budget: RetryBudget,
 }
 
 impl Scripted {
     /// Notes a call, and gives its number and its reply.
-    fn begin(&self, keys: Vec<Key>, attributes: &[String]) -> (usize, Reply) {
+    fn begin(&self, keys: Vec<Key>, attributes: &[AttributeName]) -> (usize, Reply) {
         let mut asked = self.asked.lock().unwrap();
         asked.push((keys, attributes.to_vec()));
         (asked.len(), (self.script)(asked.len() - 1))
@@ -389,10 +389,7 @@ async fn a_write_that_began_on_another_cache_drops_what_the_one_in_its_place_kee
 #[tokio::test(start_paused = true)]
 async fn more_attributes_serve_fewer_and_two_lists_become_one() {
     let world = World::new(|_| Reply::Item);
-    let asked = |names: &[&str]| {
-        let projection: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        Get { projection: projection.into(), ..thing("a", 60) }
-    };
+    let asked = |names: &[&str]| Get { projection: names.iter().map(|name| AttributeName::from(*name)).collect(), ..thing("a", 60) };
     let read = async |names: &[&str]| world.read_within(Duration::from_secs(30), asked(names)).await;
     let (wide, narrow) = tokio::join!(biased; read(&["PK", "SK", "a", "b"]), read(&["PK", "SK", "b"]));
     assert_eq!((wide, narrow), (Ok(1), Ok(1)), "under one call, too");

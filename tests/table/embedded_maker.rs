@@ -3,7 +3,7 @@
 
 use crate::fixture::{deadline, key, s, sort_key, table};
 use crate::makers::{Call, Dice, attributes, seeds, told, written};
-use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use keyfold::table::data::call::{Expression, Query, SortCondition};
 use keyfold::table::data::error::TableError;
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall};
@@ -229,8 +229,8 @@ impl Calls {
         }
     }
 
-    fn projection(&mut self) -> Vec<String> {
-        ["PK", "SK", "tags", "map", "a.b", "size"][..self.below(7)].iter().map(|&name| name.to_owned()).collect()
+    fn projection(&mut self) -> Vec<AttributeName> {
+        ["PK", "SK", "tags", "map", "a.b", "size"][..self.below(7)].iter().map(|&name| name.into()).collect()
     }
 
     fn call(&mut self) -> Call {

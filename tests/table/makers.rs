@@ -3,7 +3,7 @@
 use crate::fixture::deadline;
 use crate::scripted::{Reply, Server};
 use base64::Engine;
-use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use keyfold::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use keyfold::table::data::call::{Expression, Query, SortCondition};
 use keyfold::table::data::error::TableError;
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall, WriteError};
@@ -81,7 +81,7 @@ pub struct Dice(pub fastrand::Rng);
 /// One random call.
 #[derive(Debug, Clone)]
 pub enum Call {
-    Gets(Vec<Key>, Vec<String>, bool),
+    Gets(Vec<Key>, Vec<AttributeName>, bool),
     Page(Box<Query>),
     Write(Box<WriteCall>),
     Transact(Vec<WriteCall>),
@@ -183,7 +183,7 @@ impl Dice {
             sort: if partition.is_some() && self.half() { Some(("SK".into(), self.sort_condition())) } else { None },
             partition,
             filter: self.half().then(|| self.expression("p", "#p0 = :p0 OR #p1 = :p1")),
-            projection: self.half().then(|| (0..self.below(3)).map(|i| format!("{i}{}", self.text())).collect()),
+            projection: self.half().then(|| self.projection().into()),
             forward: self.half(),
             limit: self.of(&[0, 1, 100, u32::MAX]),
             start: self.half().then(|| attributes(&self.key())),
@@ -192,12 +192,19 @@ impl Dice {
         }
     }
 
+    /// Attributes to read, sorted; the partition key among them, or not.
+    fn projection(&mut self) -> Vec<AttributeName> {
+        let mut names: Vec<AttributeName> = (0..self.below(3)).map(|i| format!("{i}{}", self.text()).into()).collect();
+        names.extend(self.half().then(|| "PK".into()));
+        names
+    }
+
     fn call(&mut self) -> Call {
         match self.below(5) {
             0 => {
                 let mut seen = HashSet::new();
                 let keys: Vec<Key> = (0..=self.below(4)).map(|_| self.key()).filter(|key| seen.insert(format!("{key:?}"))).collect();
-                Call::Gets(keys, (0..self.below(3)).map(|i| format!("{i}{}", self.text())).collect(), self.half())
+                Call::Gets(keys, self.projection(), self.half())
             }
             1 => Call::Page(Box::new(self.query())),
             2 => Call::Write(Box::new(self.write(false))),

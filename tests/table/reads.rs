@@ -120,7 +120,7 @@ async fn projections_that_differ_are_united() {
 
 #[tokio::test]
 async fn items_are_matched_to_keys_that_were_not_asked_for() {
-    for names in [vec!["name".to_owned()], vec![]] {
+    for names in [vec!["name".into()], vec![]] {
         let (_, loaders) = filled(2).await;
         let gets: Vec<Get> = (0..2).map(|i| Get { projection: names.clone().into(), ..get("things", "p", &sort_key(i)) }).collect();
         let found = loaders.get(&gets).await;

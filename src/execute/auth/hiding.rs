@@ -9,7 +9,7 @@ use crate::execute::expression::settle::{Settled, settle_rule};
 use crate::execute::write::item::assemble;
 use crate::schema::model::auth::{AuthAction, AuthRule};
 use crate::schema::model::{Model, ObjectType};
-use crate::table::data::attribute::Item;
+use crate::table::data::attribute::{AttributeName, Item};
 use crate::table::data::call::Get;
 use crate::table::data::error::TableError;
 use serde_json::Map;
@@ -139,7 +139,7 @@ fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let of_key = std::iter::once(&key.partition).chain(&key.sort).map(|(name, _)| &**name);
     let of_type = keys.constants.iter().map(|(name, _)| name.as_str());
     let of_condition = if let Settled::Open(condition) = condition { condition.attributes() } else { Vec::new() };
-    let names: BTreeSet<String> = of_key.chain(of_type).chain(of_condition).map(str::to_owned).collect();
+    let names: BTreeSet<&str> = of_key.chain(of_type).chain(of_condition).collect();
     let table = model.tables[keys.table].name.as_str().into();
-    Get { table, key: key.clone(), projection: names.into_iter().collect(), consistent, max_age: None }
+    Get { table, key: key.clone(), projection: names.into_iter().map(AttributeName::from).collect(), consistent, max_age: None }
 }

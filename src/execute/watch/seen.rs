@@ -1,6 +1,6 @@
 //! What a subscriber has had before it takes the events of its group in; out: which of those are new to it.
 
-use crate::table::data::attribute::Item;
+use crate::table::data::attribute::{AttributeName, Item, Projection};
 use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use std::cmp;
 use std::collections::HashMap;
@@ -21,12 +21,12 @@ pub struct Seen {
 pub struct SeenItem {
     /// The hash of the attributes; `None` if there was no item.
     hash: Option<u64>,
-    attributes: Arc<[String]>,
+    attributes: Projection,
 }
 
 impl SeenItem {
     /// An item of which these attributes were read; `None` if there was none.
-    pub fn new(item: Option<&Item>, attributes: Arc<[String]>) -> Self {
+    pub fn new(item: Option<&Item>, attributes: Projection) -> Self {
         Self { hash: item.map(|item| hash_of(item, &attributes)), attributes }
     }
 
@@ -36,7 +36,7 @@ impl SeenItem {
     }
 }
 
-fn hash_of(item: &Item, attributes: &[String]) -> u64 {
+fn hash_of(item: &Item, attributes: &[AttributeName]) -> u64 {
     let mut hasher = DefaultHasher::new();
     attributes.iter().for_each(|name| item.get(name).hash(&mut hasher));
     hasher.finish()

@@ -10,7 +10,7 @@ use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::Find;
 use crate::schema::model::write::{Action, Write};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::{AttributeName, Item, Key};
 use crate::table::data::call::Get;
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
@@ -82,7 +82,7 @@ impl WriteJob<'_> {
 
     /// The strong read of a whole item.
     pub fn get(&self, ty: &ObjectType, key: &Key) -> Get {
-        let projection = attributes(self.context.model, ty).into();
+        let projection = attributes(self.context.model, ty).into_iter().map(AttributeName::from).collect();
         Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true, max_age: None }
     }
 }

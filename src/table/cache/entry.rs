@@ -2,7 +2,7 @@
 
 use super::key::EntryKey;
 use super::watches::WatchedTags;
-use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
+use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue, Projection};
 use crate::table::data::call::{Expression, Page};
 use crate::table::data::text::Text;
 use quick_cache::Weighter;
@@ -50,21 +50,21 @@ pub(super) struct Entry {
     /// What was found.
     pub(super) found: CacheAnswer,
     /// The attributes that were asked for, sorted; none are all.
-    pub(super) projection: Arc<[String]>,
+    pub(super) projection: Projection,
     /// When it was asked for, and whether it is still right.
     pub(super) watch: WatchedTags,
 }
 
 impl Entry {
     /// Whether it answers a request for these attributes that takes answers of this age.
-    pub(super) fn serves(&self, projection: &[String], max_age: Duration, now: Instant) -> bool {
+    pub(super) fn serves(&self, projection: &[AttributeName], max_age: Duration, now: Instant) -> bool {
         let max_age = if matches!(self.found, CacheAnswer::Item(None)) { max_age.min(ABSENCE) } else { max_age };
         self.watch.is_current() && self.watch.is_younger(max_age, now) && covers(&self.projection, projection)
     }
 }
 
 /// Whether a list of attributes has all of another. Both are sorted; an empty one is all attributes.
-pub(super) fn covers(list: &[String], wanted: &[String]) -> bool {
+pub(super) fn covers(list: &[AttributeName], wanted: &[AttributeName]) -> bool {
     if list.is_empty() || std::ptr::eq(list, wanted) {
         return true;
     }
@@ -138,8 +138,8 @@ fn expression_bytes(expression: &Expression) -> usize {
 mod tests {
     use super::*;
 
-    fn names(list: &[&str]) -> Vec<String> {
-        list.iter().map(|name| (*name).to_owned()).collect()
+    fn names(list: &[&str]) -> Vec<AttributeName> {
+        list.iter().map(|name| (*name).into()).collect()
     }
 
     #[test]

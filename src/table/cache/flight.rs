@@ -2,8 +2,8 @@
 
 use super::entry::{CacheAnswer, covers};
 use super::watches::WatchedTags;
+use crate::table::data::attribute::{AttributeName, Projection};
 use crate::table::data::error::TableError;
-use std::sync::Arc;
 use tokio::sync::watch;
 
 /// What a call found.
@@ -13,7 +13,7 @@ pub(in crate::table) type Outcome = Result<CacheAnswer, TableError>;
 #[derive(Debug)]
 pub(super) struct Flight {
     /// The attributes that it asks for at least.
-    pub(super) projection: Arc<[String]>,
+    pub(super) projection: Projection,
     /// What its answer hangs on.
     pub(super) watch: WatchedTags,
     outcome: watch::Sender<Option<Outcome>>,
@@ -21,12 +21,12 @@ pub(super) struct Flight {
 
 impl Flight {
     /// A call that begins.
-    pub(super) fn new(projection: Arc<[String]>, watch: WatchedTags) -> Self {
+    pub(super) fn new(projection: Projection, watch: WatchedTags) -> Self {
         Self { projection, watch, outcome: watch::Sender::new(None) }
     }
 
     /// Whether a request for these attributes may wait for it: nothing has changed since it began.
-    pub(super) fn serves(&self, projection: &[String]) -> bool {
+    pub(super) fn serves(&self, projection: &[AttributeName]) -> bool {
         self.watch.is_current() && covers(&self.projection, projection)
     }
 

@@ -11,7 +11,7 @@ use super::key::{BorrowedItemKey, EntryKey, PageKey};
 use super::touched::Tags;
 use super::watches::{Tag, Watches};
 use crate::schema::table::Table;
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::{AttributeName, Item, Key, Projection};
 use crate::table::data::call::Query;
 use quick_cache::DefaultHashBuilder;
 use quick_cache::sync::Cache;
@@ -64,7 +64,7 @@ pub(in crate::table) struct Fill {
 
 /// A read that the cache may answer.
 struct Wanted<'a> {
-    projection: &'a [String],
+    projection: &'a [AttributeName],
     max_age: Duration,
 }
 
@@ -138,7 +138,7 @@ impl TableCache {
     }
 
     /// Asks for an item. Its key has canonical numbers; `projection` is sorted, and no attributes are all.
-    pub(in crate::table) fn item(self: &Arc<Self>, table: &str, key: &Key, projection: &[String], max_age: Duration) -> Claim {
+    pub(in crate::table) fn item(self: &Arc<Self>, table: &str, key: &Key, projection: &[AttributeName], max_age: Duration) -> Claim {
         let wanted = Wanted { projection, max_age };
         let entry = self.entries.get(&BorrowedItemKey { table, key });
         let served = wanted.served(entry.as_deref());
@@ -193,11 +193,11 @@ impl Wanted<'_> {
 
     /// The attributes to ask for: those of the known answer, too. Otherwise, two requests for different attributes would replace each
     /// other's answers for ever.
-    fn and_those_of(&self, entry: Option<&Entry>) -> Arc<[String]> {
+    fn and_those_of(&self, entry: Option<&Entry>) -> Projection {
         match entry {
             Some(entry) if covers(&entry.projection, self.projection) => entry.projection.clone(),
             Some(entry) if !self.projection.is_empty() => {
-                let all: BTreeSet<&String> = self.projection.iter().chain(entry.projection.iter()).collect();
+                let all: BTreeSet<&AttributeName> = self.projection.iter().chain(entry.projection.iter()).collect();
                 all.into_iter().cloned().collect()
             }
             _ => self.projection.into(),
@@ -207,19 +207,19 @@ impl Wanted<'_> {
 
 impl Fill {
     /// The attributes to ask for at least, sorted; none are all.
-    pub(in crate::table) fn projection(&self) -> &Arc<[String]> {
+    pub(in crate::table) fn projection(&self) -> &Projection {
         &self.flight.projection
     }
 
     /// Ends the call with its answer, which has these attributes: all who wait get it, and it is kept.
-    pub(in crate::table) fn end(self, outcome: Outcome, projection: Arc<[String]>) {
+    pub(in crate::table) fn end(self, outcome: Outcome, projection: Projection) {
         if let Ok(found) = &outcome {
             self.keep(found, projection);
         }
         self.flight.end(outcome);
     }
 
-    fn keep(&self, found: &CacheAnswer, projection: Arc<[String]>) {
+    fn keep(&self, found: &CacheAnswer, projection: Projection) {
         let TableCache { entries, watches, tags, .. } = &*self.cache;
         let of_items = match (found, &self.key) {
             (CacheAnswer::Page(answer, _), EntryKey::Page(page)) => tags.of_items(page, &answer.items),

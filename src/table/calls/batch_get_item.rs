@@ -3,11 +3,12 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::data::attribute::Item;
+use crate::table::data::attribute::{AttributeName, Item, Projection};
 use crate::table::data::call::joined_tables;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::data::expressions::Expressions;
+use crate::table::data::expressions::{Expressions, text};
 use crate::table::data::key_identity::KeyIdentity;
+use crate::table::data::known_partition::asked_attributes;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
@@ -110,7 +111,7 @@ impl AnswerJson for Answer {
         match name {
             "Responses" => answer.members(|answer, table| {
                 let table: Arc<str> = table.into();
-                self.read.items.extend(answer.items()?.into_iter().map(|item| (table.clone(), item)));
+                self.read.items.extend(answer.items(&[], None)?.into_iter().map(|item| (table.clone(), item)));
                 Ok(())
             })?,
             "UnprocessedKeys" => {
@@ -152,7 +153,7 @@ impl Call for BatchGetItem<'_> {
                 body.object(table, |body| {
                     body.keys("Keys", requests.iter().map(|request| request.key));
                     let (projection, consistent) = shared(requests);
-                    body.expressions(&Expressions::default().project(projection));
+                    body.expressions(&Expressions::default().project(asked_attributes(projection, None)));
                     body.consistent(consistent);
                 });
             }
@@ -166,10 +167,10 @@ impl Call for BatchGetItem<'_> {
     async fn by_sdk(&self, client: &Client) -> Result<Metered<BatchRead>, AttemptFailure> {
         let requests = self.tables.iter().map(|(table, requests)| {
             let (projection, consistent) = shared(requests);
-            let built = Expressions::default().project(projection);
+            let built = Expressions::default().project(asked_attributes(projection, None));
             let request = KeysAndAttributes::builder()
                 .set_keys(Some(requests.iter().map(|request| key_to_sdk(request.key)).collect()))
-                .set_projection_expression(built.projection.clone())
+                .set_projection_expression(text(&built.projection))
                 .set_expression_attribute_names(built.names_map())
                 .set_consistent_read(strong(consistent));
             // Building fails only without keys, and every table here has one.
@@ -198,10 +199,10 @@ impl Call for BatchGetItem<'_> {
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<BatchRead> + Send + 'static {
-        let mut projections = HashMap::new();
+        let mut projections: HashMap<String, Projection> = HashMap::new();
         let tables = self.tables.iter().map(|(table, requests)| {
             let (projection, consistent) = shared(requests);
-            projections.insert((*table).to_owned(), engine::projection(projection));
+            projections.insert((*table).to_owned(), projection.into());
             let keys = requests.iter().map(|request| engine::key(request.key)).collect::<Result<_, _>>()?;
             Ok(((*table).to_owned(), EngineKeys { keys, consistent_read: strong(consistent), ..EngineKeys::default() }))
         });
@@ -227,7 +228,7 @@ impl Call for BatchGetItem<'_> {
 }
 
 /// The attributes to read of a table's items, and whether to read strongly.
-fn shared<'a>(requests: &[ItemRequest<'a>]) -> (&'a [String], bool) {
+fn shared<'a>(requests: &[ItemRequest<'a>]) -> (&'a [AttributeName], bool) {
     let projection = requests.first().map_or(&[][..], |request| request.projection);
     (projection, requests.iter().any(|request| request.consistent))
 }

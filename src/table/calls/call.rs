@@ -30,6 +30,11 @@ pub(in crate::table) trait Call: Sync {
         body.end()
     }
 
+    /// The JSON of an answer before it is read: what the call knows of its members.
+    fn unread(&self) -> Self::Json {
+        Self::Json::default()
+    }
+
     /// Reads the result of an answer, and the capacity units consumed, from its JSON.
     fn answer(&self, json: Self::Json) -> Result<Metered<Self::Answer>, AttemptFailure>;
 

@@ -3,8 +3,9 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::data::attribute::Item;
-use crate::table::data::expressions::Expressions;
+use crate::table::data::attribute::{AttributeName, Item};
+use crate::table::data::expressions::{Expressions, text};
+use crate::table::data::known_partition::{KnownPartition, asked_attributes};
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;
@@ -36,15 +37,17 @@ struct GetItem<'a> {
 
 /// The JSON of its answer.
 #[derive(Default)]
-struct Answer {
+struct Answer<'a> {
+    /// The attributes that were asked for.
+    projection: &'a [AttributeName],
     item: Option<Item>,
     units: f64,
 }
 
-impl AnswerJson for Answer {
+impl AnswerJson for Answer<'_> {
     fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
         match name {
-            "Item" => self.item = answer.item_or_null()?,
+            "Item" => self.item = answer.asked_item(self.projection)?,
             "ConsumedCapacity" => self.units = answer.units()?,
             _ => answer.ignore()?,
         }
@@ -52,34 +55,58 @@ impl AnswerJson for Answer {
     }
 }
 
-impl Call for GetItem<'_> {
+impl<'a> GetItem<'a> {
+    /// The partition key that a server need not send back. An item always has its sort key, so that an item without the attributes that are
+    /// asked for is not taken for none.
+    fn known(&self) -> Option<KnownPartition<'a>> {
+        let ItemRequest { key, projection, .. } = self.request;
+        let (name, value) = key.sort.as_ref().map(|_| &key.partition)?;
+        KnownPartition::of(projection, (name, value))
+    }
+
+    /// The expressions of a request to a server.
+    fn expressions(&self) -> Expressions<'a> {
+        Expressions::default().project(asked_attributes(self.request.projection, self.known()))
+    }
+
+    /// The item of a server's answer with all that was asked for.
+    fn completed(&self, mut item: Option<Arc<Item>>) -> Option<Arc<Item>> {
+        KnownPartition::add_to(self.known(), &mut item);
+        item
+    }
+}
+
+impl<'a> Call for GetItem<'a> {
     type Answer = Option<Arc<Item>>;
-    type Json = Answer;
+    type Json = Answer<'a>;
 
     fn operation(&self) -> &'static str {
         "GetItem"
     }
 
     fn body(&self, body: &mut BodyWriter) {
-        let ItemRequest { table, key, projection, consistent } = self.request;
+        let ItemRequest { table, key, consistent, .. } = self.request;
         body.text("TableName", table);
         body.key("Key", key);
-        body.expressions(&Expressions::default().project(projection));
+        body.expressions(&self.expressions());
         body.consistent(consistent);
     }
 
-    fn answer(&self, Answer { item, units }: Answer) -> Result<Metered<Self::Answer>, AttemptFailure> {
-        Ok((item.map(Arc::new), units))
+    fn unread(&self) -> Answer<'a> {
+        Answer { projection: self.request.projection, ..Answer::default() }
+    }
+
+    fn answer(&self, Answer { item, units, .. }: Answer<'a>) -> Result<Metered<Self::Answer>, AttemptFailure> {
+        Ok((self.completed(item.map(Arc::new)), units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Self::Answer>, AttemptFailure> {
-        let ItemRequest { table, key, projection, consistent } = self.request;
-        let built = Expressions::default().project(projection);
+        let (ItemRequest { table, key, consistent, .. }, built) = (self.request, self.expressions());
         let request = client.get_item().table_name(table).set_key(Some(key_to_sdk(key)));
-        let request = request.set_projection_expression(built.projection.clone()).set_expression_attribute_names(built.names_map());
+        let request = request.set_projection_expression(text(&built.projection)).set_expression_attribute_names(built.names_map());
         let request = request.set_consistent_read(strong(consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total);
         let output = request.send().await?;
-        Ok((output.item.map(arc_from_sdk).transpose()?, convert::units(output.consumed_capacity.as_slice())))
+        Ok((self.completed(output.item.map(arc_from_sdk).transpose()?), convert::units(output.consumed_capacity.as_slice())))
     }
 
     fn length(&self) -> Length {
@@ -88,7 +115,7 @@ impl Call for GetItem<'_> {
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
         let ItemRequest { table, key, projection, consistent } = self.request;
-        let projection = engine::projection(projection);
+        let projection = projection.into();
         let request = engine::key(key).map(|key| GetItemRequest {
             table_name: table.to_owned(),
             key,

@@ -3,9 +3,11 @@
 use super::call::{Call, EngineAnswer};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
+use crate::table::data::attribute::AttributeName;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::{Expressions, text};
+use crate::table::data::known_partition::{KnownPartition, asked_attributes};
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
@@ -39,15 +41,18 @@ struct ReadPage<'a> {
 
 /// The JSON of its answer.
 #[derive(Default)]
-struct Answer {
+struct Answer<'a> {
+    /// The attributes that were asked for.
+    projection: &'a [AttributeName],
+    known: Option<KnownPartition<'a>>,
     page: Page,
     units: f64,
 }
 
-impl AnswerJson for Answer {
+impl AnswerJson for Answer<'_> {
     fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()> {
         match name {
-            "Items" => self.page.items = answer.items()?,
+            "Items" => self.page.items = answer.items(self.projection, self.known.map(KnownPartition::attribute))?,
             "Count" => self.page.count = answer.value()?,
             "ScannedCount" => self.page.scanned = answer.value()?,
             "LastEvaluatedKey" => self.page.last_key = answer.present()?,
@@ -58,11 +63,11 @@ impl AnswerJson for Answer {
     }
 }
 
-impl ReadPage<'_> {
+impl<'a> ReadPage<'a> {
     /// The expressions, with these attributes to read.
-    fn expressions<'q>(&'q self, projection: &'q [String]) -> Expressions<'q> {
+    fn expressions<'q>(&'q self, attributes: impl Iterator<Item = &'q str>) -> Expressions<'q> {
         let Query { filter, partition, sort, .. } = self.query;
-        let built = Expressions::with_filter(filter.as_ref()).project(projection);
+        let built = Expressions::with_filter(filter.as_ref()).project(attributes);
         match partition {
             Some(partition) => built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition))),
             None => built,
@@ -70,12 +75,23 @@ impl ReadPage<'_> {
     }
 
     /// The attributes to read; none are all, or a count.
-    fn projection(&self) -> &[String] {
+    fn projection(&self) -> &'a [AttributeName] {
         self.query.projection.as_deref().unwrap_or_default()
     }
 
+    /// The partition key that a server need not send back.
+    fn known(&self) -> Option<KnownPartition<'a>> {
+        let (name, value) = self.query.partition.as_ref()?;
+        KnownPartition::of(self.projection(), (name, value))
+    }
+
+    /// The expressions of a request to a server.
+    fn server_expressions(&self) -> Expressions<'_> {
+        self.expressions(asked_attributes(self.projection(), self.known()))
+    }
+
     fn engine_request(&self) -> Result<EngineRead, DynoxideError> {
-        let (query, built) = (self.query, self.expressions(&[]));
+        let (query, built) = (self.query, self.expressions([].into_iter()));
         // The requests of Query and Scan have their members in common, but no trait.
         macro_rules! request {
             ($request:ident { $($member:ident: $value:expr),* }) => {
@@ -97,7 +113,7 @@ impl ReadPage<'_> {
         Ok(match &built.key_condition {
             None => EngineRead::Scan(request!(ScanRequest { expression_attribute_values: engine::named_values(&built)? })),
             Some(condition) => EngineRead::Query(request!(QueryRequest {
-                key_condition_expression: Some(condition.clone()),
+                key_condition_expression: Some(condition.to_string()),
                 expression_attribute_values: engine::values(&built)?,
                 scan_index_forward: query.forward
             })),
@@ -110,9 +126,9 @@ impl ReadPage<'_> {
     }
 }
 
-impl Call for ReadPage<'_> {
+impl<'a> Call for ReadPage<'a> {
     type Answer = Page;
-    type Json = Answer;
+    type Json = Answer<'a>;
 
     fn operation(&self) -> &'static str {
         if self.query.partition.is_some() { "Query" } else { "Scan" }
@@ -124,7 +140,7 @@ impl Call for ReadPage<'_> {
         if let Some(index) = &query.index {
             body.text("IndexName", index);
         }
-        body.expressions(&self.expressions(self.projection()));
+        body.expressions(&self.server_expressions());
         if query.projection.is_none() {
             body.text("Select", "COUNT");
         }
@@ -138,12 +154,16 @@ impl Call for ReadPage<'_> {
         body.consistent(query.consistent);
     }
 
-    fn answer(&self, Answer { page, units }: Answer) -> Result<Metered<Page>, AttemptFailure> {
+    fn unread(&self) -> Answer<'a> {
+        Answer { projection: self.projection(), known: self.known(), ..Answer::default() }
+    }
+
+    fn answer(&self, Answer { page, units, .. }: Answer<'a>) -> Result<Metered<Page>, AttemptFailure> {
         Ok((page, units))
     }
 
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Page>, AttemptFailure> {
-        let (query, built) = (self.query, self.expressions(self.projection()));
+        let (query, built) = (self.query, self.server_expressions());
         // The builders and the outputs of Query and Scan have their members in common, but no trait.
         macro_rules! read {
             ($builder:expr) => {{
@@ -151,7 +171,7 @@ impl Call for ReadPage<'_> {
                     .table_name(&*query.table)
                     .set_index_name(query.index.as_deref().map(Into::into))
                     .set_filter_expression(text(&built.filter))
-                    .set_projection_expression(built.projection.clone())
+                    .set_projection_expression(text(&built.projection))
                     .set_expression_attribute_names(built.names_map())
                     .set_expression_attribute_values(values(&built))
                     .set_select(query.projection.is_none().then_some(Select::Count))
@@ -160,8 +180,10 @@ impl Call for ReadPage<'_> {
                     .set_consistent_read(strong(query.consistent))
                     .return_consumed_capacity(ReturnConsumedCapacity::Total);
                 let output = request.send().await?;
+                let mut items = output.items.unwrap_or_default().into_iter().map(arc_from_sdk).collect::<Result<Vec<_>, _>>()?;
+                KnownPartition::add_to(self.known(), &mut items);
                 let page = Page {
-                    items: output.items.unwrap_or_default().into_iter().map(arc_from_sdk).collect::<Result<_, _>>()?,
+                    items,
                     count: u32::try_from(output.count).unwrap_or(0),
                     scanned: u32::try_from(output.scanned_count).unwrap_or(0),
                     // Some compatible servers send an empty map at the end of the data.
@@ -177,7 +199,7 @@ impl Call for ReadPage<'_> {
         match &built.key_condition {
             None => read!(client.scan()),
             Some(condition) => {
-                read!(client.query().key_condition_expression(condition).set_scan_index_forward((!query.forward).then_some(false)))
+                read!(client.query().key_condition_expression(&**condition).set_scan_index_forward((!query.forward).then_some(false)))
             }
         }
     }
@@ -188,7 +210,7 @@ impl Call for ReadPage<'_> {
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Page> + Send + 'static {
         let request = self.engine_request();
-        let projection = engine::projection(self.projection());
+        let projection = self.query.projection.clone().unwrap_or_default();
         macro_rules! page {
             ($answer:expr) => {{
                 let answer = $answer;

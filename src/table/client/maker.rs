@@ -24,6 +24,6 @@ impl DirectMaker {
         let text = std::str::from_utf8(&body).map_err(|error| broken(format!("the answer is no text: {error}")))?;
         let text = Arc::new(text.to_owned());
         drop(body);
-        call.answer(read_answer(&text).map_err(|error| unreadable(&text, &error))?)
+        call.answer(read_answer(&text, call.unread()).map_err(|error| unreadable(&text, &error))?)
     }
 }

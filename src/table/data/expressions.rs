@@ -14,9 +14,9 @@ use std::collections::HashMap;
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(in crate::table) struct Expressions<'a> {
     /// `KeyConditionExpression`.
-    pub(in crate::table) key_condition: Option<String>,
+    pub(in crate::table) key_condition: Option<Cow<'static, str>>,
     /// `ProjectionExpression`.
-    pub(in crate::table) projection: Option<String>,
+    pub(in crate::table) projection: Option<Cow<'static, str>>,
     /// `FilterExpression`.
     pub(in crate::table) filter: Option<Cow<'a, str>>,
     /// `ConditionExpression`.
@@ -92,21 +92,15 @@ impl<'a> Expressions<'a> {
     }
 
     /// Adds the attributes to read. None means no projection: the expression may not be empty, and without it every attribute is returned.
-    pub(in crate::table) fn project(mut self, attributes: &'a [String]) -> Self {
-        if !attributes.is_empty() {
-            let prefix = self.free_prefix("#p");
-            let mut text = String::with_capacity(attributes.len() * 6);
-            self.names.reserve(attributes.len() + 2);
-            for (position, attribute) in attributes.iter().enumerate() {
-                let placeholder = numbered(&prefix, position);
-                if position > 0 {
-                    text.push_str(", ");
-                }
-                text.push_str(&placeholder);
-                self.names.push((placeholder, attribute));
-            }
-            self.projection = Some(text);
-        }
+    pub(in crate::table) fn project(mut self, attributes: impl Iterator<Item = &'a str>) -> Self {
+        let (prefix, others) = (self.free_prefix("#p"), self.names.len());
+        // A key condition has two names at most.
+        self.names.reserve(attributes.size_hint().0 + 2);
+        self.names.extend(attributes.enumerate().map(|(position, attribute)| (numbered(&prefix, position), attribute)));
+        let projected = &self.names[others..];
+        let usual = || USUAL_PROJECTION.get(..projected.len().checked_sub(1)? * ", #p0".len() + "#p0".len()).filter(|_| prefix == "#p");
+        let text = || projected.iter().map(|(placeholder, _)| &**placeholder).collect::<Vec<_>>().join(", ").into();
+        self.projection = (!projected.is_empty()).then(|| usual().map_or_else(text, Cow::Borrowed));
         self
     }
 
@@ -114,32 +108,22 @@ impl<'a> Expressions<'a> {
     pub(in crate::table) fn key_condition(mut self, partition: &'a (String, KeyValue), sort: Option<(&'a str, &'a SortCondition)>) -> Self {
         use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
         let (names, values) = (self.free_prefix("#k"), self.free_prefix(":k"));
-        let (name, value) = (numbered(&names, 0), numbered(&values, 0));
-        let mut text = String::with_capacity(64);
-        text.extend([&*name, " = ", &*value]);
-        self.names.push((name, &partition.0));
-        self.values.push((value, PlaceholderValue::Key(&partition.1)));
-        if let Some((attribute, condition)) = sort {
-            let (sort, first, second) = (numbered(&names, 1), numbered(&values, 1), numbered(&values, 2));
-            let (before, comparison, after, low, high) = match condition {
-                Equal(value) => ("", " = ", "", value, None),
-                Less(value) => ("", " < ", "", value, None),
-                LessOrEqual(value) => ("", " <= ", "", value, None),
-                Greater(value) => ("", " > ", "", value, None),
-                GreaterOrEqual(value) => ("", " >= ", "", value, None),
-                Between(low, high) => ("", " BETWEEN ", "", low, Some(high)),
-                BeginsWith(value) => ("begins_with(", ", ", ")", value, None),
-            };
-            text.extend([" AND ", before, &*sort, comparison, &*first]);
-            if high.is_some() {
-                text.extend([" AND ", &*second]);
-            }
-            text.push_str(after);
-            let operands = [Some(low), high].into_iter().flatten().map(PlaceholderValue::Key);
-            self.values.extend([first, second].into_iter().zip(operands));
-            self.names.push((sort, attribute));
-        }
-        self.key_condition = Some(text);
+        let (text, low, high) = match sort.map(|(_, condition)| condition) {
+            None => ("#k0 = :k0", None, None),
+            Some(Equal(value)) => ("#k0 = :k0 AND #k1 = :k1", Some(value), None),
+            Some(Less(value)) => ("#k0 = :k0 AND #k1 < :k1", Some(value), None),
+            Some(LessOrEqual(value)) => ("#k0 = :k0 AND #k1 <= :k1", Some(value), None),
+            Some(Greater(value)) => ("#k0 = :k0 AND #k1 > :k1", Some(value), None),
+            Some(GreaterOrEqual(value)) => ("#k0 = :k0 AND #k1 >= :k1", Some(value), None),
+            Some(Between(low, high)) => ("#k0 = :k0 AND #k1 BETWEEN :k1 AND :k2", Some(low), Some(high)),
+            Some(BeginsWith(value)) => ("#k0 = :k0 AND begins_with(#k1, :k1)", Some(value), None),
+        };
+        let is_usual = (&*names, &*values) == ("#k", ":k");
+        self.key_condition = Some(if is_usual { text.into() } else { text.replace("#k", &names).replace(":k", &values).into() });
+        let attributes = [Some(partition.0.as_str()), sort.map(|(name, _)| name)].into_iter().flatten().enumerate();
+        self.names.extend(attributes.map(|(number, name)| (numbered(&names, number), name)));
+        let operands = [Some(&partition.1), low, high].into_iter().flatten().enumerate();
+        self.values.extend(operands.map(|(number, value)| (numbered(&values, number), PlaceholderValue::Key(value))));
         self
     }
 
@@ -167,6 +151,9 @@ impl<'a> Expressions<'a> {
 pub(in crate::table) fn text(expression: &Option<Cow<'_, str>>) -> Option<String> {
     expression.as_deref().map(str::to_owned)
 }
+
+/// The projection of as many attributes as most items have, or of fewer.
+const USUAL_PROJECTION: &str = "#p0, #p1, #p2, #p3, #p4, #p5, #p6, #p7, #p8, #p9";
 
 /// The placeholder of a prefix and a number. The usual ones are there already.
 fn numbered(prefix: &str, number: usize) -> Cow<'static, str> {
@@ -262,12 +249,17 @@ mod tests {
 
     #[test]
     fn projections_name_every_attribute_by_a_placeholder() {
-        let attributes = ["PK".into(), "a.b".into(), "name".into()];
-        let built = Expressions::default().project(&attributes);
+        for count in 1..20 {
+            let built = Expressions::default().project(["a"; 20].into_iter().take(count));
+            let text: Vec<String> = (0..count).map(|number| format!("#p{number}")).collect();
+            assert_eq!(built.projection, Some(text.join(", ").into()));
+            assert!(built.names.iter().map(|(placeholder, _)| &**placeholder).eq(text.iter().map(String::as_str)));
+        }
+        let built = Expressions::default().project(["PK", "a.b", "name"].into_iter());
         assert_eq!(built.projection.as_deref(), Some("#p0, #p1, #p2"));
         assert_eq!(names(&built)["#p1"], "a.b");
         assert!(built.values.is_empty());
-        assert_eq!(Expressions::default().project(&[]), Expressions::default());
+        assert_eq!(Expressions::default().project([].into_iter()), Expressions::default());
     }
 
     #[test]
@@ -277,8 +269,9 @@ mod tests {
             names: [("#p0".to_owned(), "title".to_owned()), ("#k0".to_owned(), "state".to_owned())].into(),
             values: [(":k1".to_owned(), Attribute::N("1".into())), (":v0".to_owned(), Attribute::Bool(true))].into(),
         };
-        let (attributes, partition, condition) = (["name".into()], partition(), SortCondition::Equal(s("a")));
-        let built = Expressions::with_filter(Some(&filter)).project(&attributes).key_condition(&partition, Some(("SK", &condition)));
+        let (partition, condition) = (partition(), SortCondition::Equal(s("a")));
+        let built =
+            Expressions::with_filter(Some(&filter)).project(["name"].into_iter()).key_condition(&partition, Some(("SK", &condition)));
         assert_eq!(built.filter.as_deref(), Some("#p0 = :k1 AND #k0 = :v0"));
         assert_eq!(built.projection.as_deref(), Some("#px0"));
         assert_eq!(built.key_condition.as_deref(), Some("#kx0 = :kx0 AND #kx1 = :kx1"));

@@ -19,12 +19,22 @@ pub(in crate::table) struct SharedNames {
 }
 
 /// A name, and its place among the shared ones if it is shared.
+#[derive(Clone)]
 pub(in crate::table) struct SharedName {
     name: AttributeName,
     place: Option<usize>,
 }
 
 impl SharedNames {
+    /// Shares these names from now on. None of them is known yet.
+    pub(in crate::table) fn learn(&mut self, names: &[AttributeName]) {
+        let first = self.known.len();
+        self.known.extend(names.iter().take(MOST - first).cloned());
+        for (place, name) in self.known.iter().enumerate().skip(first) {
+            self.plain |= u64::from(is_plain(name)) << place;
+        }
+    }
+
     /// The name with this text, shared if it is known.
     pub(in crate::table) fn name(&mut self, text: &str) -> SharedName {
         if let Some(known) = self.find(|_, name| is_same(name, text)) {

@@ -4,7 +4,7 @@
 
 use super::reader::{JsonReader, JsonResult, JsonString, LIST, OBJECT};
 use super::string::plain_length;
-use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::attribute::{Attribute, AttributeName, Item};
 use crate::table::data::shared_names::{GrowingItems, SharedNames};
 use crate::table::data::text::Text;
 use base64::Engine;
@@ -20,9 +20,9 @@ pub(in crate::table) trait AnswerJson: Default {
     fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()>;
 }
 
-/// Reads the whole of an answer.
-pub(in crate::table) fn read_answer<A: AnswerJson>(text: &Arc<String>) -> JsonResult<A> {
-    let (mut reader, mut answer) = (AnswerReader::of(text), A::default());
+/// Reads the whole of an answer into what is known of it already.
+pub(in crate::table) fn read_answer<A: AnswerJson>(text: &Arc<String>, mut answer: A) -> JsonResult<A> {
+    let mut reader = AnswerReader::of(text);
     reader.members(|reader, name| answer.member(name, reader))?;
     reader.json.end()?;
     Ok(answer)
@@ -79,14 +79,20 @@ impl<'t> AnswerReader<'t> {
         Ok(units)
     }
 
-    /// Reads the items of a list; `null` has none.
-    pub(in crate::table) fn items(&mut self) -> JsonResult<Vec<Arc<Item>>> {
+    /// Reads the items of a list that have these attributes or others; `null` has none. Each of them also has the attribute that is known of
+    /// all.
+    pub(in crate::table) fn items(&mut self, asked: &[AttributeName], known: Option<(&str, Attribute)>) -> JsonResult<Vec<Arc<Item>>> {
         if self.is_null()? {
             return Ok(Vec::new());
         }
+        self.names.learn(asked);
+        let known = known.map(|(name, value)| (self.names.name(name), value));
         let (mut items, mut list) = (GrowingItems::default(), self.json.begin(LIST)?);
         let mut rest = Some(self.json.rest().len());
         while self.json.next(&mut list)? {
+            if let Some((name, value)) = &known {
+                items.add(name.clone(), value.clone());
+            }
             self.attributes(&mut items)?;
             items.end_item();
             if let Some(before) = rest.take() {
@@ -97,8 +103,14 @@ impl<'t> AnswerReader<'t> {
         Ok(items.into_items())
     }
 
+    /// Reads an item that has these attributes or others, or `null`.
+    pub(in crate::table) fn asked_item(&mut self, asked: &[AttributeName]) -> JsonResult<Option<Item>> {
+        self.names.learn(asked);
+        self.item_or_null()
+    }
+
     /// Reads an item or `null`. An item that has none of the attributes that were asked for is empty.
-    pub(in crate::table) fn item_or_null(&mut self) -> JsonResult<Option<Item>> {
+    fn item_or_null(&mut self) -> JsonResult<Option<Item>> {
         if self.is_null()? { Ok(None) } else { self.item().map(Some) }
     }
 
@@ -381,7 +393,7 @@ mod tests {
     fn items_of_a_list_share_their_names_and_the_answer() {
         let json = r#"[{"b":{"S":"1"},"a":{"M":{"x":{"N":"1"}}}},{"b":{"S":"2"},"a":{"L":[{"M":{"x":{"N":"2"}}}]}},{"c":{"NULL":true},"b":{"S":""}}]"#;
         let text = Arc::new(json.to_owned());
-        let items = AnswerReader::of(&text).items().unwrap();
+        let items = AnswerReader::of(&text).items(&[], None).unwrap();
         let name = |item: usize, name: &str| items[item].keys().find(|known| ***known == *name).cloned().unwrap();
         assert!(Arc::ptr_eq(&name(0, "b"), &name(1, "b")) && Arc::ptr_eq(&name(0, "b"), &name(2, "b")));
         assert_eq!(*items[2], Item::from([("b", Attribute::S("".into())), ("c", Attribute::Null)]));
@@ -397,7 +409,7 @@ mod tests {
         let strange = r#""a\":{\"S\":\"x":{"S":"y"}"#;
         let json = format!("[{{{strange}}},{{\"a\":{{\"S\":\"x\"}}}}]");
         let text = Arc::new(json);
-        let items = AnswerReader::of(&text).items().unwrap();
+        let items = AnswerReader::of(&text).items(&[], None).unwrap();
         assert_eq!(*items[0], Item::from([("a\":{\"S\":\"x", Attribute::S("y".into()))]));
         assert_eq!(*items[1], Item::from([("a", Attribute::S("x".into()))]));
     }

@@ -4,7 +4,7 @@
 use super::cached_reads::{Wanted, read_items};
 use super::interner::GetId;
 use super::session::{Session, lost};
-use crate::table::data::attribute::{Key, KeyValue};
+use crate::table::data::attribute::{AttributeName, Key, KeyValue};
 use crate::table::data::call::Get;
 use crate::table::data::key_identity::{canonical, key_can_exist};
 use crate::table::data_store::{GetResult, ItemRequest};
@@ -122,22 +122,22 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
 }
 
 /// The attributes to read of each table. BatchGetItem takes one list for each table: the union, if the Gets differ.
-fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<String>> {
-    let mut attributes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<AttributeName>> {
+    let mut attributes: BTreeMap<&str, BTreeSet<&AttributeName>> = BTreeMap::new();
     let mut last: Option<&Get> = None;
     for get in asked.iter().map(|asked| asked.get) {
-        let key_names = |get: &'a Get| std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| &**name);
+        let key_names = |get: &'a Get| std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| name);
         // The Gets of a table usually share one list, which is added once.
         let is_same_list = |other: &'a Get| Arc::ptr_eq(&other.projection, &get.projection) && other.table == get.table;
         if last.replace(get).is_some_and(is_same_list) {
             continue;
         }
         let names = attributes.entry(&*get.table).or_default();
-        names.extend(get.projection.iter().map(String::as_str));
+        names.extend(get.projection.iter());
         if !get.projection.is_empty() {
             // A returned item is identified by its key alone.
             names.extend(key_names(get));
         }
     }
-    attributes.into_iter().map(|(table, names)| (table, names.into_iter().map(str::to_owned).collect())).collect()
+    attributes.into_iter().map(|(table, names)| (table, names.into_iter().cloned().collect())).collect()
 }

@@ -80,10 +80,10 @@ impl Interner {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::table::data::attribute::{Key, KeyValue};
+    use crate::table::data::attribute::{AttributeName, Key, KeyValue};
 
     fn get(id: &str, projection: &[&str], consistent: bool) -> Arc<Get> {
-        let projection = projection.iter().map(|name| (*name).to_owned()).collect();
+        let projection = projection.iter().map(|name| AttributeName::from(*name)).collect();
         let key = Key { partition: ("id".into(), KeyValue::S(id.into())), sort: None };
         Arc::new(Get { table: "things".into(), key, projection, consistent, max_age: None })
     }
