@@ -25,7 +25,7 @@ fn common_beginning(left: &str, right: &str) -> usize {
 
 /// The ranges of a Query, each once, for the values of its keys and of its range. Leaves out ranges that cannot hold items.
 pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues<'_>], bounds: Option<&RangeValues>) -> Vec<KeyRange> {
-    let mut ranges: Vec<KeyRange> = Vec::new();
+    let mut ranges: Vec<KeyRange> = Vec::with_capacity(keys.len());
     for values in keys {
         let range = key_range(query, values, bounds);
         ranges.extend(range.filter(|range| !ranges.contains(range)));

@@ -71,7 +71,8 @@ impl ItemGate {
     pub async fn look_up(&self, context: &ExecutionContext<'_>, items: impl Iterator<Item = &Arc<Item>>) -> Result<(), TableError> {
         let Some(rules) = self.rules.as_ref().filter(|rules| rules.look_up_items()) else { return Ok(()) };
         let items: Vec<(&Arc<Item>, Vec<usize>)> = items.map(|item| (item, self.positions(item))).collect();
-        rules.look_up(context, &items).await
+        // Its future is large, and few rules look items up.
+        Box::pin(rules.look_up(context, &items)).await
     }
 
     /// The reads of what rules demand for items whose keys have these attributes, so that they can be made beside the items' own.

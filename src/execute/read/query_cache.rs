@@ -3,6 +3,7 @@
 
 use super::range_query::{QueryResult, RangeQuery};
 use crate::execute::error::Failure;
+use foldhash::quality::RandomState;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub struct QueryId(usize);
 #[derive(Default)]
 pub struct QueryCache {
     /// The queries by their identities.
-    ids: HashMap<Vec<u8>, QueryId>,
+    ids: HashMap<Vec<u8>, QueryId, RandomState>,
     /// What each query found; `None` if it was not made.
     results: Vec<Option<Result<QueryResult, Arc<Failure>>>>,
 }

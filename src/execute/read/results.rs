@@ -13,6 +13,7 @@ use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page};
 use crate::table::data::error::TableError;
 use crate::table::request::concurrently::concurrently;
+use foldhash::quality::RandomState;
 use futures_util::future::join;
 use smallvec::SmallVec;
 use std::collections::HashSet;
@@ -61,7 +62,7 @@ impl<'a> WaveResults<'a> {
     /// Queries did not reach, if something waits for them. The rest is left to the next wave.
     pub async fn call(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
         let shared = std::mem::take(&mut self.requests.shared);
-        let parts: HashSet<SharedPart> = shared.iter().flat_map(SharedQuery::parts).collect();
+        let parts: HashSet<SharedPart, RandomState> = shared.iter().flat_map(SharedQuery::parts).collect();
         let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
         let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
         let foreseen = self.foreseen(context, reads);

@@ -4,6 +4,7 @@
 //! time, no seconds, any number of decimals (three are kept), an offset written `Z`, `+09:00`, `+0900` or `+09`.
 
 use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
 use time::{Date, Month, OffsetDateTime};
 
 /// The length of every canonical instant, `2026-11-20T09:30:00.000Z`.
@@ -31,8 +32,8 @@ pub fn epoch_millis(text: &str) -> Option<i64> {
 /// The canonical text of milliseconds since 1970; `None` outside the years 0000 to 9999, where the text would have another length.
 pub fn instant_text(millis: i64) -> Option<String> {
     let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok()?;
-    let (date, clock) = (date_text(at.date())?, at.time());
-    Some(format!("{date}T{:02}:{:02}:{:02}.{:03}Z", clock.hour(), clock.minute(), clock.second(), clock.millisecond()))
+    let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+    if (0..=9999).contains(&at.year()) { at.format(format).ok() } else { None }
 }
 
 /// The possible lengths of an instant at the beginning of a text, longest first: `…+09:00` is an instant, and so is `…+09`.
@@ -52,11 +53,6 @@ pub fn is_date(text: &str) -> bool {
         (scan.at == text.len()).then_some(())
     };
     parsed().is_some()
-}
-
-fn date_text(date: Date) -> Option<String> {
-    let year = u16::try_from(date.year()).ok().filter(|year| *year <= 9999)?;
-    Some(format!("{year:04}-{:02}-{:02}", u8::from(date.month()), date.day()))
 }
 
 /// The date and time at the beginning of a text, written as in RFC 3339 with three decimals, and their length in bytes.

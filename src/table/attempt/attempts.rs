@@ -117,7 +117,7 @@ impl Attempts<'_> {
 
     /// Makes attempts until one is answered, `classify` stops the call, or the deadline is too near for another wait.
     pub(in crate::table) async fn until_stopped<T, X, E, F>(
-        self,
+        &self,
         mut attempt: impl FnMut() -> F,
         mut classify: impl FnMut(AttemptFailure) -> Next<X>,
     ) -> Result<T, Ended<X>>

@@ -24,10 +24,10 @@ impl CallMaker<'_> {
     /// answers of the SDK.
     pub(super) async fn make<C: Call>(self, call: &C, tally: Option<&CallTally>) -> Result<Metered<C::Answer>, AttemptFailure> {
         match self {
-            // The futures of the SDK are large.
+            // The futures are large, and whoever makes attempts has room for all three.
             Self::Sdk(client) => Box::pin(call.by_sdk(client)).await,
             Self::Direct(direct) => Box::pin(direct.make(call, tally)).await,
-            Self::Embedded(embedded) => embedded.make(call).await,
+            Self::Embedded(embedded) => Box::pin(embedded.make(call)).await,
         }
     }
 }

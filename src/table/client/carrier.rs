@@ -1,7 +1,7 @@
 //! A request in; its answer, read whole, or the attempt's failure out: over connections to the server, or by a connector of the SDK. Must not
 //! know what the bodies mean.
 
-use super::exchange::{AnswerBody, ExchangeError};
+use super::exchange::{AnswerBody, ExchangeError, TableRequest};
 use super::pool::{ConnectionPool, SendError};
 use super::refusal::{broken, not_connected, unbuilt};
 use crate::table::attempt::failure::AttemptFailure;
@@ -13,6 +13,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use bytes::Bytes;
+use http_body_util::{BodyExt, Collected};
 use hyper::{HeaderMap, Request, Response, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 
@@ -55,20 +56,23 @@ impl Carrier {
     }
 
     /// Sends a request, and reads its answer whole. `begins` sees the header before the body has arrived.
-    pub(super) async fn send(&self, request: Request<Bytes>, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, AttemptFailure> {
+    pub(super) async fn send(&self, request: TableRequest, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, AttemptFailure> {
         match self {
             Self::Pool(pool) => pool.send(request, begins).await.map_err(failure),
-            Self::Connector(connector) => send_by(connector, request, begins).await,
+            Self::Connector(connector) => Box::pin(send_by(connector, request, begins)).await,
         }
     }
 }
 
 async fn send_by(
     connector: &SharedHttpConnector,
-    request: Request<Bytes>,
+    request: TableRequest,
     begins: impl Fn(&HeaderMap),
 ) -> Result<Response<Bytes>, AttemptFailure> {
-    let request = HttpRequest::try_from(request.map(SdkBody::from)).map_err(|error| unbuilt(&error))?;
+    let (head, body) = request.into_parts();
+    // A body that is there as a whole cannot fail.
+    let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+    let request = HttpRequest::try_from(Request::from_parts(head, SdkBody::from(body))).map_err(|error| unbuilt(&error))?;
     let answer = connector.call(request).await.map_err(|error| of_connector(&error, &error))?;
     let answer = answer.try_into_http1x().map_err(|error| broken(format!("the answer is not HTTP: {error}")))?;
     let (head, body) = answer.into_parts();

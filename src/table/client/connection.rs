@@ -4,7 +4,8 @@
 use super::carrier::{Carrier, Network, Unbuilt};
 use super::credentials::CredentialsCache;
 use super::destination::destination;
-use super::refusal::{Answer, broken, no_credentials, refused, unbuilt};
+use super::exchange::TableRequest;
+use super::refusal::{Answer, broken, no_credentials, refused, text, unbuilt};
 use super::sign::Signer;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
@@ -12,7 +13,8 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
 use bytes::Bytes;
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http_body_util::Full;
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, Response, Uri};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -31,7 +33,6 @@ const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 const AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
 const AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 const AMZ_REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
-const AMZ_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
 const AMZ_CRC32: HeaderName = HeaderName::from_static("x-amz-crc32");
 
 /// Connections to DynamoDB or to a compatible server.
@@ -63,7 +64,8 @@ impl DynamoConnection {
 
     /// Makes one attempt: sends a body to an operation. A refused signature or token is mended and sent again, once.
     pub(super) async fn send(&self, operation: &'static str, body: Vec<u8>, tally: Option<&CallTally>) -> Result<Bytes, AttemptFailure> {
-        let target = self.target.get_or_try_init(|| self.find()).await?;
+        // The future that finds the target is large, and runs once.
+        let target = self.target.get_or_try_init(|| Box::pin(self.find())).await?;
         let body = Bytes::from(body);
         let mut mended = false;
         loop {
@@ -77,9 +79,10 @@ impl DynamoConnection {
                 tally.inspect(|tally| tally.answered(|| text(headers, &AMZ_REQUEST_ID)));
             };
             let answer = checked(target.carrier.send(request, begins).await?)?;
-            if answer.is_success() {
-                return Ok(answer.body);
+            if answer.status().is_success() {
+                return Ok(answer.into_body());
             }
+            let answer = Answer::of(answer);
             if mended || !self.mend(&answer, credentials.as_deref()) {
                 return Err(refused(&answer));
             }
@@ -99,14 +102,8 @@ impl DynamoConnection {
         build().map_err(|error: Unbuilt| unbuilt(&*error))
     }
 
-    fn request(
-        &self,
-        target: &Target,
-        credentials: Option<&Credentials>,
-        operation: &str,
-        body: &Bytes,
-    ) -> Result<Request<Bytes>, Unbuilt> {
-        let mut request = Request::new(body.clone());
+    fn request(&self, target: &Target, credentials: Option<&Credentials>, operation: &str, body: &Bytes) -> Result<TableRequest, Unbuilt> {
+        let mut request = Box::new(Request::new(Full::new(body.clone())));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
         let operation = [API, operation].concat();
@@ -117,7 +114,7 @@ impl DynamoConnection {
         headers.insert(USER_AGENT, target.user_agent.clone());
         if let (Some(signer), Some(credentials)) = (&target.signer, credentials) {
             let signature = signer.sign(credentials, self.server_time(), &operation, body);
-            headers.insert(AMZ_DATE, signature.date.try_into()?);
+            headers.insert(AMZ_DATE, HeaderValue::from_bytes(&signature.date)?);
             headers.insert(AUTHORIZATION, signature.authorization.try_into()?);
             if let Some(token) = credentials.session_token() {
                 headers.insert(AMZ_SECURITY_TOKEN, token.try_into()?);
@@ -169,23 +166,14 @@ fn seconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// A header, if it is a text.
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
-}
-
 /// Checks the body of an answer against the checksum that the server sent with it.
-fn checked(answer: Response<Bytes>) -> Result<Answer, AttemptFailure> {
-    let (head, body) = answer.into_parts();
-    let header = |name| text(&head.headers, &name);
+fn checked(answer: Response<Bytes>) -> Result<Response<Bytes>, AttemptFailure> {
     // "x-amz-crc32: a 32-bit cyclic redundancy check of the HTTP payload" (DynamoDB developer guide, "DynamoDB low-level API").
-    if let Some(checksum) = header(AMZ_CRC32).and_then(|text| text.parse::<u32>().ok())
-        && checksum != crc32fast::hash(&body)
-    {
-        return Err(broken("the answer does not match its checksum".to_owned()));
+    let checksum = text(answer.headers(), &AMZ_CRC32).and_then(|text| text.parse::<u32>().ok());
+    match checksum.is_none_or(|checksum| checksum == crc32fast::hash(answer.body())) {
+        true => Ok(answer),
+        false => Err(broken("the answer does not match its checksum".to_owned())),
     }
-    let (error_type, date) = (header(AMZ_ERROR_TYPE).map(str::to_owned), header(DATE).map(str::to_owned));
-    Ok(Answer { status: head.status.as_u16(), error_type, date, body })
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ const ANSWER_BYTES: usize = 64 << 20;
 /// A TCP connection, with TLS or without.
 pub(super) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
+/// A request. It is large, and is handed on as a pointer.
+pub(super) type TableRequest = Box<Request<Full<Bytes>>>;
+
 /// A connection that carries one request at a time. It closes when it is dropped.
 pub(super) struct TableConnection {
     sender: SendRequest<Full<Bytes>>,
@@ -25,7 +28,7 @@ pub(super) struct TableConnection {
 pub(super) enum ExchangeError {
     /// The connection had ended before any of the request was sent. It comes back.
     #[error("the connection was closed before the request was sent")]
-    Unsent(Box<Request<Full<Bytes>>>),
+    Unsent(TableRequest),
     /// The connection broke, or speaks something else than HTTP.
     #[error("the connection broke")]
     Broken(#[source] hyper::Error),
@@ -51,12 +54,8 @@ impl TableConnection {
 
     /// Sends a request and reads its answer. `begins` sees the header of the answer before the body has arrived. The connection closes if the
     /// future is dropped before.
-    pub(super) async fn send(
-        &mut self,
-        request: Request<Full<Bytes>>,
-        begins: impl FnOnce(&HeaderMap),
-    ) -> Result<Response<Bytes>, ExchangeError> {
-        let answer = self.sender.try_send_request(request).await.map_err(|mut failed| match failed.take_message() {
+    pub(super) async fn send(&mut self, request: TableRequest, begins: impl FnOnce(&HeaderMap)) -> Result<Response<Bytes>, ExchangeError> {
+        let answer = self.sender.try_send_request(*request).await.map_err(|mut failed| match failed.take_message() {
             Some(request) => ExchangeError::Unsent(Box::new(request)),
             None => ExchangeError::Broken(failed.into_error()),
         })?;
@@ -130,7 +129,7 @@ mod tests {
         };
         let mut id = None;
         let request = Request::post("/").header("host", "db").body(Full::new(Bytes::from_static(b"{}"))).unwrap();
-        let sent = connection.send(request, |headers| id = headers.get("x-amzn-requestid").cloned());
+        let sent = connection.send(Box::new(request), |headers| id = headers.get("x-amzn-requestid").cloned());
         let (sent, ()) = tokio::join!(sent, answer);
         assert!(matches!(sent, Err(ExchangeError::CutOff(_))), "{sent:?}");
         assert_eq!(id.unwrap(), "R1");

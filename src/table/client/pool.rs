@@ -1,10 +1,10 @@
 //! A request in, its answer out, over a connection to the server that is kept for the next request. Must not know what requests and answers
 //! mean.
 
-use super::exchange::{ExchangeError, Stream, TableConnection};
+use super::exchange::{ExchangeError, Stream, TableConnection, TableRequest};
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::{HeaderMap, Request, Response, Uri};
+use foldhash::quality::RandomState;
+use hyper::{HeaderMap, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::crypto::ring;
@@ -41,7 +41,7 @@ struct Inner {
 #[derive(Default)]
 struct Idle {
     /// Those of each runtime, the last used one last.
-    connections: HashMap<runtime::Id, Vec<(TableConnection, Instant)>>,
+    connections: HashMap<runtime::Id, Vec<(TableConnection, Instant)>, RandomState>,
     /// The task that sweeps them. It may end before they do: with its runtime.
     sweeper: Option<AbortHandle>,
 }
@@ -83,21 +83,21 @@ impl ConnectionPool {
 
     /// Sends a request, and reads its answer whole; `begins` sees the header before the body has arrived. An idle connection may end at any
     /// moment; a request that it did not send any of goes over the next one.
-    pub(super) async fn send(&self, request: Request<Bytes>, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, SendError> {
-        let mut request = request.map(Full::new);
+    pub(super) async fn send(&self, mut request: TableRequest, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, SendError> {
         loop {
             let kept = self.inner.take();
             let is_new = kept.is_none();
             let mut connection = match kept {
                 Some(connection) => connection,
-                None => self.inner.connect().await?,
+                // The future that connects is large, and rarely runs.
+                None => Box::pin(self.inner.connect()).await?,
             };
             match connection.send(request, &begins).await {
                 Ok(answer) => {
                     self.inner.keep(connection);
                     return Ok(answer);
                 }
-                Err(ExchangeError::Unsent(back)) if !is_new => request = *back,
+                Err(ExchangeError::Unsent(back)) if !is_new => request = back,
                 Err(error) => return Err(error.into()),
             }
         }

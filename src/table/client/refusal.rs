@@ -9,11 +9,15 @@ use crate::table::retry::table_health::Verdict;
 use crate::table::sdk::attempt_error::with_causes;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
+use hyper::Response;
+use hyper::header::{DATE, HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::error::Error;
 
-/// An answer, read whole.
+const AMZ_ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
+
+/// An answer that is none of success, read whole.
 pub(super) struct Answer {
     /// The HTTP status.
     pub(super) status: u16,
@@ -48,9 +52,11 @@ struct ReasonBody {
 }
 
 impl Answer {
-    /// Whether the call was carried out.
-    pub(super) fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
+    /// What an HTTP response tells.
+    pub(super) fn of(response: Response<Bytes>) -> Self {
+        let header = |name| text(response.headers(), &name).map(str::to_owned);
+        let (error_type, date) = (header(AMZ_ERROR_TYPE), header(DATE));
+        Self { status: response.status().as_u16(), error_type, date, body: response.into_body() }
     }
 
     /// The error code. The header comes first, as a body may be lost. Either may have a name space before `#` and an address after `:`.
@@ -82,6 +88,11 @@ impl RefusalBody {
         };
         self.reasons.into_iter().map(reason).collect()
     }
+}
+
+/// A header, if it is a text.
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
 }
 
 /// The failure that an answer tells.

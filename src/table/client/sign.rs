@@ -32,10 +32,15 @@ struct SigningKey {
 /// The headers that a signature adds to a request.
 pub(super) struct Signature {
     /// `x-amz-date`
-    pub(super) date: String,
+    pub(super) date: [u8; DATE],
     /// `authorization`
     pub(super) authorization: String,
 }
+
+/// The length of a date: `20261122T031500Z`.
+const DATE: usize = 16;
+/// The length of a SHA-256 digest, and of its hexadecimal digits.
+const DIGEST: usize = 32;
 
 impl Signer {
     /// A signer for a host, with its port where it is not the scheme's own, a path, and a region.
@@ -47,7 +52,8 @@ impl Signer {
 
     /// Signs a request at a time: its target (`DynamoDB_20120810.GetItem`) and its body.
     pub(super) fn sign(&self, credentials: &Credentials, now: SystemTime, target: &str, body: &[u8]) -> Signature {
-        let date = date(now);
+        let written = date(now);
+        let date = text(&written);
         let day = date.get(..8).unwrap_or_default();
         let region = self.region.as_str();
         let (token, signed) = match credentials.session_token() {
@@ -56,16 +62,19 @@ impl Signer {
         };
         let mut canonical = self.beginning.clone();
         let body = hex(digest::digest(&digest::SHA256, body).as_ref());
-        for part in [&date, "\n"].into_iter().chain(token).chain(["x-amz-target:", target, "\n\n", signed, "\n", &body]) {
+        for part in [date, "\n"].into_iter().chain(token).chain(["x-amz-target:", target, "\n\n", signed, "\n", text(&body)]) {
             canonical.update(part.as_bytes());
         }
         let canonical = hex(canonical.finish().as_ref());
-        let text = ["AWS4-HMAC-SHA256\n", &date, "\n", day, "/", region, SCOPE, "\n", &canonical].concat();
-        let key = self.key(credentials, now, day);
-        let signature = hex(hmac::sign(&key.key, text.as_bytes()).as_ref());
-        let credential = ["AWS4-HMAC-SHA256 Credential=", credentials.access_key_id(), "/", day, "/", region, SCOPE];
-        let authorization = [credential.concat().as_str(), ", SignedHeaders=", signed, ", Signature=", &signature].concat();
-        Signature { date, authorization }
+        let mut signature = hmac::Context::with_key(&self.key(credentials, now, day).key);
+        for part in ["AWS4-HMAC-SHA256\n", date, "\n", day, "/", region, SCOPE, "\n", text(&canonical)] {
+            signature.update(part.as_bytes());
+        }
+        let signature = hex(signature.sign().as_ref());
+        let (algorithm, access_key) = ("AWS4-HMAC-SHA256 Credential=", credentials.access_key_id());
+        let authorization =
+            [algorithm, access_key, "/", day, "/", region, SCOPE, ", SignedHeaders=", signed, ", Signature=", text(&signature)].concat();
+        Signature { date: written, authorization }
     }
 
     fn key(&self, credentials: &Credentials, now: SystemTime, day: &str) -> Arc<SigningKey> {
@@ -84,17 +93,26 @@ impl Signer {
 }
 
 /// A time as `20261122T031500Z`. A time that no calendar holds is 1970: the server refuses it and tells its own.
-fn date(time: SystemTime) -> String {
+fn date(time: SystemTime) -> [u8; DATE] {
     let format = format_description!("[year][month][day]T[hour][minute][second]Z");
-    OffsetDateTime::from(time).format(format).unwrap_or_else(|_| "19700101T000000Z".to_owned())
+    let mut date = [0; DATE];
+    match OffsetDateTime::from(time).format_into(&mut &mut date[..], format) {
+        Ok(DATE) => date,
+        _ => *b"19700101T000000Z",
+    }
 }
 
-/// Bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    let mut digits = vec![0; 2 * bytes.len()];
-    // The room is exact, and the digits are ASCII.
-    let _ = hex::encode_to_slice(bytes, &mut digits);
-    String::from_utf8(digits).unwrap_or_default()
+/// A digest as hexadecimal digits.
+fn hex(digest: &[u8]) -> [u8; 2 * DIGEST] {
+    let mut digits = [b'0'; 2 * DIGEST];
+    // The room is exact.
+    let _ = hex::encode_to_slice(digest, &mut digits);
+    digits
+}
+
+/// What only has ASCII characters, as a text.
+fn text(ascii: &[u8]) -> &str {
+    std::str::from_utf8(ascii).unwrap_or_default()
 }
 
 #[cfg(test)]

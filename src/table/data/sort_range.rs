@@ -20,7 +20,7 @@ pub(in crate::table) fn satisfiable(query: &Query) -> Option<Cow<'_, Query>> {
     let sort = match reduce(condition) {
         Range::Nothing => return None,
         Range::Everything => None,
-        Range::Condition(reduced) if reduced == *condition => return Some(Cow::Borrowed(query)),
+        Range::Unchanged => return Some(Cow::Borrowed(query)),
         Range::Condition(reduced) => Some((name.clone(), reduced)),
     };
     Some(Cow::Owned(Query { sort, ..query.clone() }))
@@ -33,7 +33,9 @@ enum Range {
     Nothing,
     /// Every key meets it: the call needs no condition.
     Everything,
-    /// The condition to send.
+    /// The condition as it is.
+    Unchanged,
+    /// Another condition to send.
     Condition(SortCondition),
 }
 
@@ -53,14 +55,22 @@ fn reduce(condition: &SortCondition) -> Range {
             None => Range::Nothing,
         },
         Between(low, high) if is_too_long(low) => match first_after(low) {
-            Some(first) => reduce(&Between(first, high.clone())),
+            Some(first) => reduced(Between(first, high.clone())),
             None => Range::Nothing,
         },
-        Between(low, high) if is_too_long(high) => reduce(&Between(low.clone(), last_before(high))),
+        Between(low, high) if is_too_long(high) => reduced(Between(low.clone(), last_before(high))),
         Between(_, high) if is_empty(high) => Range::Nothing,
         Between(low, high) if is_empty(low) => Range::Condition(LessOrEqual(high.clone())),
         Between(low, high) if compare(low, high) == Some(Ordering::Greater) => Range::Nothing,
-        other => Range::Condition(other.clone()),
+        _ => Range::Unchanged,
+    }
+}
+
+/// What is left of a condition that took the place of another.
+fn reduced(condition: SortCondition) -> Range {
+    match reduce(&condition) {
+        Range::Unchanged => Range::Condition(condition),
+        other => other,
     }
 }
 
@@ -154,7 +164,7 @@ mod tests {
         let (long, longest) = (|letter: &str| s(&letter.repeat(1025)), |letter: &str| s(&letter.repeat(1024)));
         for (condition, range) in [
             (Equal(s("")), Range::Nothing),
-            (Equal(s("a")), Range::Condition(Equal(s("a")))),
+            (Equal(s("a")), Range::Unchanged),
             (Equal(n("many")), Range::Nothing),
             (BeginsWith(s("")), Range::Everything),
             (BeginsWith(s(&"a".repeat(1025))), Range::Nothing),
@@ -175,10 +185,10 @@ mod tests {
             (Between(s("b"), s("a")), Range::Nothing),
             (Between(s("a"), s("")), Range::Nothing),
             (Between(s(""), s("z")), Range::Condition(LessOrEqual(s("z")))),
-            (Between(s("a"), s("a")), Range::Condition(Between(s("a"), s("a")))),
-            (Between(n("87"), n("350")), Range::Condition(Between(n("87"), n("350")))),
+            (Between(s("a"), s("a")), Range::Unchanged),
+            (Between(n("87"), n("350")), Range::Unchanged),
             (Between(n("350"), n("87")), Range::Nothing),
-            (Between(s("\u{ffff}"), s("\u{10000}")), Range::Condition(Between(s("\u{ffff}"), s("\u{10000}")))),
+            (Between(s("\u{ffff}"), s("\u{10000}")), Range::Unchanged),
         ] {
             assert_eq!(reduce(&condition), range, "{condition:?}");
         }

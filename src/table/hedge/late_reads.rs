@@ -11,6 +11,7 @@ use crate::schema::table::Table;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::TableError;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
+use foldhash::quality::RandomState;
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
 use std::collections::HashMap;
 use tokio::time::Instant;
@@ -18,7 +19,7 @@ use tokio::time::Instant;
 /// Makes late reads of some tables twice.
 #[derive(Debug)]
 pub struct LateReads {
-    tables: HashMap<String, UsualTimes>,
+    tables: HashMap<String, UsualTimes, RandomState>,
     extra: ExtraCalls,
     timer: SharedTimer,
 }

@@ -5,6 +5,7 @@
 //! request with one small call passes those with large calls or with many. Every fourth place goes to the request that has waited longest, so
 //! that small requests do not stop a large one. Large calls never have all places.
 
+use foldhash::quality::RandomState;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -45,7 +46,7 @@ struct Turns {
     /// How many places were given to requests that waited.
     given: u64,
     /// The requests that have had a place or wait for one.
-    requests: HashMap<u64, Share>,
+    requests: HashMap<u64, Share, RandomState>,
     /// The requests that wait with a small call, and those with a large one.
     lanes: [Lane; 2],
 }

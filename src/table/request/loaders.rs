@@ -14,7 +14,7 @@ use crate::table::data::sort_range::satisfiable;
 use crate::table::data_store::{DataStore, GetResult, Metered};
 use dataloader::cached::Loader;
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
 /// The reads and writes of one request. Use it from any number of tasks at once; drop it with the request.
@@ -26,12 +26,15 @@ pub struct Loaders {
 }
 
 /// The Gets since the last write.
-#[derive(Clone)]
+#[derive(Default)]
 struct Gets {
     found: Arc<FoundGets>,
-    /// Joins the Gets of several tasks.
-    loader: Loader<GetId, GetResult, JoinedGets>,
+    /// Joins the Gets of several tasks. Most requests have one.
+    loader: Option<Joining>,
 }
+
+/// Joins the Gets of several tasks.
+type Joining = Loader<GetId, GetResult, JoinedGets>;
 
 impl Loaders {
     /// Loaders on a store, for one request that ends at the deadline and shares its calls with no other.
@@ -42,8 +45,7 @@ impl Loaders {
     /// Loaders whose calls take turns with those of all requests of a gate, and which share a cache with them.
     pub fn through(gate: &Arc<CallGate>, store: (Arc<dyn DataStore>, Option<Arc<TableCache>>), deadline: Instant) -> Self {
         let session = Arc::new(Session::new(gate, store, deadline));
-        let gets = Mutex::new(Gets::new(&session));
-        Self { session, gets }
+        Self { session, gets: Mutex::default() }
     }
 
     /// Sets how many bytes of items the request may read from now on, including those that filters and counts look at. `None` is no bound.
@@ -58,7 +60,7 @@ impl Loaders {
 
     /// Forgets what was read, after a write: later Gets read again. Concurrent Gets keep their loader, whose results no later Get sees.
     pub(super) fn forget(&self) {
-        *self.gets.lock().unwrap_or_else(PoisonError::into_inner) = Gets::new(&self.session);
+        *self.gets() = Gets::default();
     }
 
     /// Reads items, each distinct key once until the next write: 100 in each BatchGetItem, side by side, or a single one by GetItem. Gets of
@@ -70,10 +72,11 @@ impl Loaders {
     /// Reads items as [`Self::get`] does. Where `joins` is false, the caller knows that no other task of the request reads now.
     pub async fn get_shared(&self, gets: Vec<Arc<Get>>, joins: bool) -> Vec<GetResult> {
         let ids = self.ids(gets);
-        let Gets { found, loader } = self.gets();
         if !joins {
+            let found = self.gets().found.clone();
             return batches::read(&self.session, &found, &ids).await;
         }
+        let (found, loader) = self.joining();
         if let Some(results) = found.all(&ids) {
             return results;
         }
@@ -84,7 +87,8 @@ impl Loaders {
     /// Adds the results of Gets that came by another call, so that they need none. An item must have all attributes of its Get.
     pub fn prime(&self, known: Vec<(Arc<Get>, Option<Arc<Item>>)>) {
         let (gets, items): (Vec<Arc<Get>>, Vec<_>) = known.into_iter().unzip();
-        self.gets().found.keep(self.ids(gets).into_iter().zip(items.into_iter().map(Ok)));
+        let (ids, found) = (self.ids(gets), self.gets().found.clone());
+        found.keep(ids.into_iter().zip(items.into_iter().map(Ok)));
     }
 
     fn ids(&self, gets: Vec<Arc<Get>>) -> Vec<GetId> {
@@ -93,8 +97,19 @@ impl Loaders {
         gets.into_iter().map(|get| interner.id(get)).collect()
     }
 
-    fn gets(&self) -> Gets {
-        self.gets.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn gets(&self) -> MutexGuard<'_, Gets> {
+        self.gets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The Gets since the last write, and what joins those of several tasks. That runs its batches one after another, so it gets all keys at
+    /// once, and [`batches`] makes the chunks. One yield lets every Get of the same task join the batch.
+    fn joining(&self) -> (Arc<FoundGets>, Joining) {
+        let Gets { found, loader } = &mut *self.gets();
+        let new = || {
+            let joined = JoinedGets { session: self.session.clone(), found: found.clone() };
+            Loader::new(joined).with_max_batch_size(usize::MAX).with_yield_count(1)
+        };
+        (found.clone(), loader.get_or_insert_with(new).clone())
     }
 
     /// Reads one page. A page that can have no key (an empty partition key, an empty range) needs no call.
@@ -104,15 +119,25 @@ impl Loaders {
 
     /// Reads one page that had to wait for this many others: it belongs to a wave that many later.
     pub async fn query_after(&self, query: &Query, pages: usize) -> Result<Page, TableError> {
-        let Some(query) = satisfiable(query) else { return Ok(Page::default()) };
+        // Most conditions stay as they are.
+        let reduced: Box<Query>;
+        let query = match satisfiable(query) {
+            None => return Ok(Page::default()),
+            Some(Cow::Borrowed(query)) => query,
+            Some(Cow::Owned(query)) => {
+                reduced = Box::new(query);
+                &reduced
+            }
+        };
         let session = &self.session;
         let slot = session.reserve_after(pages);
         match (query.max_age, &session.cache) {
             (Some(age), Some(cache)) => {
                 let read = async |query: &Query| self.read_page(query, slot).await;
-                cached_reads::read_page(session, (cache, slot), (&query, age), read).await
+                // Its future is large, and most reads need none.
+                Box::pin(cached_reads::read_page(session, (cache, slot), (query, age), read)).await
             }
-            _ => self.read_page(&query, slot).await.map(|(page, _)| page),
+            _ => self.read_page(query, slot).await.map(|(page, _)| page),
         }
     }
 
@@ -158,15 +183,5 @@ impl Loaders {
     /// The calls that are finished, in the order in which they began. They are then forgotten.
     pub fn take_calls(&self) -> Vec<CallRecord> {
         self.session.take_calls()
-    }
-}
-
-impl Gets {
-    /// Nothing is read yet. A loader runs its batches one after another, so it gets all keys at once, and [`batches`] makes the chunks. One
-    /// yield lets every Get of the same task join the batch.
-    fn new(session: &Arc<Session>) -> Self {
-        let found = Arc::<FoundGets>::default();
-        let joined = JoinedGets { session: session.clone(), found: found.clone() };
-        Self { found, loader: Loader::new(joined).with_max_batch_size(usize::MAX).with_yield_count(1) }
     }
 }

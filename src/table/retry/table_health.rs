@@ -4,6 +4,7 @@
 //! three seconds. Calls then end at once, except one attempt a second that checks whether the table answers again (M. Nygard, "Release
 //! It!", "Circuit Breaker"). Any answer closes the circuit. A refusal, a throttle or a status of 500 is an answer.
 
+use foldhash::quality::RandomState;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -32,7 +33,7 @@ pub(in crate::table) struct TableHealth {
 struct Tables {
     /// Counts attempts and answers, to know which came first.
     order: u64,
-    by_name: HashMap<String, Seen>,
+    by_name: HashMap<String, Seen, RandomState>,
 }
 
 /// The observations about a table.
@@ -103,7 +104,7 @@ impl TableHealth {
         }
         all.order += 1;
         for table in tables.split(',') {
-            all.seen(table).begin(now);
+            all.note(table, |seen| seen.begin(now));
         }
         Ok(Sent { health: self, tables, order: all.order, begun: now, verdict: None })
     }
@@ -112,7 +113,7 @@ impl TableHealth {
     pub(in crate::table) fn throttled(&self, tables: &str) {
         let mut all = self.lock();
         for table in tables.split(',') {
-            all.seen(table).throttled = Some(Instant::now());
+            all.note(table, |seen| seen.throttled = Some(Instant::now()));
         }
     }
 
@@ -134,8 +135,12 @@ impl TableHealth {
 }
 
 impl Tables {
-    fn seen(&mut self, table: &str) -> &mut Seen {
-        self.by_name.entry(table.to_owned()).or_default()
+    /// Changes what is known of a table.
+    fn note(&mut self, table: &str, change: impl FnOnce(&mut Seen)) {
+        match self.by_name.get_mut(table) {
+            Some(seen) => change(seen),
+            None => change(self.by_name.entry(table.to_owned()).or_default()),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::plan::tree::{Collection, Read};
 use crate::schema::model::Model;
 use crate::table::data::attribute::{Item, KeyValue};
 use crate::table::data::call::{Page, Query, SortCondition};
+use foldhash::quality::RandomState;
 use indexmap::IndexMap;
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -91,7 +92,7 @@ pub enum SharedPartResult {
 
 /// The Queries that the reads of a wave share. The wave has this number of Gets.
 pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, gets: usize) -> Vec<SharedQuery> {
-    let mut taken: HashSet<SharedPart> = HashSet::new();
+    let mut taken: HashSet<SharedPart, RandomState> = HashSet::default();
     let mut shared: Vec<SharedQuery> = Vec::new();
     for CollectionOffers { collection, read, offers } in of_collections {
         let table = &model.tables[read.table];
@@ -124,9 +125,9 @@ fn of_collection(
     collection: &Collection,
     (call, sort_attribute): (&Query, Option<&str>),
     offers: Vec<Offer>,
-    taken: &mut HashSet<SharedPart>,
+    taken: &mut HashSet<SharedPart, RandomState>,
 ) -> Vec<SharedQuery> {
-    let mut partitions: IndexMap<KeyValue, Vec<Option<SharedMember>>> = IndexMap::new();
+    let mut partitions: IndexMap<KeyValue, Vec<Option<SharedMember>>, RandomState> = IndexMap::default();
     for offer in offers.into_iter().filter(|offer| !taken.contains(&offer.part)) {
         let sharing = partitions.entry(offer.partition.1.clone()).or_default();
         match sharing.iter().position(|known| known.as_ref().is_some_and(|known| known.is_same(&offer))) {
@@ -136,7 +137,8 @@ fn of_collection(
         }
     }
     let mut all = Vec::new();
-    for (_, mut sharing) in partitions {
+    // A single read has nothing to share.
+    for (_, mut sharing) in partitions.into_iter().filter(|(_, sharing)| sharing.len() > 1) {
         let members = members(&sharing);
         let between = |left: usize, right: usize| match (&sharing[left], &sharing[right]) {
             (Some(left), Some(right)) => left.offer.span.until(&right.offer.span, &collection.occupants),
