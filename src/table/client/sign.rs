@@ -39,7 +39,7 @@ pub(super) struct Signature {
 
 /// The length of a date: `20261122T031500Z`.
 const DATE: usize = 16;
-/// The length of a SHA-256 digest, and of its hexadecimal digits.
+/// The length of a SHA-256 digest, in bytes.
 const DIGEST: usize = 32;
 
 impl Signer {

@@ -98,9 +98,11 @@ impl<'a> Expressions<'a> {
         self.names.reserve(attributes.size_hint().0 + 2);
         self.names.extend(attributes.enumerate().map(|(position, attribute)| (numbered(&prefix, position), attribute)));
         let projected = &self.names[others..];
-        let usual = || USUAL_PROJECTION.get(..projected.len().checked_sub(1)? * ", #p0".len() + "#p0".len()).filter(|_| prefix == "#p");
-        let text = || projected.iter().map(|(placeholder, _)| &**placeholder).collect::<Vec<_>>().join(", ").into();
-        self.projection = (!projected.is_empty()).then(|| usual().map_or_else(text, Cow::Borrowed));
+        self.projection = match (projected.len(), usual_projection(projected.len())) {
+            (0, _) => None,
+            (_, Some(usual)) if prefix == "#p" => Some(usual.into()),
+            _ => Some(projected.iter().map(|(placeholder, _)| &**placeholder).collect::<Vec<_>>().join(", ").into()),
+        };
         self
     }
 
@@ -152,8 +154,11 @@ pub(in crate::table) fn text(expression: &Option<Cow<'_, str>>) -> Option<String
     expression.as_deref().map(str::to_owned)
 }
 
-/// The projection of as many attributes as most items have, or of fewer.
-const USUAL_PROJECTION: &str = "#p0, #p1, #p2, #p3, #p4, #p5, #p6, #p7, #p8, #p9";
+/// The projection of so many attributes by the usual placeholders. Of more than most items have, it is not there already.
+fn usual_projection(attributes: usize) -> Option<&'static str> {
+    const TEN: &str = "#p0, #p1, #p2, #p3, #p4, #p5, #p6, #p7, #p8, #p9";
+    TEN.get(..(attributes * "#p0, ".len()).checked_sub(", ".len())?)
+}
 
 /// The placeholder of a prefix and a number. The usual ones are there already.
 fn numbered(prefix: &str, number: usize) -> Cow<'static, str> {

@@ -26,12 +26,16 @@ pub(in crate::table) struct SharedName {
 }
 
 impl SharedNames {
-    /// Shares these names from now on. None of them is known yet.
+    /// Shares these names from now on. No two of them are equal.
     pub(in crate::table) fn learn(&mut self, names: &[AttributeName]) {
-        let first = self.known.len();
-        self.known.extend(names.iter().take(MOST - first).cloned());
-        for (place, name) in self.known.iter().enumerate().skip(first) {
-            self.plain |= u64::from(is_plain(name)) << place;
+        let before = self.known.len();
+        self.known.reserve(names.len().min(MOST - before));
+        for name in names.iter().take(MOST - before) {
+            // A name has one place, so that an item which has it twice is noticed.
+            if !self.known[..before].contains(name) {
+                self.plain |= u64::from(is_plain(name)) << self.known.len();
+                self.known.push(name.clone());
+            }
         }
     }
 
@@ -154,6 +158,10 @@ mod tests {
         #[test]
         fn an_item_is_the_same_in_any_order(items in prop::collection::vec(prop::collection::vec(("[a-h]{1,2}|[a-z]{2}", any::<bool>()), 0..70), 1..5)) {
             let (mut names, mut page) = (SharedNames::default(), GrowingItems::default());
+            // Names that were asked for come, or do not, and some are known before.
+            let asked: Vec<AttributeName> = ('a'..='h').map(|name| name.to_string().into()).collect();
+            asked.iter().take(3).for_each(|name| drop(names.name(name)));
+            names.learn(&asked);
             for members in &items {
                 for (name, value) in members {
                     page.add(names.name(name), Attribute::Bool(*value));
