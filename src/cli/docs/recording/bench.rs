@@ -9,7 +9,7 @@ use crate::schema::model::Model;
 use crate::table::embedded::observer::{CallObserver, sorted};
 use crate::table::sdk::store::{ClientKind, SdkStore};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -210,12 +210,31 @@ impl RecordedCall {
     pub fn items(&self) -> Vec<(String, Value)> {
         let table = self.table().unwrap_or_default().to_owned();
         let mut items: Vec<(String, Value)> = Vec::new();
-        items.extend(self.answer.get("Item").or_else(|| self.answer.get("Attributes")).map(|item| (table.clone(), item.clone())));
-        items.extend(self.answer["Items"].as_array().into_iter().flatten().map(|item| (table.clone(), item.clone())));
+        items.extend(self.answer.get("Item").or_else(|| self.answer.get("Attributes")).map(|item| (table.clone(), self.completed(item))));
+        items.extend(self.answer["Items"].as_array().into_iter().flatten().map(|item| (table.clone(), self.completed(item))));
         for (table, found) in self.answer["Responses"].as_object().into_iter().flatten() {
             items.extend(found.as_array().into_iter().flatten().map(|item| (table.clone(), item.clone())));
         }
         items
+    }
+
+    /// An item with the key attributes that the call names. The answer need not repeat them.
+    fn completed(&self, item: &Value) -> Value {
+        let mut whole: Map<String, Value> = match self.operation.as_str() {
+            "GetItem" => self.request["Key"].as_object().cloned().unwrap_or_default(),
+            "Query" => self.partition().into_iter().collect(),
+            _ => Map::new(),
+        };
+        whole.extend(item.as_object().cloned().unwrap_or_default());
+        Value::Object(whole)
+    }
+
+    /// The partition key of a Query: its condition begins with `#k0 = :k0`.
+    fn partition(&self) -> Option<(String, Value)> {
+        let mut terms = self.request["KeyConditionExpression"].as_str()?.split(' ');
+        let (name, value) = (terms.next()?, terms.nth(1)?);
+        let name = self.request["ExpressionAttributeNames"][name].as_str()?;
+        Some((name.to_owned(), self.request["ExpressionAttributeValues"][value].clone()))
     }
 }
 
@@ -229,6 +248,22 @@ mod tests {
 
     fn key(id: &str) -> Value {
         json!({ "pk": { "S": id } })
+    }
+
+    #[test]
+    fn items_have_the_keys_that_their_call_names() {
+        let item = json!({ "sk": { "S": "1" } });
+        let get = call("GetItem", json!({ "TableName": "t", "Key": key("a") }), json!({ "Item": item }));
+        let request = json!({
+            "TableName": "t",
+            "KeyConditionExpression": "#k0 = :k0 AND begins_with(#k1, :k1)",
+            "ExpressionAttributeNames": { "#k0": "pk", "#k1": "sk" },
+            "ExpressionAttributeValues": { ":k0": { "S": "a" }, ":k1": { "S": "" } },
+        });
+        let query = call("Query", request, json!({ "Items": [item] }));
+        for call in [get, query] {
+            assert_eq!(call.items(), [("t".to_owned(), json!({ "pk": { "S": "a" }, "sk": { "S": "1" } }))]);
+        }
     }
 
     #[test]
