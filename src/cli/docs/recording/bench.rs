@@ -226,6 +226,7 @@ impl RecordedCall {
             _ => Map::new(),
         };
         whole.extend(item.as_object().cloned().unwrap_or_default());
+        whole.sort_keys();
         Value::Object(whole)
     }
 
