@@ -10,7 +10,7 @@ use crate::execute::key::values::compare;
 use crate::execute::page::cursor::Position;
 use crate::execute::page::result::FoundItems;
 use crate::schema::template::Template;
-use crate::table::data::attribute::{Attribute, Item, KeyValue, Projection};
+use crate::table::data::attribute::{Attribute, AttributeNames, Item, KeyValue};
 use crate::table::data::call::{Expression, Query, SortCondition};
 use crate::table::data::error::TableError;
 use futures_util::future::try_join_all;
@@ -47,7 +47,7 @@ pub struct RangeQuery {
     /// The filter that DynamoDB applies to the items that it read.
     pub filter: Option<Expression>,
     /// The attributes to read; `None` counts the items without reading them.
-    pub projection: Option<Projection>,
+    pub projection: Option<AttributeNames>,
     /// Whether to read in ascending order of the sort key.
     pub forward: bool,
     /// Break ties by descending range position: for paging backward.

@@ -1,6 +1,6 @@
 //! What a subscriber has had before it takes the events of its group in; out: which of those are new to it.
 
-use crate::table::data::attribute::{AttributeName, Item, Projection};
+use crate::table::data::attribute::{AttributeName, AttributeNames, Item};
 use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use std::cmp;
 use std::collections::HashMap;
@@ -21,12 +21,12 @@ pub struct Seen {
 pub struct SeenItem {
     /// The hash of the attributes; `None` if there was no item.
     hash: Option<u64>,
-    attributes: Projection,
+    attributes: AttributeNames,
 }
 
 impl SeenItem {
     /// An item of which these attributes were read; `None` if there was none.
-    pub fn new(item: Option<&Item>, attributes: Projection) -> Self {
+    pub fn new(item: Option<&Item>, attributes: AttributeNames) -> Self {
         Self { hash: item.map(|item| hash_of(item, &attributes)), attributes }
     }
 

@@ -7,21 +7,21 @@ use crate::plan::attributes::{alternatives_of, attributes_for, key_attributes};
 use crate::plan::tree::*;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::{Model, ObjectType};
-use crate::table::data::attribute::{AttributeName, Projection};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Gives every read its projection. `wanted` has the stored fields that each read must provide. With `as_stored`, a field's own attribute
 /// is asked for even if a key holds its value too.
 pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
-    let mut of_table: BTreeMap<usize, BTreeSet<AttributeName>> = BTreeMap::new();
-    let own = |(read, fields): (&Read, &Vec<_>)| attributes(model, read, fields, as_stored).into_iter().map(AttributeName::from).collect();
-    let own: Vec<BTreeSet<AttributeName>> = reads.iter().zip(wanted).map(own).collect();
+    let mut of_table: BTreeMap<usize, BTreeSet<Arc<str>>> = BTreeMap::new();
+    let own = |(read, fields): (&Read, &Vec<_>)| attributes(model, read, fields, as_stored).into_iter().map(Arc::from).collect();
+    let own: Vec<BTreeSet<Arc<str>>> = reads.iter().zip(wanted).map(own).collect();
     for (read, attributes) in reads.iter().zip(&own) {
         if !matches!(read.action, ReadAction::Query(_)) {
             of_table.entry(read.table).or_default().extend(attributes.iter().cloned());
         }
     }
-    let of_table: BTreeMap<usize, Projection> =
+    let of_table: BTreeMap<usize, Arc<[Arc<str>]>> =
         of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().collect())).collect();
     for (read, own) in reads.iter_mut().zip(own) {
         read.projection = match (&read.action, of_table.get(&read.table)) {
@@ -41,7 +41,7 @@ pub fn of_whole_items<'m>(model: &'m Model, reads: &[Read]) -> Vec<Vec<(&'m Obje
 /// Gives every collection the attributes that its reads ask for together, and the age that all of them allow.
 pub fn share(reads: &[Read], collections: &mut [Collection]) {
     for collection in collections {
-        let all: BTreeSet<&AttributeName> = collection.reads.iter().flat_map(|read| reads[*read].projection.iter()).collect();
+        let all: BTreeSet<&Arc<str>> = collection.reads.iter().flat_map(|read| reads[*read].projection.iter()).collect();
         collection.projection = all.into_iter().cloned().collect();
         let ages: Option<Vec<u32>> = collection.reads.iter().map(|read| reads[*read].max_age).collect();
         collection.max_age = ages.and_then(|ages| ages.into_iter().min());

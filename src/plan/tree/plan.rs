@@ -6,7 +6,6 @@ use super::read::Read;
 use super::response::Object;
 use super::value::{Arguments, FieldReader, Holder, IdArgument};
 use crate::schema::scalar::global_id::GlobalId;
-use crate::table::data::attribute::Projection;
 use std::sync::Arc;
 
 /// What to read, in which order, and how to make the response of it.
@@ -64,7 +63,7 @@ pub struct Collection {
     /// Where the schema's items are in the partition.
     pub occupants: Vec<Occupant>,
     /// The attributes that all of them ask for, sorted.
-    pub projection: Projection,
+    pub projection: Arc<[Arc<str>]>,
     /// The least age in seconds that its reads allow; `None` if one of them is not cached.
     pub max_age: Option<u32>,
 }

@@ -10,7 +10,6 @@ use crate::schema::model::sharding::Reading;
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::table::KeyAttribute;
 use crate::schema::template::Template;
-use crate::table::data::attribute::Projection;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -48,7 +47,7 @@ pub struct Read {
     /// The greatest age in seconds of what the cache may answer; `None` if it is not cached, as no strong read is.
     pub max_age: Option<u32>,
     /// The attributes that it asks for, sorted, including keys.
-    pub projection: Projection,
+    pub projection: Arc<[Arc<str>]>,
     /// For a list that is read by Gets: its most items.
     pub max: Option<u32>,
     /// For a list that is read by Gets: whether it has one element for each value (`[User]`), null if that has no item. Otherwise the list

@@ -2,7 +2,7 @@
 
 use super::key::EntryKey;
 use super::watches::WatchedTags;
-use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue, Projection};
+use crate::table::data::attribute::{Attribute, AttributeName, AttributeNames, Item, Key, KeyValue};
 use crate::table::data::call::{Expression, Page};
 use crate::table::data::text::Text;
 use quick_cache::Weighter;
@@ -50,7 +50,7 @@ pub(super) struct Entry {
     /// What was found.
     pub(super) found: CacheAnswer,
     /// The attributes that were asked for, sorted; none are all.
-    pub(super) projection: Projection,
+    pub(super) projection: AttributeNames,
     /// When it was asked for, and whether it is still right.
     pub(super) watch: WatchedTags,
 }

@@ -2,7 +2,7 @@
 
 use super::entry::{CacheAnswer, covers};
 use super::watches::WatchedTags;
-use crate::table::data::attribute::{AttributeName, Projection};
+use crate::table::data::attribute::{AttributeName, AttributeNames};
 use crate::table::data::error::TableError;
 use tokio::sync::watch;
 
@@ -13,7 +13,7 @@ pub(in crate::table) type Outcome = Result<CacheAnswer, TableError>;
 #[derive(Debug)]
 pub(super) struct Flight {
     /// The attributes that it asks for at least.
-    pub(super) projection: Projection,
+    pub(super) projection: AttributeNames,
     /// What its answer hangs on.
     pub(super) watch: WatchedTags,
     outcome: watch::Sender<Option<Outcome>>,
@@ -21,7 +21,7 @@ pub(super) struct Flight {
 
 impl Flight {
     /// A call that begins.
-    pub(super) fn new(projection: Projection, watch: WatchedTags) -> Self {
+    pub(super) fn new(projection: AttributeNames, watch: WatchedTags) -> Self {
         Self { projection, watch, outcome: watch::Sender::new(None) }
     }
 

@@ -11,7 +11,7 @@ use super::key::{BorrowedItemKey, EntryKey, PageKey};
 use super::touched::Tags;
 use super::watches::{Tag, Watches};
 use crate::schema::table::Table;
-use crate::table::data::attribute::{AttributeName, Item, Key, Projection};
+use crate::table::data::attribute::{AttributeName, AttributeNames, Item, Key};
 use crate::table::data::call::Query;
 use quick_cache::DefaultHashBuilder;
 use quick_cache::sync::Cache;
@@ -193,7 +193,7 @@ impl Wanted<'_> {
 
     /// The attributes to ask for: those of the known answer, too. Otherwise, two requests for different attributes would replace each
     /// other's answers for ever.
-    fn and_those_of(&self, entry: Option<&Entry>) -> Projection {
+    fn and_those_of(&self, entry: Option<&Entry>) -> AttributeNames {
         match entry {
             Some(entry) if covers(&entry.projection, self.projection) => entry.projection.clone(),
             Some(entry) if !self.projection.is_empty() => {
@@ -207,19 +207,19 @@ impl Wanted<'_> {
 
 impl Fill {
     /// The attributes to ask for at least, sorted; none are all.
-    pub(in crate::table) fn projection(&self) -> &Projection {
+    pub(in crate::table) fn projection(&self) -> &AttributeNames {
         &self.flight.projection
     }
 
     /// Ends the call with its answer, which has these attributes: all who wait get it, and it is kept.
-    pub(in crate::table) fn end(self, outcome: Outcome, projection: Projection) {
+    pub(in crate::table) fn end(self, outcome: Outcome, projection: AttributeNames) {
         if let Ok(found) = &outcome {
             self.keep(found, projection);
         }
         self.flight.end(outcome);
     }
 
-    fn keep(&self, found: &CacheAnswer, projection: Projection) {
+    fn keep(&self, found: &CacheAnswer, projection: AttributeNames) {
         let TableCache { entries, watches, tags, .. } = &*self.cache;
         let of_items = match (found, &self.key) {
             (CacheAnswer::Page(answer, _), EntryKey::Page(page)) => tags.of_items(page, &answer.items),

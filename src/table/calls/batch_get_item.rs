@@ -1,14 +1,14 @@
 //! BatchGetItem: up to 100 keys of any tables in; their items and their cost out. Must not know what a request is.
 
 use super::call::{Call, EngineAnswer};
+use super::known_partition::asked_attributes;
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::data::attribute::{AttributeName, Item, Projection};
+use crate::table::data::attribute::{AttributeName, AttributeNames, Item};
 use crate::table::data::call::joined_tables;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::{Expressions, text};
 use crate::table::data::key_identity::KeyIdentity;
-use crate::table::data::known_partition::asked_attributes;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;
@@ -199,7 +199,7 @@ impl Call for BatchGetItem<'_> {
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<BatchRead> + Send + 'static {
-        let mut projections: HashMap<String, Projection> = HashMap::new();
+        let mut projections: HashMap<String, AttributeNames> = HashMap::new();
         let tables = self.tables.iter().map(|(table, requests)| {
             let (projection, consistent) = shared(requests);
             projections.insert((*table).to_owned(), projection.into());

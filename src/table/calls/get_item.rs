@@ -1,11 +1,11 @@
 //! GetItem: a key in; its item and its cost out. Must not know what a request is.
 
 use super::call::{Call, EngineAnswer};
+use super::known_partition::{KnownPartition, asked_attributes};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::{AttributeName, Item};
 use crate::table::data::expressions::{Expressions, text};
-use crate::table::data::known_partition::{KnownPartition, asked_attributes};
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use crate::table::embedded::run::EngineRun;
 use crate::table::embedded::turns::Length;

@@ -7,6 +7,7 @@ pub(in crate::table) mod batch_get_item;
 pub(in crate::table) mod batch_write;
 pub(in crate::table) mod call;
 mod get_item;
+mod known_partition;
 mod page;
 mod transaction;
 mod write;

@@ -1,13 +1,13 @@
 //! Query and Scan: a range in; one page of its items and its cost out. Must not know what a request is.
 
 use super::call::{Call, EngineAnswer};
+use super::known_partition::{KnownPartition, asked_attributes};
 use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::AttributeName;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::expressions::{Expressions, text};
-use crate::table::data::known_partition::{KnownPartition, asked_attributes};
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::SHORT_ITEMS;
 use crate::table::embedded::run::EngineRun;

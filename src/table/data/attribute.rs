@@ -50,7 +50,7 @@ impl Attribute {
 pub type AttributeName = Arc<str>;
 
 /// The attributes that a read asks for, sorted; none are all. Items of its answer share these names.
-pub type Projection = Arc<[AttributeName]>;
+pub type AttributeNames = Arc<[AttributeName]>;
 
 /// Up to how many attributes are looked through one by one. Comparing names of the same length only is then faster than bisecting.
 const FEW: usize = 16;

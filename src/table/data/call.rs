@@ -1,7 +1,7 @@
 //! Reads as plain data: the calls that the layers above make, and the pages that they get.
 
 use super::attribute::{Attribute, Item, Key, KeyValue};
-use crate::table::data::attribute::Projection;
+use crate::table::data::attribute::AttributeNames;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct Get {
     /// The item's key.
     pub key: Key,
     /// The attributes to read, sorted, including the key attributes. All Gets of one table in one request have the same list.
-    pub projection: Projection,
+    pub projection: AttributeNames,
     /// Whether to read strongly.
     pub consistent: bool,
     /// The greatest age in seconds of what the cache may answer; `None` if it may not.
@@ -61,7 +61,7 @@ pub struct Query {
     /// The filter that DynamoDB applies after it has read, and charged for, the items.
     pub filter: Option<Expression>,
     /// The attributes to read, sorted; `None` only counts (`Select: COUNT`).
-    pub projection: Option<Projection>,
+    pub projection: Option<AttributeNames>,
     /// Ascending order of the sort key.
     pub forward: bool,
     /// Most items to read, before the filter. It is always sent: without it, a server may read the whole partition.

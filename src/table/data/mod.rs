@@ -6,7 +6,6 @@ pub mod error;
 pub(in crate::table) mod expressions;
 pub(in crate::table) mod item_size;
 pub(in crate::table) mod key_identity;
-pub(in crate::table) mod known_partition;
 pub mod limits;
 pub(in crate::table) mod shared_names;
 pub mod sort_range;

@@ -1,6 +1,5 @@
 //! A text of an attribute: one of its own, or a part of the answer that it came in. Must not know what the text says.
 
-use crate::table::json::string::is_plain;
 use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
@@ -30,15 +29,6 @@ impl Text {
         match (u32::try_from(at.start), u32::try_from(at.end)) {
             (Ok(start), Ok(end)) => Self(Held::Part(answer.clone(), start, end)),
             _ => answer.get(at).unwrap_or_default().into(),
-        }
-    }
-
-    /// A text whose copies share its memory.
-    pub(in crate::table) fn shared(text: &str) -> Self {
-        match is_plain(text) {
-            true => Self::of_answer(&Arc::new(text.to_owned()), 0..text.len()),
-            // A part of an answer is written into JSON as it is.
-            false => text.into(),
         }
     }
 

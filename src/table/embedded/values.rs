@@ -1,6 +1,6 @@
 //! Attribute values and expressions of calls in, the engine's out; its items in, ours out, by move. Must not know kinds of calls.
 
-use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue, Projection};
+use crate::table::data::attribute::{Attribute, AttributeName, AttributeNames, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
 use crate::table::data::shared_names::{GrowingItems, SharedNames};
 use dynoxide::DynoxideError;
@@ -55,7 +55,7 @@ pub(super) fn item_to_engine(item: Item) -> EngineItem {
 
 /// The items of a list as ours, with these attributes, which share their names. The engine reads whole items. So calls have no
 /// `ProjectionExpression`: the engine would parse it, and copy its attributes out of each item.
-pub(in crate::table) fn items(list: impl IntoIterator<Item = EngineItem>, projection: Projection) -> impl Iterator<Item = Arc<Item>> {
+pub(in crate::table) fn items(list: impl IntoIterator<Item = EngineItem>, projection: AttributeNames) -> impl Iterator<Item = Arc<Item>> {
     let mut names = SharedNames::default();
     list.into_iter().map(move |mut item| {
         if projection.is_empty() {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn items_of_a_list_share_their_names() {
-        let list: Vec<Arc<Item>> = items([item(&every_type()).unwrap(), item(&every_type()).unwrap()], Projection::default()).collect();
+        let list: Vec<Arc<Item>> = items([item(&every_type()).unwrap(), item(&every_type()).unwrap()], AttributeNames::default()).collect();
         assert!(list[0].keys().zip(list[1].keys()).all(|(one, other)| Arc::ptr_eq(one, other)));
     }
 }

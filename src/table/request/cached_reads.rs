@@ -6,7 +6,7 @@ use super::session::{CallRecord, Session, lost, milliseconds};
 use crate::table::cache::entry::CacheAnswer;
 use crate::table::cache::flight::Joined;
 use crate::table::cache::table_cache::{Claim, Fill, TableCache};
-use crate::table::data::attribute::{AttributeName, Item, Projection};
+use crate::table::data::attribute::{AttributeName, AttributeNames, Item};
 use crate::table::data::call::{Page, Query, joined_tables};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::KEYS_PER_BATCH;
@@ -97,7 +97,7 @@ async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usiz
     };
     let calls = chunks.into_iter().map(async |(slot, chunk)| {
         let wider = |request: ItemRequest<'_>| projections.get(request.table).cloned().unwrap_or_else(|| request.projection.into());
-        let lists: Vec<Projection> = chunk.iter().map(|one| wider(one.request)).collect();
+        let lists: Vec<AttributeNames> = chunk.iter().map(|one| wider(one.request)).collect();
         let requests: Vec<ItemRequest<'_>> =
             chunk.iter().zip(&lists).map(|(one, projection)| ItemRequest { projection, ..one.request }).collect();
         let outcomes = session.read(slot, &requests).await;
@@ -117,7 +117,7 @@ async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usiz
 }
 
 /// The attributes to read of each table of which the cache asks for more than the request does. A call takes one list for each table.
-fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, Projection> {
+fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, AttributeNames> {
     let mut wider: BTreeMap<&str, BTreeSet<&AttributeName>> = BTreeMap::new();
     for ToRead { request, fill, .. } in to_read {
         let Some(fill) = fill.as_ref().filter(|fill| **fill.projection() != *request.projection) else { continue };

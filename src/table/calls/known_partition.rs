@@ -3,8 +3,9 @@
 //! Every item of the answer has the same partition key, and whoever asks knows it. In a single-table design it is often among the longest
 //! attributes of an item, so answers are much shorter without it.
 
-use super::attribute::{Attribute, AttributeName, Item, KeyValue};
-use super::text::Text;
+use crate::table::data::attribute::{Attribute, AttributeName, Item, KeyValue};
+use crate::table::data::text::Text;
+use crate::table::json::string::is_plain;
 use std::sync::Arc;
 
 /// The partition key of all items of an answer. It is not asked for, but added to each of them.
@@ -24,7 +25,12 @@ impl<'a> KnownPartition<'a> {
 
     /// Its name and its value, to be added to items. They share its text.
     pub(in crate::table) fn attribute(self) -> (&'a str, Attribute) {
-        (self.name, Attribute::S(Text::shared(self.value)))
+        let text = match is_plain(self.value) {
+            true => Text::of_answer(&Arc::new(self.value.to_owned()), 0..self.value.len()),
+            // A part of an answer is written into JSON as it is.
+            false => self.value.into(),
+        };
+        (self.name, Attribute::S(text))
     }
 
     /// Adds it to items that came without it.
