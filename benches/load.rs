@@ -138,9 +138,11 @@ async fn measure(tables: &Process, servers: &[Process], case: &Case, connections
     let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
     let expected = client::respond(&servers[0].address, &body, 1).await;
     let mut measured = vec![[const { Vec::<f64>::new() }; 6]; servers.len()];
-    // The first round fills caches and opens connections.
+    // The first round fills caches and opens connections. Each round begins with the next server: who is measured after whom matters.
     for round in 0..=rounds {
-        for (server, measured) in servers.iter().zip(&mut measured) {
+        for place in 0..servers.len() {
+            let place = (round + place) % servers.len();
+            let (server, measured) = (&servers[place], &mut measured[place]);
             let before = [server, tables].map(Process::cpu);
             let run = client::load(&server.address, &body, (connections, TIME), &expected).await;
             let used = [server.cpu() - before[0], tables.cpu() - before[1]];
