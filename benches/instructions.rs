@@ -203,7 +203,7 @@ fn counted_requests(request: &mut dyn FnMut()) {
 
 async fn respond(gateway: &Gateway, request: &Request) -> bytes::Bytes {
     let prepared = gateway.prepare(request).await.unwrap();
-    gateway.run(prepared, Instant::now() + Duration::from_secs(60), false).await.body
+    gateway.run(&prepared, Instant::now() + Duration::from_secs(60), false).await.body
 }
 
 /// Runs a case once, and sees to it that the response is right.

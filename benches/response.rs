@@ -144,8 +144,7 @@ impl Bench {
                         loaders: &loaders,
                         variables: &planned.variables,
                         caller: &self.request.caller,
-                        now: "",
-                        now_millis: 0,
+                        now: &Default::default(),
                         deadline: deadline(),
                         max_nodes: 10_000,
                         max_read_bytes: u64::MAX,
@@ -169,7 +168,7 @@ impl Bench {
 
 async fn whole(gateway: &Gateway, request: &Request) -> bytes::Bytes {
     let prepared = gateway.prepare(request).await.unwrap();
-    gateway.run(prepared, deadline(), false).await.body
+    gateway.run(&prepared, deadline(), false).await.body
 }
 
 fn deadline() -> Instant {

@@ -82,7 +82,7 @@ impl RunChoice {
             bail!("a mutation runs on the samples only: it would change the items of the store");
         }
         let begun = Instant::now();
-        let response = gateway.run(prepared, begun + BOUND, true).await;
+        let response = gateway.run(&prepared, begun + BOUND, true).await;
         let ms = begun.elapsed().as_secs_f64() * 1_000.0;
         let mut body: Value = serde_json::from_slice(&response.body).context("the response is not JSON")?;
         let explained = body.as_object_mut().and_then(|members| members.remove("extensions")).unwrap_or_default();

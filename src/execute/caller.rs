@@ -24,8 +24,8 @@ impl Caller {
     }
 
     /// The same caller, in the request of this id.
-    pub fn in_request(self, id: Option<&str>) -> Self {
-        Self { request_id: id.map(Arc::from), ..self }
+    pub fn in_request(self, request_id: Option<Arc<str>>) -> Self {
+        Self { request_id, ..self }
     }
 
     /// The id of the request, which its log lines share.

@@ -2,6 +2,7 @@
 //! The gateway makes it; reads and writes borrow it. Must not know plans, nor what a step has found.
 
 use super::caller::Caller;
+use super::expression::request_time::RequestTime;
 use super::heavy_work::WorkDone;
 use super::page::cursor::CursorKey;
 use super::write::lanes::Lanes;
@@ -21,10 +22,8 @@ pub struct ExecutionContext<'a> {
     pub variables: &'a Map<String, Value>,
     /// Who sent the request.
     pub caller: &'a Caller,
-    /// The time of the request, as a canonical DateTime.
-    pub now: &'a str,
-    /// The same time, in milliseconds since 1970.
-    pub now_millis: i64,
+    /// The time of the request.
+    pub now: &'a RequestTime,
     /// When the request ends.
     pub deadline: Instant,
     /// The most objects of a response.

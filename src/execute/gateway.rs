@@ -4,7 +4,8 @@ use super::caller::Caller;
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError};
 use super::explain;
-use super::heavy_work::{HeavyWork, WorkDone};
+use super::expression::request_time::RequestTime;
+use super::heavy_work::{HeavyFuture, HeavyWork, WorkDone};
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
 use super::report::{GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited};
@@ -15,7 +16,6 @@ use super::write::lanes::Lanes;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::tree::{CachePolicy, OperationPlan};
 use crate::schema::model::Model;
-use crate::schema::scalar::date_time::instant_text;
 use crate::table::cache::table_cache::{HOLD_OFF, TableCache};
 use crate::table::data_store::DataStore;
 use crate::table::request::gate::CallGate;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a request may last beyond its deadline. The calls end at the deadline, and each reports that at its own path.
@@ -102,8 +102,7 @@ pub(super) struct OperationRun {
     loaders: Loaders,
     work: WorkDone,
     lost_races: AtomicU32,
-    now: String,
-    now_millis: i64,
+    now: RequestTime,
     deadline: Instant,
 }
 
@@ -201,9 +200,7 @@ impl Gateway {
     /// Begins a run that ends at the deadline.
     pub(super) fn begin(&self, deadline: Instant) -> OperationRun {
         let loaders = Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
-        let now_millis = now_millis();
-        let now = instant_text(now_millis).unwrap_or_default();
-        OperationRun { loaders, work: WorkDone::default(), lost_races: AtomicU32::new(0), now, now_millis, deadline }
+        OperationRun { loaders, work: WorkDone::default(), lost_races: AtomicU32::new(0), now: RequestTime::now(), deadline }
     }
 
     /// The context of a run of an operation.
@@ -215,7 +212,6 @@ impl Gateway {
             variables: &prepared.planned.variables,
             caller: &prepared.caller,
             now: &run.now,
-            now_millis: run.now_millis,
             deadline: run.deadline,
             max_nodes: limits.objects,
             max_read_bytes: *max_read_bytes,
@@ -227,8 +223,8 @@ impl Gateway {
     }
 
     /// Does the work of a run, beside the workers if it takes long.
-    pub(super) async fn share<T>(&self, prepared: &PreparedOperation, run: &OperationRun, work: impl Future<Output = T> + Send) -> T {
-        self.inner.heavy_work.share(&prepared.planned.heavy, &run.work, work).await
+    pub(super) fn share<'r, F: Future>(&self, prepared: &'r PreparedOperation, run: &'r OperationRun, work: F) -> HeavyFuture<'r, F> {
+        self.inner.heavy_work.share(&prepared.planned.heavy, &run.work, work)
     }
 
     /// Ends a run whose response has been written: its report, of which the observer has heard. `arrived` is when its preparation began.
@@ -263,7 +259,7 @@ impl Gateway {
     }
 
     /// Runs a prepared operation until its deadline. With `explain`, `extensions.keyfold` holds the plan and the calls.
-    pub async fn run(&self, prepared: PreparedOperation, deadline: Instant, explain: bool) -> Response {
+    pub async fn run(&self, prepared: &PreparedOperation, deadline: Instant, explain: bool) -> Response {
         let Inner { model, limits, .. } = &*self.inner;
         let PlannedOperation { plan, variables, .. } = &prepared.planned;
         if prepared.watches() {
@@ -278,10 +274,10 @@ impl Gateway {
         if prepared.trace.is_some_and(|trace| trace.is_sampled) {
             run.loaders.keep_request_ids();
         }
-        let context = self.context(&run, &prepared);
+        let context = self.context(&run, prepared);
         let mut body = ResponseBody::new(*limits);
-        let steps = run_steps(&context, plan, &introspection, &mut body);
-        let ended = tokio::time::timeout_at(deadline + GRACE, self.share(&prepared, &run, steps)).await;
+        let steps = self.share(prepared, &run, run_steps(&context, plan, &introspection, &mut body));
+        let ended = tokio::time::timeout_at(deadline + GRACE, steps).await;
         let refused = body.refused();
         let has_data = match ended {
             Ok(written) => written.is_ok(),
@@ -293,17 +289,11 @@ impl Gateway {
         };
         // Another time, an error may be gone; and whoever asks for an explanation wants that of now.
         let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
-        let report = self.end(&prepared, run, &body, &prepared.planned.preparation);
+        let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
         Response { body: body.finish(has_data, extensions).into(), policy, refused: None, event: None, report: Some(report) }
     }
-}
-
-/// Milliseconds since 1970.
-fn now_millis() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// The plan of an operation, and what it costs at most, without a store: for `keyfold explain`.

@@ -156,7 +156,8 @@ impl OperationCache {
                     let made = make_plan(&model, &document, name.as_deref(), &variables, passes)?;
                     if made.bytes <= most { Ok(made) } else { Err(vec![plan_too_large(most)]) }
                 });
-                self.plans.get_or_insert_async(&operation.key, planning).await?
+                // Boxed, as most operations have been planned before.
+                Box::pin(self.plans.get_or_insert_async(&operation.key, planning)).await?
             }
         };
         if plan.introspects && !self.introspection {
@@ -189,7 +190,8 @@ impl OperationCache {
             let (model, text, budgets) = (model.clone(), text.clone(), self.budgets.clone());
             self.heavy_work.run(move || parse(&model, &text, &budgets, number))
         };
-        self.documents.get_or_insert_async(&text, parsing).await
+        // Boxed, as most documents have been parsed before.
+        Box::pin(self.documents.get_or_insert_async(&text, parsing)).await
     }
 }
 

@@ -49,7 +49,8 @@ async fn run_step(
                 return Writer::new(&state, introspection, body).refuse(vec![field_error]);
             }
         };
-        match executor::write(context, write, &arguments).await {
+        // Its future is large, and reads need none.
+        match Box::pin(executor::write(context, write, &arguments)).await {
             Ok(items) => {
                 if let Some(space) = write.result {
                     seed(&mut state, space, items);

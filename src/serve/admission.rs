@@ -95,7 +95,9 @@ impl AsRef<[u8]> for Unsent {
 /// The memory of a request while and after its JSON is parsed, in bytes: the text itself, and a value for each character that may begin
 /// one.
 pub fn parsed_size(json: &[u8]) -> usize {
-    let values = json.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
+    // Chunks that a counter of one byte counts, so that the processor looks at many bytes at once.
+    let begins = |byte: &u8| u8::from(matches!(byte, b',' | b':' | b'[' | b'{'));
+    let values: usize = json.chunks(usize::from(u8::MAX)).map(|chunk| usize::from(chunk.iter().map(begins).sum::<u8>())).sum();
     json.len().saturating_add(values.saturating_mul(size_of::<Value>()))
 }
 

@@ -7,7 +7,7 @@ use crate::execute::request::Request;
 use crate::execute::watch::hub::Hub;
 use crate::serve::telemetry::summary::RequestSummary;
 use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::stream::{BoxStream, StreamExt};
 use std::future::Future;
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
@@ -62,10 +62,16 @@ pub struct Invocation {
 pub struct Execution {
     /// Whether it may change anything. If so, it must run to its end once it is polled, even when the client is gone.
     pub writes: bool,
-    /// Whether it is a subscription, which has no deadline.
-    pub lasts: bool,
-    /// The responses in order. A query and a mutation have one.
-    pub responses: BoxStream<'static, Response>,
+    /// What it answers.
+    pub answer: OperationAnswer,
+}
+
+/// What an operation answers.
+pub enum OperationAnswer {
+    /// The response of a query or a mutation.
+    One(BoxFuture<'static, Response>),
+    /// The responses of a subscription, which has no deadline, in order.
+    Many(BoxStream<'static, Response>),
 }
 
 /// The operation is a mutation, and its request may not write. Nothing was done.
@@ -75,7 +81,22 @@ pub struct MayNotWrite;
 impl Execution {
     /// An operation with one response.
     pub fn single(writes: bool, response: impl Future<Output = Response> + Send + 'static) -> Self {
-        Self { writes, lasts: false, responses: stream::once(response).boxed() }
+        Self { writes, answer: OperationAnswer::One(response.boxed()) }
+    }
+}
+
+impl OperationAnswer {
+    /// A response that is there already.
+    pub fn ready(response: Response) -> Self {
+        Self::One(std::future::ready(response).boxed())
+    }
+
+    /// All responses.
+    pub fn into_stream(self) -> BoxStream<'static, Response> {
+        match self {
+            Self::One(response) => response.into_stream().boxed(),
+            Self::Many(responses) => responses,
+        }
     }
 }
 
@@ -150,11 +171,12 @@ impl Backend for CurrentGateway {
                 Err(errors) => Ok(Execution::single(false, std::future::ready(Response::refused(&errors)))),
                 Ok(prepared) if prepared.writes() && !may_write => Err(MayNotWrite),
                 Ok(prepared) if prepared.watches() && may_last => {
-                    Ok(Execution { writes: false, lasts: true, responses: hub.subscribe(&gateway, prepared, request) })
+                    let responses = hub.subscribe(&gateway, prepared, request);
+                    Ok(Execution { writes: false, answer: OperationAnswer::Many(responses) })
                 }
                 Ok(prepared) => {
                     let writes = prepared.writes();
-                    Ok(Execution::single(writes, async move { gateway.run(prepared, deadline, explain).await }))
+                    Ok(Execution::single(writes, async move { gateway.run(&prepared, deadline, explain).await }))
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! An admitted operation in; its responses out, bounded in time. Shared by HTTP and WebSockets. Must not know either.
 
 use super::admission::{Admission, Quotas};
-use super::backend::{Backend, Execution, Invocation, MayNotWrite};
+use super::backend::{Backend, Execution, Invocation, MayNotWrite, OperationAnswer};
 use super::client::ClientAddress;
 use super::documents::lookup::Documents;
 use super::quota::Exhausted;
@@ -11,10 +11,11 @@ use super::sign_in::rate_limit::{RateLimit, TooFast};
 use super::telemetry::observer::Telemetry;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::Response;
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{BoxStream, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::task::JoinError;
 use tokio::time::{Instant, timeout_at};
 
 /// How long after its deadline an operation may still give its own response.
@@ -49,22 +50,24 @@ impl Endpoint {
     /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission is
     /// returned when the operation ends. A subscription has no deadline; once it has begun, it has a share of the subscriptions' memory instead.
     ///
-    /// Dropping the stream ends a query. It does not end a mutation, which runs in its own task: a client that leaves never stops one
+    /// Dropping the answer ends a query. It does not end a mutation, which runs in its own task: a client that leaves never stops one
     /// between two writes.
-    pub async fn run(&self, invocation: Invocation, admission: Admission) -> Result<BoxStream<'static, Response>, MayNotWrite> {
-        let limit = invocation.deadline + GRACE;
-        let Ok(begun) = timeout_at(limit, self.backend.begin(invocation)).await else {
-            return Ok(stream::once(std::future::ready(timed_out())).boxed());
-        };
-        let Execution { writes, lasts, responses } = begun?;
-        if lasts {
-            return Ok(match admission.into_subscription(&self.quotas) {
-                Ok(share) => keeping(responses, share),
-                Err(exhausted) => stream::once(std::future::ready(too_many(exhausted))).boxed(),
-            });
-        }
-        let responses = bounded(responses, limit, admission);
-        Ok(if writes { detached(responses) } else { responses })
+    pub fn run(&self, invocation: Invocation, admission: Admission) -> impl Future<Output = Result<OperationAnswer, MayNotWrite>> + Send {
+        let (limit, quotas) = (invocation.deadline + GRACE, &self.quotas);
+        timeout_at(limit, self.backend.begin(invocation)).map(move |begun| {
+            let Ok(begun) = begun else { return Ok(OperationAnswer::ready(timed_out())) };
+            let Execution { writes, answer } = begun?;
+            Ok(match answer {
+                OperationAnswer::Many(responses) => match admission.into_subscription(quotas) {
+                    Ok(share) => OperationAnswer::Many(keeping(responses, share)),
+                    Err(exhausted) => OperationAnswer::ready(too_many(exhausted)),
+                },
+                OperationAnswer::One(response) => {
+                    let response = bounded(response, limit, admission);
+                    OperationAnswer::One(if writes { detached(response).boxed() } else { response.boxed() })
+                }
+            })
+        })
     }
 }
 
@@ -91,33 +94,23 @@ pub fn timed_out() -> Response {
     Response::refused(&[GraphqlError::new(ErrorCode::Timeout, "The request took too long.")])
 }
 
-fn bounded(responses: BoxStream<'static, Response>, limit: Instant, admission: Admission) -> BoxStream<'static, Response> {
-    let begun = Some((responses, admission));
-    let next = move |state: Option<(BoxStream<'static, Response>, Admission)>| async move {
-        let (mut responses, admission) = state?;
-        match timeout_at(limit, responses.next()).await {
-            Ok(response) => Some((response?, Some((responses, admission)))),
-            Err(_) => Some((timed_out(), None)),
-        }
-    };
-    stream::unfold(begun, next).boxed()
+/// The response, or a timeout at the limit.
+fn bounded(response: BoxFuture<'static, Response>, limit: Instant, admission: Admission) -> impl Future<Output = Response> {
+    timeout_at(limit, response).map(move |response| {
+        drop(admission);
+        response.unwrap_or_else(|_| timed_out())
+    })
 }
 
-/// The responses of a task that runs to its end whether or not anybody takes them.
-fn detached(mut responses: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
-    let (sender, receiver) = mpsc::channel(1);
-    let task = tokio::spawn(async move {
-        while let Some(response) = responses.next().await {
-            let _ = sender.send(response).await;
+/// The response of a task that runs to its end whether or not anybody takes it.
+fn detached(response: impl Future<Output = Response> + Send + 'static) -> impl Future<Output = Response> {
+    let task = tokio::spawn(response);
+    async {
+        match task.await.map_err(JoinError::try_into_panic) {
+            Ok(response) => response,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down.
+            Err(Err(_)) => timed_out(),
         }
-    });
-    let next = |(mut receiver, task): (mpsc::Receiver<Response>, tokio::task::JoinHandle<()>)| async move {
-        if let Some(response) = receiver.recv().await {
-            return Some((response, (receiver, task)));
-        }
-        // An error that is no panic says that the runtime is shutting down.
-        let panic = task.await.err()?.try_into_panic().ok()?;
-        std::panic::resume_unwind(panic)
-    };
-    stream::unfold((receiver, task), next).boxed()
+    }
 }

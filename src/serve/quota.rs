@@ -3,6 +3,7 @@
 
 use super::client::ClientAddress;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -95,25 +96,27 @@ impl Quota {
     /// than the part could never be taken.
     fn replace(&self, client: ClientAddress, old: usize, new: usize) -> Result<(), Exhausted> {
         let mut shares = self.shares();
-        let others = shares.by_client.get(&client).map_or(0, |amount| amount.saturating_sub(old));
+        let Shares { taken, by_client } = &mut *shares;
+        let entry = by_client.entry(client);
+        let others = if let Entry::Occupied(taken) = &entry { taken.get().saturating_sub(old) } else { 0 };
         if new > old {
             if new > self.total {
                 return Err(Exhausted::TooLarge);
             }
-            if (shares.taken - old).saturating_add(new) > self.total {
+            if (*taken - old).saturating_add(new) > self.total {
                 return Err(Exhausted::Total);
             }
             if others > 0 && others.saturating_add(new) > self.part {
                 return Err(Exhausted::Part);
             }
         }
-        shares.taken = shares.taken - old + new;
-        if others + new == 0 {
-            shares.by_client.remove(&client);
-        } else {
-            shares.by_client.insert(client, others + new);
+        *taken = *taken - old + new;
+        match entry {
+            Entry::Occupied(share) if others + new == 0 => drop(share.remove()),
+            Entry::Vacant(_) if new == 0 => {}
+            entry => drop(entry.insert_entry(others + new)),
         }
-        if shares.taken == 0 && old > 0 {
+        if *taken == 0 && old > 0 {
             self.all_returned.notify_waiters();
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::http::graphql::{self, HttpEndpoint, refuse};
 use super::http::health::{self, Readiness};
 use super::http::host::Hosts;
 use super::http::media_type::{MediaType, negotiate};
-use super::http::request_log;
+use super::http::request_log::{REQUEST_ID, RequestLine};
 use super::http::status::HttpRefusal;
 use super::protocols::workers::Workers;
 use super::quota::Quota;
@@ -25,14 +25,18 @@ use super::telemetry::observer::Telemetry;
 use super::telemetry::sources::MetricSources;
 use super::websocket::connection::{self, Sockets};
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method};
-use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{any, get};
+use axum::routing::{Route, any, get};
+use futures_util::future::{BoxFuture, Either, FutureExt, ready};
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use thiserror::Error;
+use tower::Service;
+use tower::layer::layer_fn;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use url::Url;
 
@@ -154,23 +158,42 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         routes = routes.merge(development.routes());
     }
     let routes = routes.method_not_allowed_fallback(async || refuse(MediaType::Json, &HttpRefusal::MethodOfPath));
-    let router = routes.layer(middleware::from_fn_with_state(Arc::new(Around { telemetry, hosts }), around));
+    let around = Arc::new(Around { telemetry, hosts });
+    let router = routes.layer(layer_fn(move |route| Surrounded { around: around.clone(), route }));
     Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend, workers: Workers::default() })
 }
 
-/// What happens around every request, in one layer: axum copies each layer, with all that it contains, for every request.
+/// What happens around every request.
 struct Around {
     telemetry: Arc<Telemetry>,
     hosts: Hosts,
 }
 
-async fn around(State(around): State<Arc<Around>>, request: Request, next: Next) -> Response {
-    let telemetry = around.telemetry.clone();
-    let answer = async |request| match around.hosts.refusal(&request) {
-        Some(refusal) => refuse(MediaType::Json, &refusal),
-        None => next.run(request).await,
-    };
-    request_log::around(telemetry, request, answer).await
+/// A route with what happens around it. axum copies each layer, with all that it contains, for every request; a middleware of functions
+/// would copy the route once more.
+#[derive(Clone)]
+struct Surrounded {
+    around: Arc<Around>,
+    route: Route,
+}
+
+impl Service<Request> for Surrounded {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Service::<Request>::poll_ready(&mut self.route, context)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let line = RequestLine::begin(self.around.telemetry.clone(), &mut request);
+        let answer = match self.around.hosts.refusal(&request) {
+            Some(refusal) => Either::Left(ready(refuse(MediaType::Json, &refusal))),
+            None => Either::Right(self.route.call(request).map(|Ok(response)| response)),
+        };
+        line.finish(answer).map(Ok).boxed()
+    }
 }
 
 /// Whether all of these are origins, or `*`.
@@ -195,7 +218,7 @@ fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
         .allow_credentials(!all)
         .allow_methods([Method::GET, Method::POST])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([request_log::REQUEST_ID])
+        .expose_headers([REQUEST_ID])
         .max_age(PREFLIGHT_AGE);
     Ok(Some(cors))
 }

@@ -105,7 +105,7 @@ impl Backend {
     /// Runs an operation with this much time.
     pub async fn run_within(&self, time: Duration, operation: &str, variables: Value) -> Value {
         let prepared = self.gateway.prepare(&self.request(operation, variables)).await.unwrap_or_else(|errors| panic!("{errors:?}"));
-        let response = self.gateway.run(prepared, Instant::now() + time, false).await;
+        let response = self.gateway.run(&prepared, Instant::now() + time, false).await;
         serde_json::from_slice(&response.body).unwrap()
     }
 

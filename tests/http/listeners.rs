@@ -38,7 +38,7 @@ async fn put(gateway: &Gateway, number: usize) {
     let query = "mutation($text: String!) { put(id: 1, text: $text) { id } }".to_owned();
     let Value::Object(variables) = json!({ "text": format!("{number} {}", "x".repeat(LENGTH)) }) else { panic!("an object") };
     let prepared = gateway.prepare(&Request { query, variables, ..Request::default() }).await.unwrap_or_else(|errors| panic!("{errors:?}"));
-    let response = gateway.run(prepared, Instant::now() + LONG, false).await;
+    let response = gateway.run(&prepared, Instant::now() + LONG, false).await;
     assert_eq!(&response.body[..], br#"{"data":{"put":{"id":"1"}}}"#);
 }
 

@@ -5,6 +5,7 @@ use keyfold::execute::caller::Caller;
 use keyfold::execute::expression::condition::{expression, whole};
 use keyfold::execute::expression::evaluate::holds;
 use keyfold::execute::expression::filter::applicable;
+use keyfold::execute::expression::request_time::RequestTime;
 use keyfold::execute::expression::scope::Scope;
 use keyfold::plan::tree::Filter;
 use keyfold::schema::expression::condition::Condition;
@@ -26,6 +27,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const NOW: &str = "2026-11-20T09:30:00.000Z";
+/// The same, in milliseconds since 1970.
+const NOW_MILLIS: i64 = 1_795_167_000_000;
 
 /// Values of every type that a request can give, few enough to equal those of items.
 fn request_values() -> Vec<(Value, ValueType)> {
@@ -224,7 +227,8 @@ fn the_gateway_and_the_store_agree() {
     let checks = Checks::new();
     let arguments = arguments();
     let nobody = Caller::nobody();
-    let scope = Scope { arguments: &arguments, now: NOW, caller: &nobody };
+    let now = RequestTime::at(NOW_MILLIS);
+    let scope = Scope { arguments: &arguments, now: &now, caller: &nobody };
     // How many conditions hold, do not hold, have a value that does not fit, and are dropped from a filter completely: each must occur.
     let tally = Cell::new([0; 4]);
     let count = |outcome: usize| {
@@ -299,7 +303,8 @@ fn the_semantics_are_those_of_the_guide() {
     use Comparator::*;
     let arguments = json!({ "input": { "name": "a😀", "ids": ["b"] }, "many": vec!["x"; 101] }).as_object().unwrap().clone();
     let nobody = Caller::nobody();
-    let scope = Scope { arguments: &arguments, now: NOW, caller: &nobody };
+    let now = RequestTime::at(NOW_MILLIS);
+    let scope = Scope { arguments: &arguments, now: &now, caller: &nobody };
     let argument = |name: &str| Operand::Argument(name.into(), ArgumentType(ValueType::String));
     for (condition, expected) in [
         (compare(at("text"), Equal, argument("input.name")), true),

@@ -52,7 +52,7 @@ static SYSTEMS: LazyLock<Vec<(&'static str, Arc<Model>)>> =
 async fn run(gateway: &Gateway, user: &str, query: &str, explain: bool) -> Vec<u8> {
     let request = Request { caller: support::caller(json!({ "sub": user })), ..support::request(query, Value::Null) };
     match gateway.prepare(&request).await {
-        Ok(prepared) => gateway.run(prepared, support::deadline(), explain).await.body.to_vec(),
+        Ok(prepared) => gateway.run(&prepared, support::deadline(), explain).await.body.to_vec(),
         Err(errors) => Response::refused(&errors).body.to_vec(),
     }
 }

@@ -46,7 +46,7 @@ impl Store {
         };
         let request = Request { query: operation.to_owned(), caller, ..Request::default() };
         let response = match self.gateway.prepare(&request).await {
-            Ok(prepared) => self.gateway.run(prepared, Instant::now() + Duration::from_secs(60), explain).await,
+            Ok(prepared) => self.gateway.run(&prepared, Instant::now() + Duration::from_secs(60), explain).await,
             Err(errors) => Response::refused(&errors),
         };
         serde_json::from_slice(&response.body).unwrap()

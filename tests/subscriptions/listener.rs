@@ -104,7 +104,7 @@ impl Watching {
     /// The response to a request.
     pub async fn run_as(&self, request: Request) -> Value {
         let prepared = self.gateway().prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
-        let response = self.gateway().run(prepared, support::deadline(), false).await;
+        let response = self.gateway().run(&prepared, support::deadline(), false).await;
         serde_json::from_slice(&response.body).unwrap()
     }
 }

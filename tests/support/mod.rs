@@ -117,7 +117,7 @@ pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
             let mut responses = Hub::new(gateway).subscribe(gateway, prepared, request.clone());
             tokio::time::timeout_at(deadline(), responses.next()).await.ok().flatten().expect("a subscription with `initial: true`")
         }
-        Ok(prepared) => gateway.run(prepared, deadline(), explain).await,
+        Ok(prepared) => gateway.run(&prepared, deadline(), explain).await,
         Err(errors) => Response::refused(&errors),
     };
     serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))

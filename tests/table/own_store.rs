@@ -98,7 +98,7 @@ impl DataStore for Shelf {
 async fn data(gateway: &Gateway, query: &str) -> Value {
     let request = Request { query: query.to_owned(), ..Request::default() };
     let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}"));
-    let response = gateway.run(prepared, crate::fixture::deadline(), false).await;
+    let response = gateway.run(&prepared, crate::fixture::deadline(), false).await;
     let response: Value = serde_json::from_slice(&response.body).unwrap();
     assert_eq!(response.get("errors"), None, "{response}");
     response["data"].clone()

@@ -187,7 +187,7 @@ pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> V
     let query = text(schema, &schema.mutations[operation.mutation]);
     let request = Request { query, variables: operation.arguments.clone(), ..Request::default() };
     let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}: {}", request.query));
-    let response = gateway.run(prepared, Instant::now() + Duration::from_secs(60), false).await;
+    let response = gateway.run(&prepared, Instant::now() + Duration::from_secs(60), false).await;
     serde_json::from_slice(&response.body).unwrap()
 }
 

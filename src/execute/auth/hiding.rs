@@ -4,6 +4,7 @@
 use super::lookup::{WantedItem, wanted_item};
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
+use crate::execute::expression::request_time::RequestTime;
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_rule};
 use crate::execute::write::item::assemble;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct HidingRules {
     of_types: Vec<TypeRules>,
-    now: String,
+    now: RequestTime,
     caller: Caller,
     /// Whether to look items up by strong reads.
     consistent: bool,
@@ -63,7 +64,7 @@ impl HidingRules {
             let (lookups, others): (Vec<_>, Vec<_>) = rules.iter().cloned().partition(|rule| rule.lookup().is_some());
             TypeRules { ty: ty.to_owned(), settled: others.iter().map(|rule| settle_rule(rule, &scope)).collect(), lookups }
         };
-        let (now, caller) = (context.now.to_owned(), context.caller.clone());
+        let (now, caller) = (context.now.clone(), context.caller.clone());
         Self { of_types: of_types.map(settled).collect(), now, caller, consistent, let_in: Mutex::default() }
     }
 

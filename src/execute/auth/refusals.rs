@@ -197,6 +197,7 @@ fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> 
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::execute::expression::request_time::RequestTime;
     use crate::schema::load;
     use crate::schema::model::auth::AuthAction;
     use serde_json::{Value, json};
@@ -219,7 +220,7 @@ type Query {
         let demand = Demand { of: "Task".to_owned(), rules, arguments: None, decided: DecidedBy::Caller };
         let let_in = |claims: Value| {
             let caller = Caller::signed_in(claims.as_object().unwrap().clone());
-            alternatives(&demand, &Scope { arguments: &Map::new(), now: "", caller: &caller }).map(|open| open.len())
+            alternatives(&demand, &Scope { arguments: &Map::new(), now: &RequestTime::default(), caller: &caller }).map(|open| open.len())
         };
         assert_eq!(let_in(json!({ "sub": "ann" })), Some(0));
         assert_eq!(let_in(json!({ "sub": "ann", "role": "admin" })), None);

@@ -6,6 +6,7 @@ pub mod evaluate;
 pub mod filter;
 pub mod narrow;
 pub mod placeholders;
+pub mod request_time;
 pub mod scope;
 pub mod settle;
 pub mod update;

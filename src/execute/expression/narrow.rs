@@ -133,6 +133,7 @@ impl Narrower<'_> {
 mod tests {
     use super::*;
     use crate::execute::caller::Caller;
+    use crate::execute::expression::request_time::RequestTime;
     use crate::schema::expression::operand::Segment;
     use serde_json::Map;
 
@@ -144,7 +145,7 @@ mod tests {
         let mut attributes = KnownAttributes::default();
         known.iter().for_each(|(name, value)| attributes.set(name, value.clone()));
         let (arguments, caller) = (Map::new(), Caller::nobody());
-        let scope = Scope { arguments: &arguments, now: "2026-11-22T00:00:00.000Z", caller: &caller };
+        let scope = Scope { arguments: &arguments, now: &RequestTime::at(1_795_305_600_000), caller: &caller };
         match narrow(condition, &attributes, &scope) {
             Settled::Always => "always".to_owned(),
             Settled::Never => "never".to_owned(),

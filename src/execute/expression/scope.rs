@@ -1,5 +1,6 @@
 //! The values of a request that expressions use: arguments, claims, the time and literals, as API values and as attributes. Must not know items.
 
+use super::request_time::RequestTime;
 use crate::execute::caller::Caller;
 use crate::execute::values::encode;
 use crate::schema::expression::claim::ClaimPath;
@@ -15,8 +16,8 @@ pub(super) const MOST_VALUES: usize = 100;
 pub struct Scope<'a> {
     /// The field's coerced arguments.
     pub arguments: &'a Map<String, Value>,
-    /// `:now`, as a canonical DateTime.
-    pub now: &'a str,
+    /// `:now`.
+    pub now: &'a RequestTime,
     /// The caller, whose claims it may name.
     pub caller: &'a Caller,
 }
@@ -33,7 +34,7 @@ impl Scope<'_> {
             Operand::Path(_) | Operand::Size(_) => return Ok(None),
             Operand::Argument(name, kind) => (kind, self.argument(name).unwrap_or(&Value::Null), format!("Argument \"{name}\"")),
             Operand::Claim(claim, kind) => return Ok(encode::attribute(&kind.0, &self.claim(claim, &kind.0))),
-            Operand::Now(kind) => (kind, &Value::String(self.now.to_owned()), "The time".to_owned()),
+            Operand::Now(kind) => (kind, &Value::String(self.now.text().to_owned()), "The time".to_owned()),
             Operand::Literal(value, kind) => (kind, value, "A literal".to_owned()),
         };
         encode::attribute(&kind.0, value).map(Some).ok_or_else(|| format!("{what} does not fit its use in the condition."))
@@ -85,7 +86,7 @@ pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v
 pub fn operand_value(operand: &Operand, scope: &Scope<'_>) -> Option<Value> {
     match operand {
         Operand::Argument(name, _) => Some(scope.argument(name).cloned().unwrap_or(Value::Null)),
-        Operand::Now(_) => Some(Value::String(scope.now.to_owned())),
+        Operand::Now(_) => Some(Value::String(scope.now.text().to_owned())),
         Operand::Literal(value, _) => Some(value.clone()),
         Operand::Claim(claim, kind) => Some(scope.claim(claim, &kind.0)),
         Operand::Path(_) | Operand::Size(_) => None,

@@ -275,7 +275,7 @@ impl Values<'_> {
     fn value<'o>(&self, operand: &'o Operand) -> Option<(&'o ArgumentType, Value)> {
         match operand {
             Operand::Argument(name, kind) => Some((kind, self.scope.argument(name)?.clone())),
-            Operand::Now(kind) => Some((kind, Value::from(self.scope.now))),
+            Operand::Now(kind) => Some((kind, Value::from(self.scope.now.text()))),
             Operand::Literal(value, kind) => Some((kind, value.clone())),
             Operand::Claim(claim, kind) => Some((kind, self.scope.claim(claim, &kind.0))),
             Operand::Path(_) | Operand::Size(_) => None,

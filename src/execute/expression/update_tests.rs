@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::execute::caller::Caller;
+use crate::execute::expression::request_time::RequestTime;
 use crate::schema::scalar::value_type::Moment;
 use crate::table::data::attribute::Item;
 use dynoxide::Database;
@@ -10,6 +11,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 
 const NOW: &str = "2026-11-20T09:30:00.000Z";
+
+fn now() -> RequestTime {
+    RequestTime::at(1_795_167_000_000)
+}
 
 fn model() -> Model {
     crate::schema::load("schema.graphql", include_str!("../../../schema.graphql"), &|_| None).unwrap().0
@@ -42,7 +47,7 @@ fn texts() -> ValueType {
 
 fn changes(update: &Update, arguments: Value) -> Result<Changes, String> {
     let Value::Object(arguments) = arguments else { panic!("no arguments") };
-    Changes::of(&model(), update, &Scope { arguments: &arguments, now: NOW, caller: &Caller::nobody() })
+    Changes::of(&model(), update, &Scope { arguments: &arguments, now: &now(), caller: &Caller::nobody() })
 }
 
 /// The expression's text with its placeholders replaced, values as DynamoDB's JSON.
@@ -246,7 +251,7 @@ fn further_changes_never_name_a_path_twice() {
     assert_eq!((&again["version"], &again["log"]), (&json!({ "N": "2" }), &json!({ "L": [{ "N": "1" }, { "BOOL": true }] })));
     let twice = set(&[("a", SetValue::Operand(Operand::Path(path("b")))), ("a.c", SetValue::Operand(Operand::Path(path("b"))))]);
     assert_eq!(
-        super::Changes::of(&model(), &twice, &Scope { arguments: &Map::new(), now: NOW, caller: &Caller::nobody() }).unwrap_err(),
+        super::Changes::of(&model(), &twice, &Scope { arguments: &Map::new(), now: &now(), caller: &Caller::nobody() }).unwrap_err(),
         "The update names an attribute twice."
     );
 }

@@ -29,16 +29,16 @@ pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
 
 /// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have `max_nodes` objects.
 pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>, max_nodes: usize) {
-    let (mut items, mut pages): (Vec<SmallVec<[ItemState; 1]>>, Vec<PageResult>) =
-        rows.into_iter().map(|row| (row.items, row.page)).unzip();
     let Some(space) = state.plan.reads[id].yields else {
-        let one = |(items, page): (SmallVec<[ItemState; 1]>, PageResult)| match page.failure {
+        let one = |row: RowResult| match row.page.failure {
             Some(why) => ItemState::Failed(why),
-            None => first_present(items),
+            None => first_present(row.items),
         };
-        state.results[id] = ReadResult::One(items.into_iter().zip(pages).map(one).collect());
+        state.results[id] = ReadResult::One(rows.into_iter().map(one).collect());
         return;
     };
+    let (mut items, mut pages): (Vec<SmallVec<[ItemState; 1]>>, Vec<PageResult>) =
+        rows.into_iter().map(|row| (row.items, row.page)).unzip();
     let made: usize = items.iter().map(SmallVec::len).sum();
     if row_count(state) + made > max_nodes {
         let message = format!("The response would have more than {max_nodes} objects. Ask for smaller pages.");

@@ -40,10 +40,9 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
         results.call(context, &reads).boxed().await;
-        let (later, known): (Vec<ReadRequests<'_>>, Vec<ReadRequests<'_>>) =
-            reads.into_iter().partition(|requests| results.needs_more(requests));
-        waiting = later.iter().map(|requests| requests.id).collect();
-        let found = known.into_iter().map(|requests| (requests.id, row_results(context, requests, &results, &filler)));
+        waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
+        let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));
+        let found = known.map(|requests| (requests.id, row_results(context, requests, &results, &filler)));
         let found: Vec<(ReadId, Vec<RowResult>)> = found.collect();
         for (read, rows) in found {
             context.work.add(rows.len() + rows.iter().map(|row| row.items.len()).sum::<usize>());

@@ -67,10 +67,13 @@ impl<'a> WaveResults<'a> {
         let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
         let foreseen = self.foreseen(context, reads);
         self.round(Round { gets, queries, shared: &shared, foreseen }, context).await;
+        // What few waves need is boxed, so that the futures of all stay small.
         if !parts.is_empty() {
-            self.call_rest(context, reads).await;
+            Box::pin(self.call_rest(context, reads)).await;
         }
-        self.look_up(context, reads).await;
+        if reads.iter().any(|requests| requests.read.discriminator.lookups() > 0) {
+            Box::pin(self.look_up(context, reads)).await;
+        }
     }
 
     /// Makes the calls for what the shared Queries did not reach, if something waits for it.

@@ -7,6 +7,7 @@ use crate::execute::auth::refusals::{Alternative, Decision, Refusals};
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::expression::request_time::RequestTime;
 use crate::execute::expression::scope::{Scope, argument};
 use crate::execute::key::bound::{BoundFields, BoundKey, RangeValues};
 use crate::execute::key::values::MAX_COMBINATIONS;
@@ -88,7 +89,7 @@ pub struct ReadState<'p> {
     /// Who sent the request.
     caller: Caller,
     /// The time of the request, as a canonical DateTime.
-    now: String,
+    now: RequestTime,
     /// What the caller is refused.
     pub refusals: Refusals,
     /// The rows of each space; `None` until they are known.
@@ -113,7 +114,7 @@ impl<'p> ReadState<'p> {
         let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
         let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
-        Self { plan, arguments, caller: context.caller.clone(), now: context.now.to_owned(), refusals, rows, results, elements, filled }
+        Self { plan, arguments, caller: context.caller.clone(), now: context.now.clone(), refusals, rows, results, elements, filled }
     }
 
     /// The number of rows of a space; 0 while they are unknown.

@@ -20,6 +20,9 @@ const BLOCK: usize = 33 << 20;
 /// In place of extensions that do not fit.
 const OMITTED: &[u8] = br#","extensions":{"keyfold":{"omitted":"The explanation does not fit into the bytes of a response."}}"#;
 
+/// The bytes of a small response. glibc keeps blocks of up to 1032 bytes for their thread (malloc(3), `glibc.malloc.tcache_max`).
+const SMALL: usize = 1 << 10;
+
 /// The bounds of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseLimits {
@@ -49,7 +52,7 @@ pub struct ResponseBody {
 impl ResponseBody {
     /// A response without fields.
     pub fn new(limits: ResponseLimits) -> Self {
-        let mut data = Vec::with_capacity(4096);
+        let mut data = Vec::with_capacity(SMALL);
         data.extend_from_slice(BEGINNING);
         Self { data, errors: Vec::new(), codes: Vec::new(), writing: Duration::ZERO, refused: false, objects: 0, limits }
     }

@@ -7,6 +7,7 @@ use crate::schema::scalar::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
 use apollo_compiler::executable::Operation;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Coerces the variables of an operation. A nullable variable without a value or a default stays absent.
 pub fn coerce_variables(
@@ -19,8 +20,8 @@ pub fn coerce_variables(
     let mut mistakes = Vec::new();
     for definition in &operation.variables {
         let name = definition.name.as_str();
-        let default = || definition.default_value.as_ref().map(|literal| json_of(literal, &Map::new()));
-        let coerced = match given.get(name).cloned().or_else(default) {
+        let default = || definition.default_value.as_ref().map(|literal| Cow::Owned(json_of(literal, &Map::new())));
+        let coerced = match given.get(name).map(Cow::Borrowed).or_else(default) {
             Some(value) => coerce(api, &definition.ty, &value).map_err(|misfit| misfit.of("Variable", &format!("${name}"))),
             None if definition.ty.is_non_null() => {
                 Err(format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty))

@@ -25,6 +25,7 @@ use crate::serve::telemetry::tracer::RequestSpan;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::IntoResponse;
 use std::sync::Arc;
@@ -63,43 +64,45 @@ pub async fn handle(
     Extension(client): Extension<ClientAddress>,
     request: axum::extract::Request,
 ) -> axum::response::Response {
-    let may_write = request.method() == Method::POST;
-    if !may_write && !is_read(request.method()) {
+    let (request, body) = request.into_parts();
+    let may_write = request.method == Method::POST;
+    if !may_write && !is_read(&request.method) {
         return refuse(MediaType::Json, &HttpRefusal::Method);
     }
-    let Some(media) = negotiate(request.headers()) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
-    let Some(accepted) = Accepted::of(request.headers()) else { return refuse(media, &HttpRefusal::CodingNotAcceptable) };
+    let Some(media) = negotiate(&request.headers) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
+    let Some(accepted) = Accepted::of(&request.headers) else { return refuse(media, &HttpRefusal::CodingNotAcceptable) };
     if media == MediaType::EventStream && !accepted.plain() {
         return refuse(media, &HttpRefusal::CodingNotAcceptable);
     }
-    let transport: Transport = request.extensions().get().copied().unwrap_or_default();
+    let transport: Transport = request.extensions.get().copied().unwrap_or_default();
     if media == MediaType::EventStream && !transport.streams {
         return refuse(media, &HttpRefusal::NoEvents);
     }
-    let known = KnownResponses::of(request.method(), request.headers());
+    let known = KnownResponses::of(&request.method, &request.headers);
     let (form, endpoint) = (Form { media, accepted, known }, &http.endpoint);
-    let origin = RequestOrigin::new(client, request.extensions());
-    let identity = match endpoint.authenticator.identify(Credentials::of_headers(request.headers()), &origin).await {
+    let origin = RequestOrigin::new(client, &request.extensions);
+    let identity = match endpoint.authenticator.identify(Credentials::of_headers(&request.headers), &origin).await {
         Ok(identity) => identity,
         Err(fault) => return refuse(media, &fault.into()),
     };
     if let Err(too_fast) = endpoint.may_begin(&identity, client) {
         return refuse(media, &too_fast.into());
     }
-    let explain = endpoint.explain && wants_explanation(request.headers());
-    let last_event = sse::last_event(request.headers());
-    let trace = request.extensions().get::<RequestSpan>().map(|span| span.own);
-    let summary = request.extensions().get::<RequestSummary>().cloned().unwrap_or_default();
-    let (body, memory) = match asked(endpoint, client, request).await {
+    let explain = endpoint.explain && wants_explanation(&request.headers);
+    let last_event = sse::last_event(&request.headers);
+    let trace = request.extensions.get::<RequestSpan>().map(|span| span.own);
+    let summary = request.extensions.get::<RequestSummary>().cloned().unwrap_or_default();
+    let (body, memory) = match asked(endpoint, client, &request, body).await {
         Ok(read) => read,
         Err(refusal) => return refuse(media, &refusal),
     };
+    drop(request);
     let is_signed_in = identity.caller.is_signed_in();
     let ends = transport.ends;
     let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
-            answer((&http, transport), &form, &operations, *parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))
+            answer((&http, transport), &form, &operations, parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))
         }
         RequestBody::List(_) if media == MediaType::EventStream => {
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
@@ -121,14 +124,15 @@ async fn answer(
     (http, transport): (&HttpEndpoint, Transport),
     form: &Form,
     operations: &RequestOperations<'_>,
-    parameters: RequestParameters,
+    parameters: Box<RequestParameters>,
     memory: Share,
 ) -> Result<axum::response::Response, HttpRefusal> {
     if form.media == MediaType::EventStream {
-        let responses = operations.stream(parameters, memory).await?;
+        // Boxed, as most requests have one response.
+        let responses = Box::pin(operations.stream(*parameters, memory)).await?;
         return Ok(sse::respond(http.endpoint.clone(), operations.client, responses, transport.closes));
     }
-    let response = operations.run(parameters, memory).await?;
+    let response = operations.run(*parameters, memory).await?;
     Ok(send(http, operations.client, form, response).await)
 }
 
@@ -176,7 +180,7 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
     };
     let coding = accepted.coding(body.len());
     if let Some(coding) = coding {
-        let Some(compressed) = http.compressor.compress(coding, body).await else { return refuse(media, &HttpRefusal::Busy) };
+        let Some(compressed) = Box::pin(http.compressor.compress(coding, body)).await else { return refuse(media, &HttpRefusal::Busy) };
         body = compressed.into();
         if let Err(exhausted) = resize_response(&mut share, body.len()) {
             return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
@@ -202,17 +206,17 @@ fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::R
 }
 
 /// What a request asks for, and the memory that it holds.
-async fn asked(endpoint: &Endpoint, client: ClientAddress, request: axum::extract::Request) -> Result<(RequestBody, Share), HttpRefusal> {
+async fn asked(endpoint: &Endpoint, client: ClientAddress, request: &Parts, body: Body) -> Result<(RequestBody, Share), HttpRefusal> {
     let memory = endpoint.quotas.requests.take(client, 0)?;
-    if is_read(request.method()) {
-        let parameters = from_query_string(request.uri()).map_err(HttpRefusal::Malformed)?;
+    if is_read(&request.method) {
+        let parameters = from_query_string(&request.uri).map_err(HttpRefusal::Malformed)?;
         return Ok((RequestBody::One(Box::new(parameters)), memory));
     }
-    if !is_json(request.headers()) {
+    if !is_json(&request.headers) {
         return Err(HttpRefusal::NotJson);
     }
-    let coding = BodyCoding::of(request.headers()).ok_or(HttpRefusal::UnknownCoding)?;
-    let (text, memory) = read::read(request.into_body(), coding, &endpoint.limits, memory).await?;
+    let coding = BodyCoding::of(&request.headers).ok_or(HttpRefusal::UnknownCoding)?;
+    let (text, memory) = read::read(body, coding, &endpoint.limits, memory).await?;
     Ok((from_json(&text).map_err(HttpRefusal::Malformed)?, memory))
 }
 

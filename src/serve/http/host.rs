@@ -84,9 +84,11 @@ fn host_of(request: &Request) -> Result<Option<Authority>, HttpRefusal> {
 
 /// Whether this is a host with or without a port, and nothing else (RFC 9110 section 7.2).
 fn is_host(authority: &Authority) -> bool {
-    let text = authority.as_str();
-    let port = text.strip_prefix(authority.host()).and_then(|rest| rest.strip_prefix(':'));
-    text == authority.host() || port.is_some_and(|port| port.is_empty() || authority.port_u16().is_some())
+    match authority.as_str().strip_prefix(authority.host()) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix(':').is_some_and(|port| port.is_empty() || port.parse::<u16>().is_ok()),
+        None => false,
+    }
 }
 
 /// A host in lower case, without the dot that ends a full name.

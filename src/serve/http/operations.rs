@@ -4,7 +4,7 @@ use super::status::HttpRefusal;
 use crate::execute::gateway::Response;
 use crate::execute::report::TraceContext;
 use crate::execute::request::Request;
-use crate::serve::backend::{Invocation, MayNotWrite};
+use crate::serve::backend::{Invocation, MayNotWrite, OperationAnswer};
 use crate::serve::client::ClientAddress;
 use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::{Endpoint, timed_out};
@@ -12,8 +12,8 @@ use crate::serve::quota::Share;
 use crate::serve::sign_in::authenticator::Identity;
 use crate::serve::telemetry::summary::RequestSummary;
 use axum::body::Bytes;
-use futures_util::future::join_all;
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::future::{Either, TryFutureExt, join_all, ready};
+use futures_util::stream::{BoxStream, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
 /// The operations of one request.
@@ -40,41 +40,47 @@ pub struct RequestOperations<'e> {
 
 impl RequestOperations<'_> {
     /// Runs an operation that has one response. The operation has the memory of its request. The error is why it did not run.
-    pub async fn run(&self, parameters: RequestParameters, memory: Share) -> Result<Response, HttpRefusal> {
-        Ok(self.begin(parameters, memory, false).await?.next().await.unwrap_or_else(timed_out))
+    pub fn run(&self, parameters: RequestParameters, memory: Share) -> impl Future<Output = Result<Response, HttpRefusal>> + Send {
+        let answered = self.begin(parameters, memory, false).and_then(async |answer| {
+            Ok(match answer {
+                OperationAnswer::One(response) => response.await,
+                OperationAnswer::Many(mut responses) => responses.next().await.unwrap_or_else(timed_out),
+            })
+        });
+        answered.inspect_ok(|response| self.summary.add(response))
     }
 
     /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the caller's token.
     pub async fn stream(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
-        let responses = self.begin(parameters, memory, true).await?;
+        let summary = self.summary.clone();
+        let answer = self.begin(parameters, memory, true).await?;
+        let responses = answer.into_stream().inspect(move |response| summary.add(response));
         Ok(match self.identity.ends {
             Some(ends) => responses.take_until(sleep_until(ends)).boxed(),
-            None => responses,
+            None => responses.boxed(),
         })
     }
 
-    async fn begin(
+    fn begin(
         &self,
         parameters: RequestParameters,
         memory: Share,
         may_last: bool,
-    ) -> Result<BoxStream<'static, Response>, HttpRefusal> {
+    ) -> impl Future<Output = Result<OperationAnswer, HttpRefusal>> + Send {
         let request = match self.endpoint.documents.request(parameters) {
             Ok(request) => Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), trace: self.trace, ..request },
-            Err(error) => {
-                self.summary.refused(error.code);
-                return Ok(stream::once(std::future::ready(Response::refused(&[error]))).boxed());
-            }
+            Err(error) => return Either::Left(ready(Ok(OperationAnswer::ready(Response::refused(&[error]))))),
         };
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
-        let admission = self.endpoint.quotas.admit(self.client, memory)?;
+        let admission = match self.endpoint.quotas.admit(self.client, memory) {
+            Ok(admission) => admission,
+            Err(exhausted) => return Either::Left(ready(Err(exhausted.into()))),
+        };
         let of_settings = Instant::now() + self.endpoint.limits.request_timeout;
         let deadline = self.ends.map_or(of_settings, |ends| ends.min(of_settings));
         let invocation =
             Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain, summary: self.summary.clone() };
-        let responses = self.endpoint.run(invocation, admission).await.map_err(|MayNotWrite| HttpRefusal::NotByGet)?;
-        let summary = self.summary.clone();
-        Ok(responses.inspect(move |response| summary.add(response)).boxed())
+        Either::Right(self.endpoint.run(invocation, admission).map_err(|MayNotWrite| HttpRefusal::NotByGet))
     }
 
     /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not run has its errors in

@@ -1,7 +1,7 @@
 //! A JSON body or a query string in, what it asks for out (GraphQL over HTTP, "Request"). Must not know documents.
 
 use super::media_type::is_utf8;
-use crate::serve::documents::parameters::{RequestParameters, from_members};
+use crate::serve::documents::parameters::{RequestMembers, RequestParameters, from_members};
 use axum::extract::Query;
 use axum::http::{HeaderMap, Uri, header};
 use serde_json::{Map, Value};
@@ -17,9 +17,12 @@ pub enum RequestBody {
 
 /// Reads the body of a POST: the parameters of a request, or a list of them. The error is a sentence for the client.
 pub fn from_json(body: &[u8]) -> Result<RequestBody, String> {
-    let body: Value = serde_json::from_slice(body).map_err(|error| format!("The body is not valid JSON: {error}."))?;
-    match body {
-        Value::Object(members) => Ok(RequestBody::One(Box::new(from_members(members)?))),
+    let invalid = |error: serde_json::Error| format!("The body is not valid JSON: {error}.");
+    if body.trim_ascii_start().starts_with(b"{") {
+        let members: RequestMembers = serde_json::from_slice(body).map_err(invalid)?;
+        return Ok(RequestBody::One(Box::new(members.into_parameters()?)));
+    }
+    match serde_json::from_slice(body).map_err(invalid)? {
         Value::Array(list) if list.is_empty() => Err("The list has no operation.".into()),
         Value::Array(list) => list.into_iter().enumerate().map(of_list).collect::<Result<_, _>>().map(RequestBody::List),
         _ => Err("The body must be a JSON object with a member \"query\".".into()),
@@ -91,6 +94,11 @@ mod tests {
         let request = post(json!({"query": "{a}", "operationName": "A", "variables": {"x": 1}, "extensions": {}, "more": 1})).unwrap();
         assert_eq!((request.query.as_deref(), request.operation_name.as_deref()), (Some("{a}"), Some("A")));
         assert_eq!(Value::Object(request.variables), json!({"x": 1}));
+    }
+
+    #[test]
+    fn a_member_that_occurs_twice_is_refused() {
+        assert!(from_json(br#"{"query": "{a}", "query": "{b}"}"#).unwrap_err().contains("duplicate field `query`"));
     }
 
     #[test]

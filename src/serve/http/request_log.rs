@@ -12,7 +12,7 @@ use crate::serve::telemetry::summary::RequestSummary;
 use crate::serve::telemetry::tracer::RequestSpan;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
@@ -33,69 +33,10 @@ const HEALTH: &str = "/health/";
 /// Longest text of a client in a log line, in bytes.
 const LONGEST: usize = 256;
 
-/// Runs the handlers with an id and a log line, and turns a panic into 500.
-pub async fn around<F>(telemetry: Arc<Telemetry>, mut request: Request, answer: impl FnOnce(Request) -> F) -> Response
-where
-    F: Future<Output = Response>,
-{
-    let id = request_id(request.headers());
-    // Probes come every few seconds and tell nothing.
-    let is_probe = request.uri().path().starts_with(HEALTH);
-    let span = telemetry.begin(request.headers()).filter(|_| !is_probe);
-    let summary = RequestSummary::default();
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut line = Line {
-        id: id.clone(),
-        method: request.method().to_string(),
-        path: shortened(request.uri().path()),
-        route,
-        status: CLIENT_LEFT,
-        began: Instant::now(),
-        arrived: SystemTime::now(),
-        summary: summary.clone(),
-        span,
-        telemetry,
-    };
-    request.extensions_mut().insert(RequestId(id.clone()));
-    request.extensions_mut().insert(summary);
-    if let Some(span) = span {
-        request.extensions_mut().insert(span);
-    }
-    let mut response = AssertUnwindSafe(answer(request)).catch_unwind().await.unwrap_or_else(|panic| {
-        tracing::error!(request_id = %line.id, panic = panic_text(&*panic), "a request handler panicked");
-        refuse(MediaType::Json, &HttpRefusal::Failed)
-    });
-    line.status = response.status().as_u16();
-    if let Some(RefusalCode(code)) = response.extensions_mut().remove() {
-        line.summary.refused(code);
-    }
-    if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(REQUEST_ID, value);
-    }
-    let is_stream = response.headers().get(header::CONTENT_TYPE) == Some(&MediaType::EventStream.content_type());
-    if is_stream { response.map(|body| until_its_end(body, line)) } else { response }
-}
-
-/// A body whose log line is written when its last byte is taken, or when the client leaves.
-fn until_its_end(body: Body, mut line: Line) -> Body {
-    let status = std::mem::replace(&mut line.status, CLIENT_LEFT);
-    let next = move |(mut body, mut line): (BodyDataStream, Line)| async move {
-        match body.next().await {
-            Some(bytes) => Some((bytes, (body, line))),
-            None => {
-                line.status = status;
-                drop(line);
-                None
-            }
-        }
-    };
-    Body::from_stream(stream::unfold((body.into_data_stream(), line), next))
-}
-
 /// The log line of a request. Dropping it writes it, so that a request whose client left is logged too.
-struct Line {
-    id: String,
-    method: String,
+pub struct RequestLine {
+    id: Arc<str>,
+    method: Method,
     path: String,
     /// The path with names in place of what varies; none if there is no such path.
     route: Option<MatchedPath>,
@@ -108,25 +49,88 @@ struct Line {
     telemetry: Arc<Telemetry>,
 }
 
-impl Drop for Line {
+impl RequestLine {
+    /// A request has arrived. Its handlers find its id, its summary and its span among its extensions.
+    pub fn begin(telemetry: Arc<Telemetry>, request: &mut Request) -> Self {
+        let id = request_id(request.headers());
+        // Probes come every few seconds and tell nothing.
+        let is_probe = request.uri().path().starts_with(HEALTH);
+        let span = telemetry.begin(request.headers()).filter(|_| !is_probe);
+        let summary = RequestSummary::default();
+        let line = Self {
+            id: id.clone(),
+            method: request.method().clone(),
+            path: shortened(request.uri().path()),
+            route: request.extensions().get::<MatchedPath>().cloned(),
+            status: CLIENT_LEFT,
+            began: Instant::now(),
+            arrived: SystemTime::now(),
+            summary: summary.clone(),
+            span,
+            telemetry,
+        };
+        request.extensions_mut().insert(RequestId(id));
+        request.extensions_mut().insert(summary);
+        if let Some(span) = span {
+            request.extensions_mut().insert(span);
+        }
+        line
+    }
+
+    /// The response of the handlers with the id of the request. If they panic, it is 500.
+    pub fn finish(self, answer: impl Future<Output = Response>) -> impl Future<Output = Response> {
+        AssertUnwindSafe(answer).catch_unwind().map(|answered| self.finished(answered))
+    }
+
+    fn finished(mut self, answered: std::thread::Result<Response>) -> Response {
+        let mut response = answered.unwrap_or_else(|panic| {
+            tracing::error!(request_id = %self.id, panic = panic_text(&*panic), "a request handler panicked");
+            refuse(MediaType::Json, &HttpRefusal::Failed)
+        });
+        self.status = response.status().as_u16();
+        if let Some(RefusalCode(code)) = response.extensions_mut().remove() {
+            self.summary.refused(code);
+        }
+        if let Ok(value) = HeaderValue::from_str(&self.id) {
+            response.headers_mut().insert(REQUEST_ID, value);
+        }
+        let is_stream = response.headers().get(header::CONTENT_TYPE) == Some(&MediaType::EventStream.content_type());
+        if is_stream { response.map(|body| until_its_end(body, self)) } else { response }
+    }
+}
+
+/// A body whose log line is written when its last byte is taken, or when the client leaves.
+fn until_its_end(body: Body, mut line: RequestLine) -> Body {
+    let status = std::mem::replace(&mut line.status, CLIENT_LEFT);
+    let next = move |(mut body, mut line): (BodyDataStream, RequestLine)| async move {
+        match body.next().await {
+            Some(bytes) => Some((bytes, (body, line))),
+            None => {
+                line.status = status;
+                drop(line);
+                None
+            }
+        }
+    };
+    Body::from_stream(stream::unfold((body.into_data_stream(), line), next))
+}
+
+impl Drop for RequestLine {
     fn drop(&mut self) {
         let lasted = self.began.elapsed();
         let ms = milliseconds(lasted);
-        let Line { id, method, path, route, status, span, .. } = self;
+        let Self { id, method, path, route, status, span, .. } = self;
         let route = route.as_ref().map_or("(none)", |route| route.as_str());
-        let known = ["GET", "POST", "OPTIONS", "HEAD"].contains(&method.as_str());
+        let method = method.as_str();
+        let known = ["GET", "POST", "OPTIONS", "HEAD"].contains(&method);
         let exchange = HttpExchange { method: if known { method } else { "_OTHER" }, route, status: *status, began: self.arrived, lasted };
         self.telemetry.exchanged(exchange, *span);
         if path.starts_with(HEALTH) {
-            tracing::debug!(method, path, status, ms, request_id = id, "request");
+            tracing::debug!(method, path, status, ms, request_id = &**id, "request");
             return;
         }
         let operations = self.summary.taken();
-        let (operation, kind, codes) = (operations.names(), operations.kinds(), operations.codes());
-        let (waves, calls) = (operations.figure(operations.waves), operations.figure(operations.calls));
-        let (read_units, write_units) = (operations.figure(operations.read_units), operations.figure(operations.write_units));
-        let trace_id = span.map(|span| hex::encode(span.own.trace_id));
-        // A macro, as each level is a constant of its call site.
+        // A macro, as each level is a constant of its call site. The values are made only if the line is.
         macro_rules! log {
             ($level:ident) => {
                 tracing::$level!(
@@ -134,15 +138,15 @@ impl Drop for Line {
                     path,
                     status,
                     ms,
-                    operation,
-                    kind,
-                    codes,
-                    waves,
-                    calls,
-                    read_units,
-                    write_units,
-                    trace_id,
-                    request_id = id,
+                    operation = operations.names(),
+                    kind = operations.kinds(),
+                    codes = operations.codes(),
+                    waves = operations.figure(operations.waves),
+                    calls = operations.figure(operations.calls),
+                    read_units = operations.figure(operations.read_units),
+                    write_units = operations.figure(operations.write_units),
+                    trace_id = span.map(|span| hex::encode(span.own.trace_id)),
+                    request_id = &**id,
                     "request"
                 )
             };
@@ -189,21 +193,22 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// The client's id if it is short and plain, otherwise a new one: a UUID v7, so that ids sort by time.
-fn request_id(headers: &HeaderMap) -> String {
+fn request_id(headers: &HeaderMap) -> Arc<str> {
     headers
         .get(REQUEST_ID)
         .and_then(|value| value.to_str().ok())
         .filter(|id| (1..=128).contains(&id.len()))
         .filter(|id| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte)))
-        .map_or_else(|| new_id().to_string(), str::to_owned)
+        .map_or_else(new_id, Arc::from)
 }
 
 /// A UUID v7 (RFC 9562 section 5.7). It is no secret, so its random part does not come from the system, which would take a call each time.
-fn new_id() -> Uuid {
+fn new_id() -> Arc<str> {
     let mut random = [0; 10];
     fastrand::fill(&mut random);
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Builder::from_unix_timestamp_millis(u64::try_from(since_1970.as_millis()).unwrap_or_default(), &random).into_uuid()
+    let id = Builder::from_unix_timestamp_millis(u64::try_from(since_1970.as_millis()).unwrap_or_default(), &random).into_uuid();
+    (&*id.hyphenated().encode_lower(&mut Uuid::encode_buffer())).into()
 }
 
 /// The text, cut at [`LONGEST`] bytes, without the control characters that could forge a log line.
@@ -224,7 +229,7 @@ mod tests {
     use std::io::Write;
     use std::sync::Mutex;
 
-    fn id_for(sent: &str) -> String {
+    fn id_for(sent: &str) -> Arc<str> {
         let mut headers = HeaderMap::new();
         headers.insert(REQUEST_ID, HeaderValue::from_bytes(sent.as_bytes()).unwrap());
         request_id(&headers)
@@ -232,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_plain_id_is_kept_and_any_other_replaced() {
-        assert_eq!(id_for("1-67891233-abcdef012345678912345678"), "1-67891233-abcdef012345678912345678");
+        assert_eq!(&*id_for("1-67891233-abcdef012345678912345678"), "1-67891233-abcdef012345678912345678");
         for odd in ["", "a b", "{\"a\":1}", "é", &"x".repeat(129)] {
             assert_eq!(Uuid::parse_str(&id_for(odd)).unwrap().get_version_num(), 7, "{odd}");
         }
@@ -259,10 +264,10 @@ mod tests {
             let writer = log.clone();
             let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
             let _guard = tracing::subscriber::set_default(subscriber);
-            let (id, method, path) = ("1".to_owned(), "POST".to_owned(), "/graphql".to_owned());
+            let (id, method, path) = ("1".into(), Method::POST, "/graphql".to_owned());
             let (summary, telemetry) = (RequestSummary::default(), Arc::default());
             let (began, arrived) = (Instant::now(), SystemTime::now());
-            let line = Line { id, method, path, route: None, status: 200, began, arrived, summary, span: None, telemetry };
+            let line = RequestLine { id, method, path, route: None, status: 200, began, arrived, summary, span: None, telemetry };
             let events = stream::iter([Ok::<_, Infallible>("event: next"), Ok("event: complete")]);
             let mut events = until_its_end(Body::from_stream(events), line).into_data_stream();
             assert!(events.next().await.is_some() && events.next().await.is_some());

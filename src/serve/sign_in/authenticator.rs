@@ -59,14 +59,15 @@ impl Authenticator {
         let Some(known) = &self.known else { return Ok(Identity::default()) };
         let checked = match shown {
             Ok(Credentials::None) => Ok(Identity::default()),
-            Ok(Credentials::Token(text)) => of_token(&known.issuers, text).await,
+            // Boxed: it may have to fetch keys.
+            Ok(Credentials::Token(text)) => Box::pin(of_token(&known.issuers, text)).await,
             Ok(Credentials::ApiKey(key)) => of_api_key(&known.api_keys.current(), key),
             Err(fault) => Err(fault),
         };
         if let Err(fault) = &checked {
-            tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id(), "a sign-in was refused");
+            tracing::warn!(reason = %fault, client = %origin.client, request_id = origin.id().map(|id| &**id), "a sign-in was refused");
         }
-        checked.map(|identity| Identity { caller: identity.caller.in_request(origin.id()), ..identity })
+        checked.map(|identity| Identity { caller: identity.caller.in_request(origin.id().cloned()), ..identity })
     }
 }
 

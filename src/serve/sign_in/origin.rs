@@ -2,10 +2,11 @@
 
 use crate::serve::client::ClientAddress;
 use axum::http::Extensions;
+use std::sync::Arc;
 
 /// The id of a request, which its log lines share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestId(pub String);
+pub struct RequestId(pub Arc<str>);
 
 /// Where a request comes from.
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ impl RequestOrigin {
     }
 
     /// The id of the request, for a log line.
-    pub fn id(&self) -> Option<&str> {
-        self.request_id.as_ref().map(|id| id.0.as_str())
+    pub fn id(&self) -> Option<&Arc<str>> {
+        self.request_id.as_ref().map(|id| &id.0)
     }
 }

@@ -126,10 +126,10 @@ impl SocketExecutor {
         let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false, summary: summary.clone() };
         let endpoint = self.endpoint.clone();
         let responses = async move {
-            endpoint
-                .run(invocation, admission)
-                .await
-                .unwrap_or_else(|MayNotWrite| only(gateway::Response::refused(&[HttpRefusal::NotByGet.error()])))
+            match endpoint.run(invocation, admission).await {
+                Ok(answer) => answer.into_stream(),
+                Err(MayNotWrite) => only(gateway::Response::refused(&[HttpRefusal::NotByGet.error()])),
+            }
         };
         // The beginning takes more memory than what is left of it for as long as the operation lasts.
         Ok(responses.boxed().flatten_stream().boxed())

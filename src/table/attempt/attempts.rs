@@ -12,6 +12,7 @@ use crate::table::data_store::Metered;
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::{Silence, TableHealth, Verdict};
+use futures_util::future::BoxFuture;
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -43,8 +44,11 @@ impl<'a> CallMeans<'a> {
     }
 
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
-    pub(in crate::table) async fn make<C: Call>(self, call: &C) -> Result<Metered<C::Answer>, AttemptFailure> {
-        self.maker.make(call, self.tally).await
+    pub(in crate::table) fn make<'c, C: Call>(self, call: &'c C) -> BoxFuture<'c, Result<Metered<C::Answer>, AttemptFailure>>
+    where
+        'a: 'c,
+    {
+        self.maker.make(call, self.tally)
     }
 
     /// Notes an answer that refuses a part of a call because too much is asked for.

@@ -7,6 +7,7 @@ use crate::table::client::maker::DirectMaker;
 use crate::table::data_store::Metered;
 use crate::table::embedded::maker::EmbeddedMaker;
 use aws_sdk_dynamodb::Client;
+use futures_util::future::BoxFuture;
 
 /// Makes attempts.
 #[derive(Clone, Copy)]
@@ -19,15 +20,21 @@ pub(in crate::table) enum CallMaker<'a> {
     Embedded(&'a EmbeddedMaker),
 }
 
-impl CallMaker<'_> {
+impl<'a> CallMaker<'a> {
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed. The tally keeps the id of the answer, but for
     /// answers of the SDK.
-    pub(super) async fn make<C: Call>(self, call: &C, tally: Option<&CallTally>) -> Result<Metered<C::Answer>, AttemptFailure> {
+    pub(super) fn make<'c, C: Call>(
+        self,
+        call: &'c C,
+        tally: Option<&'c CallTally>,
+    ) -> BoxFuture<'c, Result<Metered<C::Answer>, AttemptFailure>>
+    where
+        'a: 'c,
+    {
         match self {
-            // The futures are large, and whoever makes attempts has room for all three.
-            Self::Sdk(client) => Box::pin(call.by_sdk(client)).await,
-            Self::Direct(direct) => Box::pin(direct.make(call, tally)).await,
-            Self::Embedded(embedded) => Box::pin(embedded.make(call)).await,
+            Self::Sdk(client) => Box::pin(call.by_sdk(client)),
+            Self::Direct(direct) => Box::pin(direct.make(call, tally)),
+            Self::Embedded(embedded) => Box::pin(embedded.make(call)),
         }
     }
 }

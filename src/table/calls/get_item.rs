@@ -21,12 +21,18 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 /// Reads one item. Gives it and the capacity units consumed.
-pub(in crate::table) async fn get_item(caller: CallMeans<'_>, request: ItemRequest<'_>, deadline: Instant) -> Metered<GetResult> {
+pub(in crate::table) fn get_item<'a>(
+    caller: CallMeans<'a>,
+    request: ItemRequest<'a>,
+    deadline: Instant,
+) -> impl Future<Output = Metered<GetResult>> + Send + 'a {
     let call = GetItem { request };
     let attempts = caller.attempts(call.operation(), request.table, deadline);
-    match attempts.send(|| caller.make(&call)).await {
-        Ok((item, capacity)) => (Ok(item), capacity),
-        Err(error) => (Err(error), 0.0),
+    async move {
+        match attempts.send(|| caller.make(&call)).await {
+            Ok((item, capacity)) => (Ok(item), capacity),
+            Err(error) => (Err(error), 0.0),
+        }
     }
 }
 

@@ -11,20 +11,21 @@ use std::sync::Arc;
 /// The partition key of all items of an answer. It is not asked for, but added to each of them.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::table) struct KnownPartition<'a> {
-    name: &'a str,
+    name: &'a AttributeName,
     value: &'a str,
 }
 
 impl<'a> KnownPartition<'a> {
     /// The partition key of a read with this projection. `None` if the answer must have it: without another attribute, there would be no
     /// projection at all, and a number comes back in another form than it was sent in (DynamoDB developer guide, "Data types", number).
-    pub(in crate::table) fn of(projection: &[AttributeName], (name, value): (&'a str, &'a KeyValue)) -> Option<Self> {
+    pub(in crate::table) fn of(projection: &'a [AttributeName], (name, value): (&str, &'a KeyValue)) -> Option<Self> {
         let KeyValue::S(value) = value else { return None };
-        (projection.len() > 1 && projection.iter().any(|attribute| **attribute == *name)).then_some(Self { name, value })
+        let name = projection.iter().find(|attribute| ***attribute == *name)?;
+        (projection.len() > 1).then_some(Self { name, value })
     }
 
     /// Its name and its value, to be added to items. They share its text.
-    pub(in crate::table) fn attribute(self) -> (&'a str, Attribute) {
+    pub(in crate::table) fn attribute(self) -> (&'a AttributeName, Attribute) {
         let text = match is_plain(self.value) {
             true => Text::of_answer(&Arc::new(self.value.to_owned()), 0..self.value.len()),
             // A part of an answer is written into JSON as it is.
@@ -36,8 +37,7 @@ impl<'a> KnownPartition<'a> {
     /// Adds it to items that came without it.
     pub(in crate::table) fn add_to<'i>(known: Option<Self>, items: impl IntoIterator<Item = &'i mut Arc<Item>>) {
         let Some((name, value)) = known.map(Self::attribute) else { return };
-        let name = AttributeName::from(name);
-        for item in items.into_iter().filter(|item| item.get(&name).is_none()) {
+        for item in items.into_iter().filter(|item| item.get(name).is_none()) {
             Arc::make_mut(item).insert(name.clone(), value.clone());
         }
     }
@@ -48,7 +48,7 @@ pub(in crate::table) fn asked_attributes<'p>(
     projection: &'p [AttributeName],
     known: Option<KnownPartition<'_>>,
 ) -> impl Iterator<Item = &'p str> + use<'p> {
-    let known = known.and_then(|known| projection.iter().position(|attribute| **attribute == *known.name));
+    let known = known.and_then(|known| projection.iter().position(|attribute| attribute == known.name));
     let (before, after) = match known {
         Some(known) => (&projection[..known], &projection[known + 1..]),
         None => (projection, &[][..]),

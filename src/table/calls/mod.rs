@@ -1,7 +1,7 @@
 //! The calls of requests in, a file for each kind: its request, its JSON body and answer, its builder and answer of the AWS SDK, its request
 //! and answer of the embedded engine, and which of its attempts may be repeated. Out: what makes [`SdkStore`] a [`DataStore`].
 //!
-//! [`call::Call`] is what a kind says of itself.
+//! [`call::Call`] is what a kind says of itself. [`known_partition`] is what the reads share.
 
 pub(in crate::table) mod batch_get_item;
 pub(in crate::table) mod batch_write;

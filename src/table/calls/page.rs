@@ -44,6 +44,7 @@ struct ReadPage<'a> {
 struct Answer<'a> {
     /// The attributes that were asked for.
     projection: &'a [AttributeName],
+    /// The partition key, if it was not.
     known: Option<KnownPartition<'a>>,
     page: Page,
     units: f64,

@@ -14,7 +14,7 @@ use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, Response, Uri};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,8 +26,8 @@ use tokio::sync::OnceCell;
 const API: &str = "DynamoDB_20120810.";
 /// The content type of every request.
 const JSON: &str = "application/x-amz-json-1.0";
-/// Room for the headers of a request.
-const HEADERS: usize = 8;
+/// The headers of a request without a token. The connection adds the length of the body.
+const HEADERS: usize = 6;
 
 const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 const AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
@@ -107,18 +107,18 @@ impl DynamoConnection {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
         let operation = [API, operation].concat();
-        let mut headers = HeaderMap::with_capacity(HEADERS);
+        let token = credentials.and_then(Credentials::session_token);
+        let mut headers = HeaderMap::with_capacity(HEADERS + usize::from(token.is_some()));
         headers.insert(HOST, target.host.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         headers.insert(USER_AGENT, target.user_agent.clone());
         if let (Some(signer), Some(credentials)) = (&target.signer, credentials) {
             let signature = signer.sign(credentials, self.server_time(), &operation, body);
             headers.insert(AMZ_DATE, HeaderValue::from_bytes(&signature.date)?);
             headers.insert(AUTHORIZATION, signature.authorization.try_into()?);
-            if let Some(token) = credentials.session_token() {
-                headers.insert(AMZ_SECURITY_TOKEN, token.try_into()?);
-            }
+        }
+        if let Some(token) = token {
+            headers.insert(AMZ_SECURITY_TOKEN, token.try_into()?);
         }
         headers.insert(AMZ_TARGET, operation.try_into()?);
         *request.headers_mut() = headers;
@@ -265,7 +265,7 @@ mod tests {
         let (server, connection) = connected([good()]);
         assert!(send(&connection).await.is_ok());
         assert_eq!(server.sent("x-amz-target"), ["DynamoDB_20120810.Query"]);
-        assert_eq!((server.sent("content-type"), server.sent("content-length")), (vec![JSON.to_owned()], vec!["2".to_owned()]));
+        assert_eq!(server.sent("content-type"), [JSON]);
         assert_eq!(server.sent("x-amz-security-token"), ["token0"]);
         assert!(server.sent("user-agent")[0].starts_with("aws-sdk-rust/"));
         let authorization = &server.sent("authorization")[0];

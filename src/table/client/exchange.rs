@@ -43,7 +43,8 @@ pub(super) enum ExchangeError {
 impl TableConnection {
     /// Begins with a stream that nothing was sent on.
     pub(super) async fn new(stream: Stream) -> hyper::Result<Self> {
-        let (sender, connection) = http1::handshake(stream).await?;
+        // A request is short. It takes less to copy its body behind its header than to send the two together.
+        let (sender, connection) = http1::Builder::new().writev(false).handshake(stream).await?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection to the tables ended");

@@ -48,9 +48,7 @@ impl LateReads {
     ) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let Some(usual) = self.usual_get(requests) else { return make() };
         async move {
-            let mut tables: Vec<&str> = requests.iter().map(|request| request.table).collect();
-            tables.dedup();
-            let throttles = || tables.iter().any(|table| throttles(table));
+            let throttles = || requests.iter().any(|request| throttles(request.table));
             let is_well = |(outcomes, _): &Metered<Vec<GetResult>>| outcomes.iter().all(Result::is_ok);
             self.read(usual, throttles, make, is_well).await
         }

@@ -81,7 +81,11 @@ impl<'t> AnswerReader<'t> {
 
     /// Reads the items of a list that have these attributes or others; `null` has none. Each of them also has the attribute that is known of
     /// all.
-    pub(in crate::table) fn items(&mut self, asked: &[AttributeName], known: Option<(&str, Attribute)>) -> JsonResult<Vec<Arc<Item>>> {
+    pub(in crate::table) fn items(
+        &mut self,
+        asked: &[AttributeName],
+        known: Option<(&AttributeName, Attribute)>,
+    ) -> JsonResult<Vec<Arc<Item>>> {
         if self.is_null()? {
             return Ok(Vec::new());
         }

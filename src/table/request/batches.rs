@@ -4,13 +4,15 @@
 use super::cached_reads::{Wanted, read_items};
 use super::interner::GetId;
 use super::session::{Session, lost};
-use crate::table::data::attribute::{AttributeName, Key, KeyValue};
+use crate::table::data::attribute::{AttributeName, AttributeNames, Key, KeyValue};
 use crate::table::data::call::Get;
 use crate::table::data::key_identity::{canonical, key_can_exist};
 use crate::table::data_store::{GetResult, ItemRequest};
 use dataloader::BatchFn;
+use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::iter::{once, repeat};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the Gets of a request have found since its last write.
@@ -83,7 +85,7 @@ struct Asked<'a> {
     id: GetId,
     get: &'a Get,
     /// Its key with canonical numbers.
-    key: &'a Key,
+    key: Cow<'a, Key>,
 }
 
 impl Asked<'_> {
@@ -94,50 +96,75 @@ impl Asked<'_> {
 }
 
 async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
-    let gets: Vec<(GetId, Arc<Get>)> = {
+    // Most batches have one Get.
+    let gets: SmallVec<[(GetId, Arc<Get>); 1]> = {
         let interner = session.interner.lock().unwrap_or_else(PoisonError::into_inner);
         ids.iter().filter_map(|id| Some((*id, interner.get(*id)?))).collect()
     };
     // DynamoDB refuses a batch with an impossible key. No item has such a key, so it needs no call.
-    let (possible, impossible): (Vec<_>, Vec<_>) = gets.iter().partition(|(_, get)| key_can_exist(&get.key));
-    found.keep(impossible.into_iter().map(|(id, _)| (*id, Ok(None))));
-    let keys: Vec<Cow<'_, Key>> = possible.iter().map(|(_, get)| canonical(&get.key)).collect();
-    let mut asked: Vec<Asked<'_>> = possible.into_iter().zip(&keys).map(|((id, get), key)| Asked { id: *id, get, key }).collect();
+    let is_possible = |(_, get): &&(GetId, Arc<Get>)| key_can_exist(&get.key);
+    found.keep(gets.iter().filter(|get| !is_possible(get)).map(|(id, _)| (*id, Ok(None))));
+    let asked = gets.iter().filter(is_possible).map(|(id, get)| Asked { id: *id, get, key: canonical(&get.key) });
+    let mut asked: SmallVec<[Asked<'_>; 1]> = asked.collect();
     asked.sort_by(|a, b| a.item().cmp(&b.item()).then_with(|| a.get.cmp(b.get)));
-    let items: Vec<&[Asked<'_>]> = asked.chunk_by(|a, b| a.item() == b.item()).collect();
-    let projections = projections(&asked);
-    let wanted: Vec<Wanted<'_>> = items
-        .iter()
-        .filter_map(|item| {
-            let Get { table, key, .. } = item.first()?.get;
-            let projection = projections.get(&**table).map_or(&[][..], Vec::as_slice);
-            let consistent = item.iter().any(|asked| asked.id.consistent());
-            // The cache answers only if it may answer every Get of the item.
-            let max_age = item.iter().map(|asked| asked.get.max_age).min().flatten().filter(|_| !consistent);
-            Some(Wanted { request: ItemRequest { table, key, projection, consistent }, max_age })
-        })
-        .collect();
-    let outcomes = read_items(session, &wanted).await;
-    found.keep(items.into_iter().zip(outcomes).flat_map(|(item, outcome)| item.iter().map(move |asked| (asked.id, outcome.clone()))));
+    let tables: SmallVec<[(&[Asked<'_>], AttributeNames); 1]> =
+        asked.chunk_by(|a, b| a.get.table == b.get.table).map(|of_table| (of_table, projection(of_table))).collect();
+    let items = || tables.iter().flat_map(|(of_table, projection)| of_table.chunk_by(|a, b| a.item() == b.item()).zip(repeat(projection)));
+    let wanted = items().filter_map(|(item, projection)| {
+        let Asked { get, key, .. } = item.first()?;
+        let consistent = item.iter().any(|asked| asked.id.consistent());
+        // The cache answers only if it may answer every Get of the item.
+        let max_age = item.iter().map(|asked| asked.get.max_age).min().flatten().filter(|_| !consistent);
+        Some(Wanted { request: ItemRequest { table: &get.table, key, projection, consistent }, max_age })
+    });
+    let outcomes = read_items(session, &wanted.collect::<SmallVec<[Wanted<'_>; 1]>>()).await;
+    found.keep(items().zip(outcomes).flat_map(|((item, _), outcome)| item.iter().map(move |asked| (asked.id, outcome.clone()))));
 }
 
-/// The attributes to read of each table. BatchGetItem takes one list for each table: the union, if the Gets differ.
-fn projections<'a>(asked: &[Asked<'a>]) -> HashMap<&'a str, Vec<AttributeName>> {
-    let mut attributes: BTreeMap<&str, BTreeSet<&AttributeName>> = BTreeMap::new();
-    let mut last: Option<&Get> = None;
-    for get in asked.iter().map(|asked| asked.get) {
-        let key_names = |get: &'a Get| std::iter::once(&get.key.partition).chain(get.key.sort.as_ref()).map(|(name, _)| name);
-        // The Gets of a table usually share one list, which is added once.
-        let is_same_list = |other: &'a Get| Arc::ptr_eq(&other.projection, &get.projection) && other.table == get.table;
-        if last.replace(get).is_some_and(is_same_list) {
-            continue;
-        }
-        let names = attributes.entry(&*get.table).or_default();
-        names.extend(get.projection.iter());
-        if !get.projection.is_empty() {
-            // A returned item is identified by its key alone.
-            names.extend(key_names(get));
-        }
+/// The attributes to read of a table. BatchGetItem takes one list for each table: the union, if its Gets differ.
+fn projection(of_table: &[Asked<'_>]) -> AttributeNames {
+    let lists = || of_table.iter().map(|asked| &asked.get.projection);
+    // The keys of a table have the same attributes.
+    let keys = || of_table.iter().take(1).flat_map(|asked| once(&asked.key.partition).chain(&asked.key.sort)).map(|(name, _)| name);
+    // A list without names asks for all.
+    if lists().any(|list| list.is_empty()) {
+        return AttributeNames::default();
     }
-    attributes.into_iter().map(|(table, names)| (table, names.into_iter().cloned().collect())).collect()
+    // A returned item is identified by its key alone.
+    if let Some(first) = lists().next()
+        && lists().all(|list| Arc::ptr_eq(list, first))
+        && keys().all(|key| first.contains(key))
+    {
+        return first.clone();
+    }
+    let names: BTreeSet<&AttributeName> = lists().flat_map(|list| list.iter()).chain(keys()).collect();
+    names.into_iter().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(projection: &[&str]) -> Get {
+        let value = |text: &str| KeyValue::S(text.into());
+        let key = Key { partition: ("PK".into(), value("p")), sort: Some(("SK".into(), value("s"))) };
+        let projection = projection.iter().map(|name| (*name).into()).collect();
+        Get { table: "t".into(), key, projection, consistent: false, max_age: None }
+    }
+
+    fn asked(gets: &[Get]) -> AttributeNames {
+        let mut interner = crate::table::request::interner::Interner::default();
+        let asked = gets.iter().map(|get| Asked { id: interner.id(Arc::new(get.clone())), get, key: Cow::Borrowed(&get.key) });
+        projection(&asked.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_table_has_one_list_with_its_keys() {
+        let usual = get(&["PK", "SK", "name"]);
+        assert!(Arc::ptr_eq(&asked(&[usual.clone(), usual.clone()]), &usual.projection));
+        let names = |gets: &[Get]| asked(gets).iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&[get(&["name"])]), ["PK", "SK", "name"]);
+        assert_eq!(names(&[usual.clone(), get(&["PK", "SK", "age"])]), ["PK", "SK", "age", "name"]);
+        assert_eq!(names(&[usual, get(&[])]), [""; 0], "all attributes");
+    }
 }

@@ -12,6 +12,7 @@ use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::limits::KEYS_PER_BATCH;
 use crate::table::data_store::{GetResult, ItemRequest, Metered};
 use futures_util::future::join;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,11 +38,23 @@ struct ToRead<'a> {
 /// Reads items, no key twice. What the cache has leaves the batches; what another request is reading is waited for. The results are in the
 /// order of `wanted`.
 pub(super) async fn read_items(session: &Session, wanted: &[Wanted<'_>]) -> Vec<GetResult> {
-    let Some(cache) = session.cache.as_ref().filter(|_| wanted.iter().any(|item| item.max_age.is_some())) else {
-        let requests: Vec<ItemRequest<'_>> = wanted.iter().map(|item| item.request).collect();
-        let calls = requests.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk));
-        return concurrently(calls).await.into_iter().flatten().collect();
-    };
+    if let Some(cache) = session.cache.as_ref().filter(|_| wanted.iter().any(|item| item.max_age.is_some())) {
+        // Its future is large, and most reads need none.
+        return Box::pin(read_through(cache, session, wanted)).await;
+    }
+    let requests: SmallVec<[ItemRequest<'_>; 1]> = wanted.iter().map(|item| item.request).collect();
+    match requests.len() {
+        0 => Vec::new(),
+        1..=KEYS_PER_BATCH => session.read(session.reserve(), &requests).await,
+        _ => {
+            let calls = requests.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk));
+            concurrently(calls).await.into_iter().flatten().collect()
+        }
+    }
+}
+
+/// Reads items, some of which the cache may answer.
+async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Wanted<'_>]) -> Vec<GetResult> {
     if let Err(error) = session.bytes.check() {
         return vec![Err(error); wanted.len()];
     }

@@ -80,7 +80,8 @@ impl Loaders {
         if let Some(results) = found.all(&ids) {
             return results;
         }
-        let mut outcomes = loader.try_load_many(ids.clone()).await.unwrap_or_default();
+        // Boxed, as most requests have one task.
+        let mut outcomes = Box::pin(loader.try_load_many(ids.clone())).await.unwrap_or_default();
         ids.iter().map(|id| outcomes.remove(id).or_else(|| found.all(&[*id])?.pop()).unwrap_or_else(|| Err(lost()))).collect()
     }
 

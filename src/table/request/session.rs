@@ -8,6 +8,8 @@ use crate::table::call_scope::{CallScope, CallTally};
 use crate::table::data::call::joined_tables;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data_store::{DataStore, GetResult, ItemRequest};
+use futures_util::FutureExt;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -174,7 +176,13 @@ impl Session {
     /// Waits until one more call may run, which reads or writes up to this many items.
     pub(super) async fn permit(&self, items: usize) -> Result<CallPermit<'_>, TableError> {
         let turn = async { Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place(items).await }) };
-        match timeout_at(self.deadline, turn).await {
+        let mut turn = pin!(turn);
+        // Mostly there is room at once, and no need for a timer.
+        let ended = match turn.as_mut().now_or_never() {
+            Some(permit) => Ok(permit),
+            None => timeout_at(self.deadline, turn).await,
+        };
+        match ended {
             Ok(Some(permit)) => Ok(permit),
             _ => {
                 let detail = "the deadline passed before this call could start".to_owned();

@@ -86,7 +86,7 @@ impl<'r> Bench<'r> {
         if prepared.writes() {
             self.ready = None;
         }
-        let response = gateway.run(prepared, Instant::now() + BOUND, false).await;
+        let response = gateway.run(&prepared, Instant::now() + BOUND, false).await;
         let calls = std::mem::take(&mut *tape.calls.lock().unwrap_or_else(PoisonError::into_inner));
         let body: Value = serde_json::from_slice(&response.body).context("a response is not JSON")?;
         let errors = body["errors"].as_array().into_iter().flatten().filter_map(|error| error["message"].as_str());

@@ -32,7 +32,7 @@ async fn first_that_answers(gateway: &Gateway, caller: &Caller, records: &Record
     for query in uses::readings(gateway.model(), records).take(TRIED) {
         let request = Request { query, caller: caller.clone(), ..Request::default() };
         let Ok(prepared) = gateway.prepare(&request).await else { continue };
-        let response = gateway.run(prepared, deadline, false).await;
+        let response = gateway.run(&prepared, deadline, false).await;
         let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         if body.get("errors").is_none() && holds_something(&body["data"]) {
             return Some(request.query);

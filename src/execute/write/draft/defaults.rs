@@ -96,7 +96,7 @@ fn made(field: &Field, default: &DefaultValue, context: &ExecutionContext<'_>, o
     match default.parts.as_slice() {
         // The literal default of a list is the whole list in JSON.
         [DefaultPart::Literal(text)] if field.ty.is_list() => serde_json::from_str(text).ok(),
-        _ => default_value::value(default, &stored.value, context.now_millis, context.caller, &|other| others.get(other).cloned()),
+        _ => default_value::value(default, &stored.value, context.now.millis(), context.caller, &|other| others.get(other).cloned()),
     }
 }
 

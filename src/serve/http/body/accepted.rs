@@ -47,6 +47,9 @@ impl ContentCoding {
 impl Accepted {
     /// The codings that the headers accept; none if they accept nothing that the server has, not even a body as it is.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
+        if !headers.contains_key(header::ACCEPT_ENCODING) {
+            return Some(Self { compressed: None, plain: true, gzip: false });
+        }
         let values: Option<Vec<_>> = headers.get_all(header::ACCEPT_ENCODING).iter().map(|value| value.to_str().ok()).collect();
         let text = values.unwrap_or_default().join(",").to_ascii_lowercase();
         let listed: Vec<_> = text.split(',').filter_map(coding).collect();
