@@ -1,4 +1,4 @@
-//! What the HTTP layer asks of the gateway behind it: an operation in, a stream of responses out. The gateway may be replaced while
+//! What the HTTP layer asks of the gateway behind it: an operation in, its response or a stream of responses out. The gateway may be replaced while
 //! requests are served.
 
 use crate::execute::gateway::{Gateway, Response};
