@@ -13,20 +13,19 @@ use std::sync::Arc;
 /// Gives every read its projection. `wanted` has the stored fields that each read must provide. With `as_stored`, a field's own attribute
 /// is asked for even if a key holds its value too.
 pub fn assign(model: &Model, reads: &mut [Read], wanted: &[Vec<(&ObjectType, String)>], as_stored: bool) {
-    let mut of_table: BTreeMap<usize, BTreeSet<Arc<str>>> = BTreeMap::new();
-    let own = |(read, fields): (&Read, &Vec<_>)| attributes(model, read, fields, as_stored).into_iter().map(Arc::from).collect();
-    let own: Vec<BTreeSet<Arc<str>>> = reads.iter().zip(wanted).map(own).collect();
+    let mut of_table: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    let own: Vec<BTreeSet<String>> = reads.iter().zip(wanted).map(|(read, fields)| attributes(model, read, fields, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
         if !matches!(read.action, ReadAction::Query(_)) {
-            of_table.entry(read.table).or_default().extend(attributes.iter().cloned());
+            of_table.entry(read.table).or_default().extend(attributes.iter().map(String::as_str));
         }
     }
     let of_table: BTreeMap<usize, Arc<[Arc<str>]>> =
-        of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().collect())).collect();
-    for (read, own) in reads.iter_mut().zip(own) {
+        of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().map(Arc::from).collect())).collect();
+    for (read, own) in reads.iter_mut().zip(&own) {
         read.projection = match (&read.action, of_table.get(&read.table)) {
             (ReadAction::Get(_) | ReadAction::FetchMissing(_), Some(shared)) => shared.clone(),
-            _ => own.into_iter().collect(),
+            _ => own.iter().map(|name| name.as_str().into()).collect(),
         };
     }
 }

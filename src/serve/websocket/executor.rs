@@ -4,7 +4,7 @@ use super::identity::SocketIdentity;
 use crate::execute::gateway;
 use crate::execute::report::TraceContext;
 use crate::execute::request::Request;
-use crate::serve::backend::{Invocation, MayNotWrite};
+use crate::serve::backend::{Invocation, MayNotWrite, OperationAnswer};
 use crate::serve::client::ClientAddress;
 use crate::serve::documents::parameters::RequestParameters;
 use crate::serve::endpoint::{Endpoint, keeping};
@@ -120,16 +120,14 @@ impl SocketExecutor {
         let admission = self.endpoint.quotas.admit(self.client, memory)?;
         let request = match self.endpoint.documents.request(asked) {
             Ok(request) => Request { caller: identity.caller, trace, ..request },
-            Err(error) => return Ok(only(gateway::Response::refused(&[error]))),
+            Err(error) => return Ok(OperationAnswer::ready(gateway::Response::refused(&[error])).into_stream()),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false, summary: summary.clone() };
         let endpoint = self.endpoint.clone();
         let responses = async move {
-            match endpoint.run(invocation, admission).await {
-                Ok(answer) => answer.into_stream(),
-                Err(MayNotWrite) => only(gateway::Response::refused(&[HttpRefusal::NotByGet.error()])),
-            }
+            let refused = |MayNotWrite| OperationAnswer::ready(gateway::Response::refused(&[HttpRefusal::NotByGet.error()]));
+            endpoint.run(invocation, admission).await.unwrap_or_else(refused).into_stream()
         };
         // The beginning takes more memory than what is left of it for as long as the operation lasts.
         Ok(responses.boxed().flatten_stream().boxed())
@@ -142,11 +140,6 @@ fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response)
         Ok(share) => answer(response, Some(share)),
         Err(exhausted) => refused(&HttpRefusal::ResponseDropped(exhausted)),
     }
-}
-
-/// One response and no more.
-fn only(response: gateway::Response) -> BoxStream<'static, gateway::Response> {
-    stream::once(std::future::ready(response)).boxed()
 }
 
 fn answer(response: gateway::Response, share: Option<Share>) -> SocketAnswer {
