@@ -118,7 +118,7 @@ pub fn limits() -> RequestLimits {
 
 pub fn parts(backend: impl Backend) -> Parts {
     let page = PageParts { plan: true, development: false, callers: CallerChoice::None };
-    let (console, authenticator) = (Some(Console::of(&["{ echo }".to_owned()], page)), Authenticator::off());
+    let (console, authenticator) = (Some(Console::new(Arc::new(vec!["{ echo }".to_owned()]), page)), Authenticator::off());
     let documents = Documents::new(None, false, Some(PersistedDocuments::new(1 << 20)));
     Parts {
         backend: Arc::new(backend),

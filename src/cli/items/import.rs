@@ -1,6 +1,6 @@
 //! `keyfold import`: a file of items in, the items in a table out.
 
-use super::item_file::ItemFile;
+use super::item_file::{CheckedItems, ItemFile};
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{StoreChoice, explained, table_named};
 use crate::schema::table::Table;
@@ -41,21 +41,20 @@ impl Import {
     pub async fn run(self) -> Result<ExitCode> {
         let tables = schema_file::load(&self.choice.schema)?.model.tables;
         let table = table_named(&tables, &self.table)?;
-        let file = ItemFile::at(&self.file)?;
-        let total = file.check(table)?;
+        let mut items = ItemFile::at(&self.file)?.check(table)?;
         let store = self.store.open_for(table).await?;
-        let bar = bar(total);
-        let loaded = load(&store, table, &file, &|items| bar.set_position(items)).await;
+        let bar = bar(items.total);
+        let loaded = load(&store, table, &mut items, &|items| bar.set_position(items)).await;
         bar.finish_and_clear();
         eprintln!("Loaded {} items into {}.", loaded?, table.name);
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Loads the items of a checked file. `progress` gets the number of loaded items. The error says how far it came.
-pub async fn load(store: &SdkStore, table: &Table, file: &ItemFile, progress: &dyn Fn(u64)) -> Result<u64> {
+/// Loads items into their table. `progress` gets the number of loaded items. The error says how far it came.
+pub async fn load(store: &SdkStore, table: &Table, items: &mut CheckedItems, progress: &dyn Fn(u64)) -> Result<u64> {
     let mut loaded = 0;
-    for batch in file.batches(table)? {
+    for batch in items.batches(table)? {
         let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  at least {loaded} items were loaded; repeat the import to load the rest");
         let batch = batch.map_err(so_far)?;
         let items = batch.len() as u64;

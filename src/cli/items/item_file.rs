@@ -19,7 +19,11 @@ const MISTAKES_SHOWN: usize = 10;
 /// Items of one batch.
 const BATCH: usize = 500;
 
+/// The items of files up to this size, in bytes, are kept when they have been checked. Larger files are read again.
+const KEPT: usize = 4 * 1024 * 1024;
+
 /// A file of items that can be read more than once; standard input is copied to a temporary file first.
+#[derive(Debug)]
 pub struct ItemFile {
     path: PathBuf,
     name: String,
@@ -48,14 +52,24 @@ impl ItemFile {
         Ok(spooled)
     }
 
-    /// Reads the whole file and gives the number of its items, or lists the lines that are no items of the table.
-    pub fn check(&self, table: &Table) -> Result<u64> {
-        let mut items = 0;
+    /// Reads the whole file, or lists the lines that are no items of the table.
+    pub fn check(self, table: &Table) -> Result<CheckedItems> {
+        let mut total = 0;
+        let mut bytes = 0;
+        let mut kept = Vec::new();
         let mut mistakes = Vec::new();
         for line in self.lines()? {
             let (number, text) = line?;
+            bytes += text.len();
+            if bytes > KEPT {
+                kept = Vec::new();
+            }
             match parse(&text, table) {
-                Ok(_) => items += 1,
+                Ok(_) if bytes > KEPT => total += 1,
+                Ok(item) => {
+                    total += 1;
+                    kept.push(item);
+                }
                 Err(mistake) => mistakes.push(format!("  {}:{number}: {mistake}", self.name)),
             }
             if mistakes.len() > MISTAKES_SHOWN {
@@ -63,20 +77,10 @@ impl ItemFile {
                 break;
             }
         }
-        if mistakes.is_empty() { Ok(items) } else { Err(anyhow!("nothing was loaded\n{}", mistakes.join("\n"))) }
-    }
-
-    /// The items in order, in batches.
-    pub fn batches<'a>(&'a self, table: &'a Table) -> Result<impl Iterator<Item = Result<Vec<Item>>> + 'a> {
-        let mut lines = self.lines()?;
-        Ok(std::iter::from_fn(move || {
-            let batch = lines.by_ref().take(BATCH).map(|line| {
-                let (number, text) = line?;
-                parse(&text, table).map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.name))
-            });
-            let batch: Result<Vec<Item>> = batch.collect();
-            if matches!(&batch, Ok(items) if items.is_empty()) { None } else { Some(batch) }
-        }))
+        if !mistakes.is_empty() {
+            return Err(anyhow!("nothing was loaded\n{}", mistakes.join("\n")));
+        }
+        Ok(CheckedItems { file: self, total, kept: (bytes <= KEPT).then_some(kept) })
     }
 
     fn lines(&self) -> Result<impl Iterator<Item = Result<(u64, String)>> + use<'_>> {
@@ -93,6 +97,33 @@ impl ItemFile {
                     Err(error) => return Some(Err(error.context(format!("cannot read {}, line {number}", self.name)))),
                 }
             }
+        }))
+    }
+}
+
+/// The items of a file that has been checked.
+#[derive(Debug)]
+pub struct CheckedItems {
+    file: ItemFile,
+    /// How many there are.
+    pub total: u64,
+    /// All of them, if the file is small.
+    kept: Option<Vec<Item>>,
+}
+
+impl CheckedItems {
+    /// The items in order, in batches, for the table that they were checked for.
+    pub fn batches<'a>(&'a mut self, table: &'a Table) -> Result<impl Iterator<Item = Result<Vec<Item>>> + 'a> {
+        let mut items: Box<dyn Iterator<Item = Result<Item>> + Send + 'a> = match self.kept.take() {
+            Some(kept) => Box::new(kept.into_iter().map(Ok)),
+            None => Box::new(self.file.lines()?.map(|line| {
+                let (number, text) = line?;
+                parse(&text, table).map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.file.name))
+            })),
+        };
+        Ok(std::iter::from_fn(move || {
+            let batch: Result<Vec<Item>> = items.by_ref().take(BATCH).collect();
+            if matches!(&batch, Ok(items) if items.is_empty()) { None } else { Some(batch) }
         }))
     }
 }
@@ -165,10 +196,25 @@ mod tests {
     fn items_come_in_order_and_blank_lines_are_passed_over() {
         let text: String = (0..1201).map(|n| line("a", n) + if n % 100 == 0 { "\r\n\n" } else { "" }).collect();
         let (_keep, items) = file(text.as_bytes());
-        assert_eq!(items.check(&table()).unwrap(), 1201);
-        let batches: Vec<Vec<Item>> = items.batches(&table()).unwrap().map(Result::unwrap).collect();
-        assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [500, 500, 201]);
-        assert_eq!(batches[2][200]["SK"], Attribute::N("1200".into()));
+        let mut items = items.check(&table()).unwrap();
+        assert_eq!((items.total, items.kept.as_ref().map(Vec::len)), (1201, Some(1201)));
+        let mut batches = || items.batches(&table()).unwrap().map(Result::unwrap).collect::<Vec<Vec<Item>>>();
+        let kept = batches();
+        assert_eq!(kept.iter().map(Vec::len).collect::<Vec<_>>(), [500, 500, 201]);
+        assert_eq!(kept[2][200]["SK"], Attribute::N("1200".into()));
+        assert_eq!(batches(), kept, "read again");
+    }
+
+    #[test]
+    fn the_items_of_a_large_file_are_not_kept() {
+        let filler = "x".repeat(300_000);
+        let text: String =
+            (0..20).map(|n| line("a", n).replace("\"SK\"", &format!("\"filler\": {{\"S\": \"{filler}\"}}, \"SK\""))).collect();
+        let (_keep, items) = file(text.as_bytes());
+        let mut items = items.check(&table()).unwrap();
+        assert!(items.kept.is_none());
+        let read: Vec<Item> = items.batches(&table()).unwrap().flat_map(Result::unwrap).collect();
+        assert_eq!((items.total, read.len(), &read[19]["SK"]), (20, 20, &Attribute::N("19".into())));
     }
 
     #[test]
@@ -204,6 +250,7 @@ mod tests {
     #[test]
     fn an_empty_file_has_no_items() {
         let (_keep, items) = file(b"");
-        assert_eq!((items.check(&table()).unwrap(), items.batches(&table()).unwrap().count()), (0, 0));
+        let mut items = items.check(&table()).unwrap();
+        assert_eq!((items.total, items.batches(&table()).unwrap().count()), (0, 0));
     }
 }

@@ -6,9 +6,12 @@ use crate::cli::store_choice::explained;
 use crate::schema::table::Table;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Context, Result, ensure};
+use futures_util::future::FutureExt;
+use futures_util::stream::{self, StreamExt};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 /// How long the check whether a table is empty may take.
@@ -46,21 +49,31 @@ pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>) -> 
         }
     };
     warn_of_strays(directory, tables, matches!(samples, Samples::In(_)));
-    let mut loaded = Vec::new();
+    let mut files = Vec::new();
     for table in tables {
         let path = directory.join(format!("{}.jsonl", table.name));
-        if !path.is_file() {
-            continue;
+        if path.is_file() && is_empty(store, table).await? {
+            files.push((ItemFile::at(&path)?, table));
         }
-        let empty = store.is_empty(&table.name, Instant::now() + LOOK_BOUND).await;
-        if !empty.map_err(|error| explained(error, &format!("cannot read {}", table.name)))? {
-            continue;
-        }
-        let file = ItemFile::at(&path)?;
-        file.check(table).context("the samples cannot be loaded")?;
-        loaded.push((table.name.clone(), import::load(store, table, &file, &|_| {}).await?));
+    }
+    // The next file is read while the items of the one before are written.
+    let mut checked = stream::iter(files)
+        .map(|(file, table)| {
+            let of = table.clone();
+            spawn_blocking(move || file.check(&of)).map(move |checked| (checked, table))
+        })
+        .buffered(2);
+    let mut loaded = Vec::new();
+    while let Some((items, table)) = checked.next().await {
+        let mut items = items.context("the task that reads the samples has ended")?.context("the samples cannot be loaded")?;
+        loaded.push((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?));
     }
     Ok(loaded)
+}
+
+async fn is_empty(store: &SdkStore, table: &Table) -> Result<bool> {
+    let empty = store.is_empty(&table.name, Instant::now() + LOOK_BOUND).await;
+    empty.map_err(|error| explained(error, &format!("cannot read {}", table.name)))
 }
 
 /// Warns of sample files that match no table: they are for another schema, or their names are misspelt. If the user named the directory,

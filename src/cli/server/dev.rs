@@ -1,6 +1,7 @@
 //! `keyfold dev`: a schema in, its API on an embedded store with sample items out. A changed schema is reloaded.
 
-use super::data::{GatewayTables, starting};
+use super::data::GatewayTables;
+use super::data::starting::TextsOfItems;
 use super::design::SchemaDesign;
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
@@ -13,6 +14,7 @@ use crate::cli::store_choice::{embedded, explained, variable};
 use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
+use crate::schema::table::Table;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::sample_callers::SampleCallers;
@@ -22,11 +24,13 @@ use crate::serve::sign_in::dev_issuer::DevIssuer;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
 use clap::Args;
+use futures_util::future::{BoxFuture, FutureExt};
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::task::spawn_blocking;
 
 /// Serve the API from an embedded store, with nothing to set up
 ///
@@ -68,11 +72,13 @@ impl Dev {
         logging::start(&self.settings.log)?;
         let issuer = self.dev_issuer();
         let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
+        let opening = self.opening();
         let loaded = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
-        let store = self.open()?;
-        store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
-        let differences = store.differences(&loaded.model.tables).await.map_err(|error| explained(error, "cannot describe the tables"))?;
+        let store = opening.await?;
+        let made = store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
+        let found: Vec<Table> = loaded.model.tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
+        let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
         ensure!(
             differences.is_empty(),
             "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
@@ -98,11 +104,11 @@ impl Dev {
         };
         let watching = tokio::spawn(reload.follow(Watching::at_once(loaded.text), Hangups::none()));
         let first = callers.first().map(SampleCaller::caller).unwrap_or_default();
-        let operations = if server.has_playground() { starting::operations(&current.get(), &first).await } else { Default::default() };
+        let starting_texts = Arc::new(TextsOfItems::new(current.clone(), first));
         let callers: Vec<_> = callers.into_iter().map(|caller| (caller.name, caller.claims)).collect();
         let sample_callers = issuer.filter(|_| !callers.is_empty()).map(|issuer| SampleCallers { issuer, callers });
         let data = Arc::new(GatewayTables { current: current.clone() });
-        let development = Development { sample_callers, design, data, operations };
+        let development = Development { sample_callers, design, data, starting_texts };
         let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
         ended
@@ -119,13 +125,16 @@ impl Dev {
         }
     }
 
-    fn open(&self) -> Result<SdkStore> {
-        match &self.data {
+    /// The store. One in memory leaves nothing behind if the schema has mistakes, so it is opened at once, on another thread; one in a directory
+    /// when it is asked for.
+    fn opening(&self) -> BoxFuture<'static, Result<SdkStore>> {
+        match self.data.clone() {
             None => {
-                let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?;
-                Ok(store.without_client())
+                let opened = spawn_blocking(SdkStore::in_memory);
+                async { opened.await?.map(SdkStore::without_client).map_err(|error| explained(error, "cannot create a store in memory")) }
+                    .boxed()
             }
-            Some(directory) => embedded(directory),
+            Some(directory) => async move { embedded(&directory) }.boxed(),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::execute::request;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
+use crate::serve::console::starting_text::StartingTexts;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::http::host::Hosts;
@@ -126,8 +127,11 @@ impl Server {
             (true, true) => CallerChoice::Samples,
         };
         let parts = PageParts { plan: explain, development: development.is_some(), callers };
-        let operations = development.as_ref().map(|development| development.operations.clone()).unwrap_or_default();
-        let console = self.has_playground().then(|| Console::new(current.get().model(), parts, operations));
+        let starting_texts: Arc<dyn StartingTexts> = match &development {
+            Some(development) => development.starting_texts.clone(),
+            None => current.clone(),
+        };
+        let console = self.has_playground().then(|| Console::new(starting_texts, parts));
         let routes = router(Parts {
             backend: current,
             authenticator,

@@ -5,7 +5,7 @@
 use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
 use super::sample_callers::{self, SampleCallers};
-use super::starting_text::FittingOperations;
+use super::starting_text::StartingTexts;
 use axum::Router;
 use axum::routing::get;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Development {
     /// What the tables hold.
     pub data: Arc<dyn TableData>,
     /// What the editor starts with.
-    pub operations: FittingOperations,
+    pub starting_texts: Arc<dyn StartingTexts>,
 }
 
 impl Development {

@@ -1,11 +1,10 @@
-//! A schema in, the page for browsers at `/` out. Other clients get a line of text.
+//! The texts that the editor starts with in, the page for browsers at `/` out. Other clients get a line of text.
 //!
 //! The page has GraphiQL from the binary, or else from a CDN, at fixed versions and with the hashes of its files, and nothing else from
 //! elsewhere.
 
 use super::files::{EMBEDDED, PAGE, VERSION};
-use super::starting_text::{FittingOperations, starting_texts};
-use crate::schema::model::Model;
+use super::starting_text::StartingTexts;
 use crate::serve::http::media_type::wants_html;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -19,7 +18,10 @@ const CDN: &str = "https://unpkg.com";
 
 /// The page for browsers.
 pub struct Console {
+    /// The page with a place for its settings.
     page: String,
+    parts: PageParts,
+    starting_texts: Arc<dyn StartingTexts>,
     policy: HeaderValue,
 }
 
@@ -47,26 +49,24 @@ pub enum CallerChoice {
 }
 
 impl Console {
-    /// The page for a schema, with operations to start with.
-    pub fn new(model: &Model, parts: PageParts, fitting: FittingOperations) -> Self {
-        Self::of(&starting_texts(&model.api, fitting), parts)
-    }
-
-    /// The page whose editor starts with these texts, each in a tab.
-    pub fn of(starting_texts: &[String], parts: PageParts) -> Self {
+    /// The page with these parts. Whenever a browser loads it, its editor starts with the texts of then.
+    pub fn new(starting_texts: Arc<dyn StartingTexts>, parts: PageParts) -> Self {
         Self::made(starting_texts, parts, !EMBEDDED.is_empty())
     }
 
-    fn made(starting_texts: &[String], parts: PageParts, is_embedded: bool) -> Self {
-        let settings = json!({ "startingTexts": starting_texts, "parts": parts });
-        // No text ends a script element that has no `<`.
-        let settings = settings.to_string().replace('<', "\\u003c");
+    fn made(starting_texts: Arc<dyn StartingTexts>, parts: PageParts, is_embedded: bool) -> Self {
         let own = format!("console/{}", *VERSION);
         let package = |path: &str| if is_embedded { own.clone() } else { format!("{CDN}/{path}") };
         let page = PAGE.replace("{graphiql}", &package("graphiql@4.1.2")).replace("{react}", &package("react@18.3.1/umd"));
         let page = page.replace("{react-dom}", &package("react-dom@18.3.1/umd"));
-        let page = page.replace("{console}", &own).replace("{settings}", &settings);
-        Self { page, policy: policy(if is_embedded { "" } else { CDN }) }
+        let page = page.replace("{console}", &own);
+        Self { page, parts, starting_texts, policy: policy(if is_embedded { "" } else { CDN }) }
+    }
+
+    async fn page(&self) -> String {
+        let settings = json!({ "startingTexts": self.starting_texts.texts().await, "parts": self.parts });
+        // No text ends a script element that has no `<`.
+        self.page.replace("{settings}", &settings.to_string().replace('<', "\\u003c"))
     }
 }
 
@@ -83,7 +83,7 @@ fn policy(elsewhere: &str) -> HeaderValue {
 pub async fn root(State(console): State<Option<Arc<Console>>>, headers: HeaderMap) -> Response {
     match console {
         Some(console) if wants_html(&headers) => {
-            ([(header::VARY, "accept")], html(console.policy.clone(), console.page.clone())).into_response()
+            ([(header::VARY, "accept")], html(console.policy.clone(), console.page().await)).into_response()
         }
         _ => ([(header::VARY, "accept")], "Keyfold. Send GraphQL operations to /graphql.\n").into_response(),
     }
@@ -113,16 +113,16 @@ mod tests {
     const PARTS: PageParts = PageParts { plan: true, development: false, callers: CallerChoice::Samples };
 
     fn console() -> Option<Arc<Console>> {
-        Some(Arc::new(Console::of(&["{ __typename } # </script>".to_owned()], PARTS)))
+        Some(Arc::new(Console::new(Arc::new(vec!["{ __typename } # </script>".to_owned()]), PARTS)))
     }
 
     fn accept(types: &'static str) -> HeaderMap {
         HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(types))])
     }
 
-    #[test]
-    fn the_page_holds_its_settings_and_names_its_files() {
-        let Console { page, .. } = Console::of(&["{ __typename } # </script>".to_owned()], PARTS);
+    #[tokio::test]
+    async fn the_page_holds_its_settings_and_names_its_files() {
+        let page = console().unwrap().page().await;
         let settings =
             r##"{"startingTexts":["{ __typename } # \u003c/script>"],"parts":{"plan":true,"development":false,"callers":"samples"}}"##;
         assert!(page.contains(settings), "{page}");
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn files_from_elsewhere_have_fixed_versions_and_hashes_and_embedded_ones_the_same_hashes() {
-        let page = |is_embedded| Console::made(&[], PARTS, is_embedded);
+        let page = |is_embedded| Console::made(Arc::new(Vec::new()), PARTS, is_embedded);
         let (embedded, loaded) = (page(true), page(false));
         assert_eq!((loaded.page.matches("https://").count(), loaded.page.matches("integrity=\"sha384-").count()), (4, 4));
         assert!(!embedded.page.contains("https://") && embedded.page.matches("integrity=\"sha384-").count() == 4);

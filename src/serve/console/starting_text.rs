@@ -1,8 +1,10 @@
 //! The API of a schema in, the operations in the editor at the start out. Must not know the page nor where items are.
 
+use crate::serve::backend::CurrentGateway;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type};
 use apollo_compiler::schema::{ExtendedType, Schema};
+use futures_util::future::{BoxFuture, FutureExt};
 use std::fmt::Write;
 
 /// Most root fields that the text names.
@@ -11,6 +13,26 @@ const NAMED: usize = 30;
 const SELECTED: usize = 5;
 /// How deep input objects nest in its first mutation.
 const DEEPEST: usize = 3;
+
+/// Knows with what the editor starts.
+pub trait StartingTexts: Send + Sync + 'static {
+    /// The texts, each for a tab.
+    fn texts(&self) -> BoxFuture<'_, Vec<String>>;
+}
+
+/// Always the same.
+impl StartingTexts for Vec<String> {
+    fn texts(&self) -> BoxFuture<'_, Vec<String>> {
+        std::future::ready(self.clone()).boxed()
+    }
+}
+
+/// Those of the API that is served now.
+impl StartingTexts for CurrentGateway {
+    fn texts(&self) -> BoxFuture<'_, Vec<String>> {
+        std::future::ready(starting_texts(&self.get().model().api, FittingOperations::default())).boxed()
+    }
+}
 
 /// Operations that fit the items of the store.
 #[derive(Debug, Clone, Default)]

@@ -45,10 +45,9 @@ impl Records {
             if !path.is_file() {
                 continue;
             }
-            let file = ItemFile::at(&path)?;
-            file.check(table).context("the samples cannot be read")?;
+            let mut items = ItemFile::at(&path)?.check(table).context("the samples cannot be read")?;
             let types = TypesOfTable::of(model, position, None);
-            for batch in file.batches(table)? {
+            for batch in items.batches(table)? {
                 list.extend(batch?.into_iter().map(|item| types.sample(item)));
                 if list.len() > MOST_RECORDS {
                     bail!("{} has more than {MOST_RECORDS} sample items, too many for a document", path.display());
