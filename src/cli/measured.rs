@@ -106,7 +106,7 @@ impl RunChoice {
         let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?.without_client();
         store.create_missing(&model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         let samples = self.sample.as_deref().map_or(Samples::IfThere(Path::new("samples")), Samples::In);
-        samples::load(&store, &model.tables, &samples).await?;
+        samples::load(&store, &model.tables, &samples, Vec::new()).await?;
         Ok(store)
     }
 

@@ -2,7 +2,7 @@
 //! Must not know where the items go.
 
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::table::bulk::export_lines;
+use crate::table::bulk::export_lines::parse_line;
 use crate::table::data::attribute::{Attribute, Item};
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
@@ -20,15 +20,21 @@ const MISTAKES_SHOWN: usize = 10;
 const BATCH: usize = 500;
 
 /// The items of files up to this size, in bytes, are kept when they have been checked. Larger files are read again.
-const KEPT: usize = 4 * 1024 * 1024;
+pub const KEPT: u64 = 4 * 1024 * 1024;
 
 /// A file of items that can be read more than once; standard input is copied to a temporary file first.
 #[derive(Debug)]
 pub struct ItemFile {
-    path: PathBuf,
+    /// Where it is.
+    pub path: PathBuf,
     name: String,
     temporary: bool,
+    /// Its lines, if they have been parsed.
+    parsed: Option<Vec<Line>>,
 }
+
+/// The number of a line, and its item or what is wrong with it.
+type Line = (u64, Result<Item, String>);
 
 impl Drop for ItemFile {
     fn drop(&mut self) {
@@ -43,32 +49,52 @@ impl ItemFile {
     /// The file at the path; `-` is standard input.
     pub fn at(path: &Path) -> Result<Self> {
         if path != Path::new("-") {
-            return Ok(Self { path: path.to_owned(), name: path.display().to_string(), temporary: false });
+            return Ok(Self { path: path.to_owned(), name: path.display().to_string(), temporary: false, parsed: None });
         }
         let copy = std::env::temp_dir().join(format!("keyfold-{}.jsonl", Uuid::now_v7()));
         let mut file = File::create_new(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
-        let spooled = Self { path: copy, name: "standard input".into(), temporary: true };
+        let spooled = Self { path: copy, name: "standard input".into(), temporary: true, parsed: None };
         std::io::copy(&mut std::io::stdin().lock(), &mut file).context("cannot copy standard input to a temporary file")?;
         Ok(spooled)
     }
 
+    /// Its size in bytes; `None` for what is no regular file, such as a pipe.
+    pub fn size(&self) -> Result<Option<u64>> {
+        let metadata = std::fs::metadata(&self.path).with_context(|| format!("cannot open {}", self.name))?;
+        Ok(metadata.is_file().then_some(metadata.len()))
+    }
+
+    /// Parses the lines that [`check`](Self::check) needs, and keeps them for it.
+    pub fn parse(&mut self) -> Result<()> {
+        let (mut parsed, mut mistakes) = (Vec::new(), 0);
+        for line in self.lines()? {
+            let line = line?;
+            mistakes += usize::from(line.1.is_err());
+            parsed.push(line);
+            if mistakes > MISTAKES_SHOWN {
+                break;
+            }
+        }
+        self.parsed = Some(parsed);
+        Ok(())
+    }
+
     /// Reads the whole file, or lists the lines that are no items of the table.
-    pub fn check(self, table: &Table) -> Result<CheckedItems> {
+    pub fn check(mut self, table: &Table) -> Result<CheckedItems> {
+        let is_small = self.size()?.is_some_and(|size| size <= KEPT);
         let mut total = 0;
-        let mut bytes = 0;
         let mut kept = Vec::new();
         let mut mistakes = Vec::new();
-        for line in self.lines()? {
-            let (number, text) = line?;
-            bytes += text.len();
-            if bytes > KEPT {
-                kept = Vec::new();
-            }
-            match parse(&text, table) {
-                Ok(_) if bytes > KEPT => total += 1,
+        let lines: Box<dyn Iterator<Item = Result<Line>>> = match self.parsed.take() {
+            Some(parsed) => Box::new(parsed.into_iter().map(Ok)),
+            None => Box::new(self.lines()?),
+        };
+        for line in lines {
+            let (number, parsed) = line?;
+            match parsed.and_then(|item| fitting(item, table)) {
                 Ok(item) => {
                     total += 1;
-                    kept.push(item);
+                    kept.extend(is_small.then_some(item));
                 }
                 Err(mistake) => mistakes.push(format!("  {}:{number}: {mistake}", self.name)),
             }
@@ -80,20 +106,22 @@ impl ItemFile {
         if !mistakes.is_empty() {
             return Err(anyhow!("nothing was loaded\n{}", mistakes.join("\n")));
         }
-        Ok(CheckedItems { file: self, total, kept: (bytes <= KEPT).then_some(kept) })
+        Ok(CheckedItems { file: self, total, kept: is_small.then_some(kept) })
     }
 
-    fn lines(&self) -> Result<impl Iterator<Item = Result<(u64, String)>> + use<'_>> {
+    /// The lines, parsed. Blank ones are passed over.
+    fn lines(&self) -> Result<impl Iterator<Item = Result<Line>> + use<'_>> {
         let file = File::open(&self.path).with_context(|| format!("cannot open {}", self.name))?;
         let mut reader = BufReader::new(file);
         let mut number = 0;
         Ok(std::iter::from_fn(move || {
             loop {
                 number += 1;
-                match next_line(&mut reader) {
+                match next_line(&mut reader).map(|text| text.map(|text| parse_line(&text))) {
                     Ok(None) => return None,
-                    Ok(Some(text)) if text.trim().is_empty() => {}
-                    Ok(Some(text)) => return Some(Ok((number, text))),
+                    Ok(Some(Ok(None))) => {}
+                    Ok(Some(Ok(Some(item)))) => return Some(Ok((number, Ok(item)))),
+                    Ok(Some(Err(mistake))) => return Some(Ok((number, Err(mistake.to_string())))),
                     Err(error) => return Some(Err(error.context(format!("cannot read {}, line {number}", self.name)))),
                 }
             }
@@ -117,8 +145,8 @@ impl CheckedItems {
         let mut items: Box<dyn Iterator<Item = Result<Item>> + Send + 'a> = match self.kept.take() {
             Some(kept) => Box::new(kept.into_iter().map(Ok)),
             None => Box::new(self.file.lines()?.map(|line| {
-                let (number, text) = line?;
-                parse(&text, table).map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.file.name))
+                let (number, parsed) = line?;
+                parsed.and_then(|item| fitting(item, table)).map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.file.name))
             })),
         };
         Ok(std::iter::from_fn(move || {
@@ -140,10 +168,8 @@ fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
     String::from_utf8(line).map(Some).context("it is not UTF-8 text")
 }
 
-/// Reads an item and checks its key: every key attribute has its type, and the primary key is complete.
-fn parse(text: &str, table: &Table) -> Result<Item, String> {
-    let parsed = export_lines::parse_line(text).map_err(|error| error.to_string())?;
-    let item = parsed.ok_or("the line is blank")?;
+/// Checks the keys of an item: every key attribute has its type, and the primary key is complete.
+fn fitting(item: Item, table: &Table) -> Result<Item, String> {
     for key in table.primary_key() {
         if !item.contains_key(&key.name) {
             return Err(format!("the key attribute \"{}\" is missing", key.name));
@@ -203,6 +229,23 @@ mod tests {
         assert_eq!(kept.iter().map(Vec::len).collect::<Vec<_>>(), [500, 500, 201]);
         assert_eq!(kept[2][200]["SK"], Attribute::N("1200".into()));
         assert_eq!(batches(), kept, "read again");
+    }
+
+    #[test]
+    fn lines_parsed_ahead_give_the_same_items_and_the_same_mistakes() {
+        let mistakes = line("a", 1) + "nonsense\n\n{\"Item\": {\"PK\": {\"S\": \"a\"}}}\n";
+        for text in [line("a", 1) + "\n" + &line("b", 2), mistakes.repeat(9), mistakes] {
+            let checked = |is_ahead: bool| {
+                let (_keep, mut items) = file(text.as_bytes());
+                if is_ahead {
+                    items.parse().unwrap();
+                }
+                let name = items.name.clone();
+                let checked = items.check(&table()).map_err(|error| error.to_string().replace(&name, "file"))?;
+                Ok::<_, String>((checked.total, checked.kept))
+            };
+            assert_eq!(checked(true), checked(false));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A directory of sample items in, the empty tables filled with them out.
 
 use super::import;
-use super::item_file::ItemFile;
+use super::item_file::{ItemFile, KEPT};
 use crate::cli::store_choice::explained;
 use crate::schema::table::Table;
 use crate::table::sdk::store::SdkStore;
@@ -38,8 +38,21 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items.
-pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>) -> Result<Vec<(String, u64)>> {
+/// Parses small sample files, so that they are ready when the tables are. What is wrong in them is for [`load`] to tell.
+pub fn parsed_ahead(directory: &Path) -> Vec<ItemFile> {
+    let mut room = KEPT;
+    let small = names(directory).into_iter().filter_map(|name| {
+        let mut file = ItemFile::at(&directory.join(name)).ok()?;
+        room = room.checked_sub(file.size().ok()??)?;
+        file.parse().ok()?;
+        Some(file)
+    });
+    small.collect()
+}
+
+/// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items. Files that were
+/// [parsed ahead](parsed_ahead) are not read again.
+pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>, mut parsed: Vec<ItemFile>) -> Result<Vec<(String, u64)>> {
     let directory = match *samples {
         Samples::None => return Ok(Vec::new()),
         Samples::IfThere(directory) => directory,
@@ -53,7 +66,8 @@ pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>) -> 
     for table in tables {
         let path = directory.join(format!("{}.jsonl", table.name));
         if path.is_file() && is_empty(store, table).await? {
-            files.push((ItemFile::at(&path)?, table));
+            let file = parsed.iter().position(|file| file.path == path).map(|place| parsed.swap_remove(place));
+            files.push((file.map_or_else(|| ItemFile::at(&path), Ok)?, table));
         }
     }
     // The next file is read while the items of the one before are written.
@@ -79,13 +93,7 @@ async fn is_empty(store: &SdkStore, table: &Table) -> Result<bool> {
 /// Warns of sample files that match no table: they are for another schema, or their names are misspelt. If the user named the directory,
 /// it also warns of a directory without sample files.
 pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
-    let mut names: Vec<String> = fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".jsonl"))
-        .collect();
-    names.sort();
+    let names = names(directory);
     let is_stray = |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
     let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
     let what = match (strays.is_empty(), names.is_empty() && named) {
@@ -99,4 +107,13 @@ pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
             table.name
         );
     }
+}
+
+/// The names of the sample files in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".jsonl")).collect();
+    names.sort();
+    names
 }

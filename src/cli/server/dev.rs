@@ -24,7 +24,7 @@ use crate::serve::sign_in::dev_issuer::DevIssuer;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
 use clap::Args;
-use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::future::{BoxFuture, FutureExt, OptionFuture};
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -73,6 +73,8 @@ impl Dev {
         let issuer = self.dev_issuer();
         let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
         let opening = self.opening();
+        let parsed = self.samples().directory().filter(|_| self.data.is_none()).map(Path::to_owned);
+        let parsed = parsed.map(|directory| spawn_blocking(move || samples::parsed_ahead(&directory)));
         let loaded = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
         let store = opening.await?;
@@ -84,7 +86,8 @@ impl Dev {
             "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
             differences.join("\n  ")
         );
-        let samples = samples::load(&store, &loaded.model.tables, &self.samples()).await?;
+        let parsed = OptionFuture::from(parsed).await.transpose()?.unwrap_or_default();
+        let samples = samples::load(&store, &loaded.model.tables, &self.samples(), parsed).await?;
         let callers = self.samples().directory().map_or_else(|| Ok(Vec::new()), callers::read)?;
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
