@@ -36,10 +36,8 @@ async fn graphiql_starts_with_a_query_that_answers_from_the_samples_and_a_mutati
         let directory = tempfile::tempdir().unwrap();
         let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", sample.to_str().unwrap()];
         let server = Server::dev_by(keyfold(directory.path(), &options), directory);
-        let page = server.client.get(&server.url).header("accept", "text/html").send().await.unwrap().text().await.unwrap();
-        let settings = page.split_once("id=\"settings\">").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
-        let settings: Value = serde_json::from_str(settings).unwrap();
-        let [query, mutation, subscription] = settings["startingTexts"].as_array().unwrap().as_slice() else { panic!("{settings}") };
+        let texts = starting_texts(&server).await;
+        let [query, mutation, subscription] = texts.as_slice() else { panic!("{texts:?}") };
         assert!(subscription.as_str().unwrap().starts_with("subscription {"), "{subscription}");
         let mut request = server.client.post(format!("{}/graphql", server.url)).header("accept", "application/json");
         // The page asks as the first caller of the samples.
@@ -54,6 +52,14 @@ async fn graphiql_starts_with_a_query_that_answers_from_the_samples_and_a_mutati
     }
 }
 
+/// What the editor of a browser that loads the page now starts with.
+async fn starting_texts(server: &Server) -> Vec<Value> {
+    let page = server.client.get(&server.url).header("accept", "text/html").send().await.unwrap().text().await.unwrap();
+    let settings = page.split_once("id=\"settings\">").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
+    let settings: Value = serde_json::from_str(settings).unwrap();
+    settings["startingTexts"].as_array().unwrap().clone()
+}
+
 #[tokio::test]
 async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     let directory = tempfile::tempdir().unwrap();
@@ -65,11 +71,14 @@ async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     let named = "{ user: userByEmail(email: \"aiko.tanaka@example.com\") { name } }";
     let called = "{ user: userAt(email: \"aiko.tanaka@example.com\") { name } }";
     assert_eq!(server.ask(named, json!({})).await.data()["user"]["name"], "Aiko Tanaka");
+    assert!(starting_texts(&server).await[0].as_str().unwrap().contains("userByEmail("));
 
     assert!(text.contains("userByEmail("));
     fs::write(&path, text.replace("userByEmail(", "userAt(")).unwrap();
     server.process.wait_for("the schema was reloaded");
     assert_eq!(server.ask(called, json!({})).await.data()["user"]["name"], "Aiko Tanaka");
+    let texts = starting_texts(&server).await[0].to_string();
+    assert!(texts.contains("userAt(") && !texts.contains("userByEmail("), "{texts}");
     assert_eq!(server.ask(named, json!({})).await.error().1, "GRAPHQL_VALIDATION_FAILED");
 
     fs::write(&path, text.replace("user(\n", "user(of: \"1\",\n")).unwrap();

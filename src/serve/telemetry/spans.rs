@@ -10,6 +10,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+/// The attributes of the span of a call that was made once, on an index, and whose answer has an id.
+const ATTRIBUTES_OF_CALL: usize = 8;
+
 /// The part of a request that HTTP sees.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpExchange<'a> {
@@ -50,18 +53,17 @@ pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) 
             made.send(Span::internal(name, from, from + length), operation);
         }
     }
-    let mut waves: BTreeMap<usize, Vec<&CallRecord>> = BTreeMap::new();
+    let mut waves: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
     for call in report.sent() {
-        waves.entry(call.wave).or_default().push(call);
+        waves.entry(call.wave).or_default().push(call_span(report, call));
     }
     for (number, calls) in waves {
-        let ends = |call: &&CallRecord| (begin_of(report, call), end_of(report, call));
-        let from = calls.iter().map(ends).map(|(from, _)| from).min().unwrap_or_default();
-        let until = calls.iter().map(ends).map(|(_, until)| until).max().unwrap_or_default();
+        let from = calls.iter().map(|call| call.from).min().unwrap_or_default();
+        let until = calls.iter().map(|call| call.until).max().unwrap_or_default();
         let attributes = vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", calls.len() as i64)];
         let wave = made.send(Span { attributes, ..Span::internal("wave", from, until) }, operation);
         for call in calls {
-            made.send(call_span(report, call), wave);
+            made.send(call, wave);
         }
     }
     if !phases.write.is_zero() {
@@ -153,16 +155,19 @@ fn operation_span(report: &OperationReport) -> Span {
 /// OpenTelemetry semantic conventions, "Semantic conventions for AWS DynamoDB".
 fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
     let tables: Vec<StringValue> = call.table.split(',').map(|table| StringValue::from(table.to_owned())).collect();
-    let name =
-        if call.index.is_none() && tables.len() == 1 { format!("{} {}", call.operation, call.table) } else { call.operation.to_owned() };
-    let mut attributes = vec![
+    let name: Cow<'static, str> = match &call.index {
+        None if tables.len() == 1 => [call.operation, " ", &call.table].concat().into(),
+        _ => call.operation.into(),
+    };
+    let mut attributes = Vec::with_capacity(ATTRIBUTES_OF_CALL);
+    attributes.extend([
         KeyValue::new("db.system.name", "aws.dynamodb"),
         KeyValue::new("db.operation.name", call.operation),
         KeyValue::new("aws.dynamodb.table_names", Value::Array(Array::String(tables))),
         KeyValue::new("aws.dynamodb.count", call.items as i64),
         KeyValue::new("keyfold.keys", call.keys as i64),
         KeyValue::new("keyfold.capacity", call.capacity),
-    ];
+    ]);
     attributes.extend(call.index.clone().map(|index| KeyValue::new("aws.dynamodb.index_name", index)));
     attributes.extend(call.request_id.clone().map(|id| KeyValue::new("aws.request_id", id)));
     for (name, count) in
@@ -171,14 +176,10 @@ fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
         attributes.extend((count > 0).then(|| KeyValue::new(name, i64::from(count))));
     }
     let status = if call.failed { Status::error("") } else { Status::Unset };
-    let (from, until) = (begin_of(report, call), end_of(report, call));
-    Span { name: name.into(), kind: SpanKind::Client, from, until, attributes, status }
+    let from = report.prepared_after + milliseconds(call.start);
+    Span { name, kind: SpanKind::Client, from, until: from + milliseconds(call.ms), attributes, status }
 }
 
-fn begin_of(report: &OperationReport, call: &CallRecord) -> Duration {
-    report.prepared_after + Duration::try_from_secs_f64(call.start / 1e3).unwrap_or_default()
-}
-
-fn end_of(report: &OperationReport, call: &CallRecord) -> Duration {
-    begin_of(report, call) + Duration::try_from_secs_f64(call.ms / 1e3).unwrap_or_default()
+fn milliseconds(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
