@@ -196,6 +196,9 @@ fn items_go_out_and_in_again_unchanged() {
     import("one.jsonl", "two").well();
     assert_eq!(with_input(directory.path(), &["import", "-", "--table", TABLE, "--data", "two"], "\n").code, Some(0));
     let twice = export("-", "two").well();
+    let piped = fs::read_to_string(&samples).unwrap();
+    let done = with_input(directory.path(), &["import", "/dev/stdin", "--table", TABLE, "--data", "piped"], &piped);
+    assert!(cfg!(windows) || done.err.contains("Loaded 213 items"), "a pipe can be read once: {done:?}");
 
     let items = |text: &str| {
         let mut items: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -22,7 +22,7 @@ const BATCH: usize = 500;
 /// The items of files up to this size, in bytes, are kept when they have been checked. Larger files are read again.
 pub const KEPT: u64 = 4 * 1024 * 1024;
 
-/// A file of items that can be read more than once; standard input is copied to a temporary file first.
+/// A file of items that can be read more than once; standard input and pipes are copied to a temporary file first.
 #[derive(Debug)]
 pub struct ItemFile {
     /// Where it is.
@@ -48,20 +48,29 @@ impl Drop for ItemFile {
 impl ItemFile {
     /// The file at the path; `-` is standard input.
     pub fn at(path: &Path) -> Result<Self> {
-        if path != Path::new("-") {
-            return Ok(Self { path: path.to_owned(), name: path.display().to_string(), temporary: false, parsed: None });
+        if path == Path::new("-") {
+            return Self::copied("standard input".into(), &mut std::io::stdin().lock());
         }
-        let copy = std::env::temp_dir().join(format!("keyfold-{}.jsonl", Uuid::now_v7()));
-        let mut file = File::create_new(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
-        let spooled = Self { path: copy, name: "standard input".into(), temporary: true, parsed: None };
-        std::io::copy(&mut std::io::stdin().lock(), &mut file).context("cannot copy standard input to a temporary file")?;
-        Ok(spooled)
+        let name = path.display().to_string();
+        // A pipe, as of `<(zcat items.jsonl.gz)`, can be read once.
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            let mut pipe = File::open(path).with_context(|| format!("cannot open {name}"))?;
+            return Self::copied(name, &mut pipe);
+        }
+        Ok(Self { path: path.to_owned(), name, temporary: false, parsed: None })
     }
 
-    /// Its size in bytes; `None` for what is no regular file, such as a pipe.
-    pub fn size(&self) -> Result<Option<u64>> {
-        let metadata = std::fs::metadata(&self.path).with_context(|| format!("cannot open {}", self.name))?;
-        Ok(metadata.is_file().then_some(metadata.len()))
+    fn copied(name: String, from: &mut impl Read) -> Result<Self> {
+        let copy = std::env::temp_dir().join(format!("keyfold-{}.jsonl", Uuid::now_v7()));
+        let mut file = File::create_new(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
+        let copied = Self { path: copy, name, temporary: true, parsed: None };
+        std::io::copy(from, &mut file).with_context(|| format!("cannot copy {} to a temporary file", copied.name))?;
+        Ok(copied)
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> Result<u64> {
+        Ok(std::fs::metadata(&self.path).with_context(|| format!("cannot open {}", self.name))?.len())
     }
 
     /// Parses the lines that [`check`](Self::check) needs, and keeps them for it.
@@ -81,7 +90,7 @@ impl ItemFile {
 
     /// Reads the whole file, or lists the lines that are no items of the table.
     pub fn check(mut self, table: &Table) -> Result<CheckedItems> {
-        let is_small = self.size()?.is_some_and(|size| size <= KEPT);
+        let is_small = self.size()? <= KEPT;
         let mut total = 0;
         let mut kept = Vec::new();
         let mut mistakes = Vec::new();

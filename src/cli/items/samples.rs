@@ -41,9 +41,10 @@ impl<'a> Samples<'a> {
 /// Parses small sample files, so that they are ready when the tables are. What is wrong in them is for [`load`] to tell.
 pub fn parsed_ahead(directory: &Path) -> Vec<ItemFile> {
     let mut room = KEPT;
-    let small = names(directory).into_iter().filter_map(|name| {
-        let mut file = ItemFile::at(&directory.join(name)).ok()?;
-        room = room.checked_sub(file.size().ok()??)?;
+    let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());
+    let small = paths.filter_map(|path| {
+        let mut file = ItemFile::at(&path).ok()?;
+        room = room.checked_sub(file.size().ok()?)?;
         file.parse().ok()?;
         Some(file)
     });
