@@ -126,12 +126,12 @@ impl ItemFile {
         Ok(std::iter::from_fn(move || {
             loop {
                 number += 1;
-                match next_line(&mut reader).map(|text| text.map(|text| parse_line(&text))) {
-                    Ok(None) => return None,
-                    Ok(Some(Ok(None))) => {}
-                    Ok(Some(Ok(Some(item)))) => return Some(Ok((number, Ok(item)))),
-                    Ok(Some(Err(mistake))) => return Some(Ok((number, Err(mistake.to_string())))),
+                let text = match next_line(&mut reader).transpose()? {
+                    Ok(text) => text,
                     Err(error) => return Some(Err(error.context(format!("cannot read {}, line {number}", self.name)))),
+                };
+                if let Some(parsed) = parse_line(&text).map_err(|mistake| mistake.to_string()).transpose() {
+                    return Some(Ok((number, parsed)));
                 }
             }
         }))

@@ -38,7 +38,7 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Parses small sample files, so that they are ready when the tables are. What is wrong in them is for [`load`] to tell.
+/// Parses the small sample files before the tables are known. [`load`] reports their mistakes.
 pub fn parsed_ahead(directory: &Path) -> Vec<ItemFile> {
     let mut room = KEPT;
     let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());

@@ -73,7 +73,8 @@ impl Dev {
         let issuer = self.dev_issuer();
         let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
         let opening = self.opening();
-        let parsed = self.samples().directory().filter(|_| self.data.is_none()).map(Path::to_owned);
+        let sample_directory = self.samples().directory().map(Path::to_owned);
+        let parsed = sample_directory.clone().filter(|_| self.data.is_none());
         let parsed = parsed.map(|directory| spawn_blocking(move || samples::parsed_ahead(&directory)));
         let loaded = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
@@ -88,14 +89,13 @@ impl Dev {
         );
         let parsed = OptionFuture::from(parsed).await.transpose()?.unwrap_or_default();
         let samples = samples::load(&store, &loaded.model.tables, &self.samples(), parsed).await?;
-        let callers = self.samples().directory().map_or_else(|| Ok(Vec::new()), callers::read)?;
+        let callers = sample_directory.as_deref().map_or_else(|| Ok(Vec::new()), callers::read)?;
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
         let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
         output::print(&self.banner(&server, &loaded.model, (&samples, &callers)))?;
         let settings = server.gateway_settings(cursor_key);
         let current = Arc::new(CurrentGateway::new(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone())));
-        let sample_directory = self.samples().directory().map(Path::to_owned);
         let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
         let reload = Reload {
             path: self.choice.schema,
