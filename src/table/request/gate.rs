@@ -60,14 +60,24 @@ struct Lane {
     longest: BTreeSet<(u64, u64)>,
 }
 
+/// Where a request waits in a lane: what it has had, its next call included, and its turn.
+type Rank = (u64, u64);
+
 /// A request's part of the places.
 #[derive(Debug, Default)]
 struct Share {
     /// The sum of the sizes of its calls so far.
     had: u64,
+    /// Its calls that wait in each lane.
+    waiting: [WaitingCalls; 2],
+}
+
+/// Calls of one request that wait in a lane.
+#[derive(Debug, Default)]
+struct WaitingCalls {
     turn: u64,
-    /// The sizes of the calls that wait.
-    waiting: VecDeque<(u64, oneshot::Sender<CallPlace>)>,
+    /// Their sizes and those who wait for them.
+    calls: VecDeque<(u64, oneshot::Sender<CallPlace>)>,
 }
 
 impl CallGate {
@@ -117,9 +127,7 @@ impl Turnstile {
 
 impl Drop for Turnstile {
     fn drop(&mut self) {
-        let mut turns = self.gate.turns();
-        turns.step_out(self.request);
-        turns.requests.remove(&self.request);
+        self.gate.turns().leave(self.request);
     }
 }
 
@@ -137,6 +145,11 @@ fn is_large(size: u64) -> bool {
     size > SMALL
 }
 
+/// The position of the lane of calls of a size.
+fn lane(size: u64) -> usize {
+    usize::from(is_large(size))
+}
+
 impl Turns {
     fn number(&mut self) -> u64 {
         self.next += 1;
@@ -146,18 +159,18 @@ impl Turns {
     /// Takes a free place, or waits for one.
     fn ask(&mut self, request: u64, size: u64) -> Option<oneshot::Receiver<CallPlace>> {
         let turn = self.number();
-        let may_go = self.take(size);
-        let share = self.requests.entry(request).or_default();
-        if may_go {
-            share.had += size;
+        if self.take(size) {
+            self.change(request, |share| share.had += size);
             return None;
         }
         let (sender, receiver) = oneshot::channel();
-        share.waiting.push_back((size, sender));
-        if share.waiting.len() == 1 {
-            share.turn = turn;
-            self.line_up(request);
-        }
+        self.change(request, |share| {
+            let waiting = &mut share.waiting[lane(size)];
+            if waiting.calls.is_empty() {
+                waiting.turn = turn;
+            }
+            waiting.calls.push_back((size, sender));
+        });
         Some(receiver)
     }
 
@@ -176,58 +189,83 @@ impl Turns {
     fn give_back(&mut self, large: bool) -> Option<(bool, oneshot::Sender<CallPlace>)> {
         self.free += 1;
         self.free_for_large += usize::from(large);
-        while let Some(request) = self.next_request() {
-            self.step_out(request);
+        while let Some((lane, request)) = self.next_request() {
             let turn = self.number();
-            let Some(share) = self.requests.get_mut(&request) else { continue };
-            let left = share.waiting.iter().take_while(|(_, waiter)| waiter.is_closed()).count();
-            if left > 0 {
-                share.waiting.drain(..left);
-                self.line_up(request);
-                continue;
+            if let Some((size, waiter)) = self.change(request, |share| share.next_call(lane, turn)) {
+                self.take(size);
+                self.given += 1;
+                return Some((is_large(size), waiter));
             }
-            let Some((size, waiter)) = share.waiting.pop_front() else { continue };
-            share.had += size;
-            share.turn = turn;
-            self.line_up(request);
-            self.take(size);
-            self.given += 1;
-            return Some((is_large(size), waiter));
         }
         None
     }
 
-    /// The request that has the next place.
-    fn next_request(&self) -> Option<u64> {
+    /// The lane and the request that have the next place.
+    fn next_request(&self) -> Option<(usize, u64)> {
         let lanes = if self.free_for_large > 0 { &self.lanes[..] } else { &self.lanes[..1] };
+        let lanes = lanes.iter().enumerate();
         if self.given % LONGEST_WAIT_EVERY == LONGEST_WAIT_EVERY - 1 {
-            lanes.iter().filter_map(|lane| lane.longest.first()).min().map(|(_, request)| *request)
+            let first = lanes.filter_map(|(lane, waiting)| Some((waiting.longest.first()?, lane))).min();
+            first.map(|((_, request), lane)| (lane, *request))
         } else {
-            lanes.iter().filter_map(|lane| lane.least.first()).min().map(|(_, _, request)| *request)
+            let first = lanes.filter_map(|(lane, waiting)| Some((waiting.least.first()?, lane))).min();
+            first.map(|((_, _, request), lane)| (lane, *request))
         }
     }
 
-    /// Puts a request into its lane if it waits.
-    fn line_up(&mut self, request: u64) {
-        if let Some((lane, had, turn)) = self.requests.get(&request).and_then(Share::rank) {
-            self.lanes[lane].least.insert((had, turn, request));
-            self.lanes[lane].longest.insert((turn, request));
+    /// Changes what is known of a request, and where it waits with it. Nothing else may change it, or it would be looked for where it is not.
+    fn change<T>(&mut self, request: u64, change: impl FnOnce(&mut Share) -> T) -> T {
+        let share = self.requests.entry(request).or_default();
+        let before = share.ranks();
+        let changed = change(share);
+        let after = share.ranks();
+        self.move_in_lanes(request, before, after);
+        changed
+    }
+
+    /// Forgets a request, and the calls that wait with it.
+    fn leave(&mut self, request: u64) {
+        if let Some(share) = self.requests.remove(&request) {
+            self.move_in_lanes(request, share.ranks(), [None; 2]);
         }
     }
 
-    /// Takes a request out of its lane.
-    fn step_out(&mut self, request: u64) {
-        if let Some((lane, had, turn)) = self.requests.get(&request).and_then(Share::rank) {
-            self.lanes[lane].least.remove(&(had, turn, request));
-            self.lanes[lane].longest.remove(&(turn, request));
+    fn move_in_lanes(&mut self, request: u64, before: [Option<Rank>; 2], after: [Option<Rank>; 2]) {
+        for (lane, (before, after)) in self.lanes.iter_mut().zip(before.into_iter().zip(after)) {
+            if before == after {
+                continue;
+            }
+            if let Some((had, turn)) = before {
+                lane.least.remove(&(had, turn, request));
+                lane.longest.remove(&(turn, request));
+            }
+            if let Some((had, turn)) = after {
+                lane.least.insert((had, turn, request));
+                lane.longest.insert((turn, request));
+            }
         }
     }
 }
 
 impl Share {
-    /// The request's lane, what it has had with its next call, and its turn; `None` if it does not wait.
-    fn rank(&self) -> Option<(usize, u64, u64)> {
-        self.waiting.front().map(|(size, _)| (usize::from(is_large(*size)), self.had + size, self.turn))
+    /// Where the request waits in each lane; `None` where it does not.
+    fn ranks(&self) -> [Option<Rank>; 2] {
+        self.waiting.each_ref().map(|waiting| waiting.calls.front().map(|(size, _)| (self.had + size, waiting.turn)))
+    }
+
+    /// Takes the call that waits first in a lane: its size and its waiter. If callers have stopped waiting, it takes their calls away, and
+    /// none: the call behind them may have another rank.
+    fn next_call(&mut self, lane: usize, turn: u64) -> Option<(u64, oneshot::Sender<CallPlace>)> {
+        let waiting = &mut self.waiting[lane];
+        let left = waiting.calls.iter().take_while(|(_, waiter)| waiter.is_closed()).count();
+        if left > 0 {
+            waiting.calls.drain(..left);
+            return None;
+        }
+        let (size, waiter) = waiting.calls.pop_front()?;
+        waiting.turn = turn;
+        self.had += size;
+        Some((size, waiter))
     }
 }
 
@@ -237,6 +275,8 @@ mod tests {
     use super::*;
     use futures_util::future::FutureExt;
     use futures_util::stream::{FuturesUnordered, StreamExt};
+    use proptest::prelude::*;
+    use std::pin::Pin;
 
     #[tokio::test]
     async fn a_request_with_one_call_passes_those_with_many() {
@@ -324,5 +364,75 @@ mod tests {
         let calls: Vec<usize> = (1..=20).collect();
         let (sizes, calls) = ([vec![1000], vec![1; 20]].concat(), [vec![0], calls].concat());
         assert_eq!(order(&sizes, &calls).await.iter().position(|request| *request == 0), Some(3));
+    }
+
+    #[tokio::test]
+    async fn a_small_call_goes_while_a_large_one_of_its_request_waits() {
+        let gate = CallGate::new(2);
+        let request = gate.turnstile();
+        let large = request.place(100).await;
+        let mut waits = Box::pin(request.place(100));
+        assert!(waits.as_mut().now_or_never().is_none());
+        let small = request.place(1).await;
+        drop(large);
+        drop(waits.now_or_never().unwrap());
+        drop(small);
+        assert_eq!(gate.taken(), 0);
+    }
+
+    /// What a caller does.
+    #[derive(Debug, Clone)]
+    enum Step {
+        /// A request asks for a place for a call of a size.
+        Ask(usize, usize),
+        /// One of those that wait stops waiting.
+        Leave(usize),
+        /// One of the places comes back.
+        GiveBack(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let size = prop::sample::select(vec![1, 25, 26, 100]);
+        prop_oneof![
+            3 => (0..4_usize, size).prop_map(|(request, size)| Step::Ask(request, size)),
+            1 => any::<usize>().prop_map(Step::Leave),
+            2 => any::<usize>().prop_map(Step::GiveBack),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_waits_for_a_place_that_is_free(places in 1..6_usize, steps in prop::collection::vec(step(), 0..60)) {
+            let gate = CallGate::new(places);
+            let requests: [Turnstile; 4] = std::array::from_fn(|_| gate.turnstile());
+            let mut waiting: Vec<(usize, Pin<Box<dyn Future<Output = CallPlace> + '_>>)> = Vec::new();
+            let mut held: Vec<CallPlace> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Ask(request, size) => waiting.push((size, Box::pin(requests[request].place(size)))),
+                    Step::Leave(at) if !waiting.is_empty() => drop(waiting.swap_remove(at % waiting.len())),
+                    Step::GiveBack(at) if !held.is_empty() => drop(held.swap_remove(at % held.len())),
+                    Step::Leave(_) | Step::GiveBack(_) => {}
+                }
+                waiting.retain_mut(|(_, place)| place.as_mut().now_or_never().map(|place| held.push(place)).is_none());
+                prop_assert_eq!(gate.taken(), held.len());
+                let large = held.iter().filter(|place| place.large).count();
+                let free_for_large = places > large + usize::from(places > 1) * (places / 4).max(1);
+                for (size, _) in &waiting {
+                    prop_assert!(held.len() == places || *size > 25 && !free_for_large, "{} of {} are taken", held.len(), places);
+                }
+                let turns = gate.turns();
+                for (position, lane) in turns.lanes.iter().enumerate() {
+                    let ranks = turns.requests.iter().filter_map(|(request, share)| Some((*request, share.ranks()[position]?)));
+                    let least: BTreeSet<_> = ranks.map(|(request, (had, turn))| (had, turn, request)).collect();
+                    let longest: BTreeSet<_> = least.iter().map(|(_, turn, request)| (*turn, *request)).collect();
+                    prop_assert_eq!((&lane.least, &lane.longest), (&least, &longest));
+                }
+            }
+            drop((waiting, held));
+            drop(requests);
+            let turns = gate.turns();
+            prop_assert_eq!((turns.free, turns.requests.len()), (places, 0));
+        }
     }
 }
